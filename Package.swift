@@ -1,0 +1,58 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every Swift target of the package is built with: the language rules that keep layers
+/// honest, and cross-module optimisation, because one target per layer must cost nothing.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+]
+
+let package = Package(
+    name: "wsx-node",
+    targets: [
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CLinux"),
+        .target(name: "WorkspaceModel", swiftSettings: settings),
+        .target(
+            name: "WorkspaceCrypto", dependencies: ["CSodium", "WorkspaceModel"],
+            swiftSettings: settings),
+        .target(
+            name: "CRDTStore", dependencies: ["CSQLite", "WorkspaceCrypto", "WorkspaceModel"],
+            swiftSettings: settings),
+        .target(name: "SyncProtocol", dependencies: ["WorkspaceModel"], swiftSettings: settings),
+        .target(
+            name: "PeerNode",
+            dependencies: [
+                "CLinux", "CRDTStore", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "wsx-node", dependencies: ["PeerNode", "WorkspaceModel"],
+            swiftSettings: settings),
+        .target(
+            name: "WorkspaceTestKit",
+            dependencies: [
+                "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+            ],
+            path: "Tests/WorkspaceTestKit", swiftSettings: settings),
+        .testTarget(
+            name: "CRDTStoreTests",
+            dependencies: ["CRDTStore", "WorkspaceCrypto", "WorkspaceModel", "WorkspaceTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PeerNodeTests",
+            dependencies: [
+                "CLinux", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+                "WorkspaceTestKit", "wsx-node",
+            ],
+            swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,149 @@
+/// A 32-byte name: a hash, or a public key.
+///
+/// The type parameter says what is named, so that an operation's id is never taken for a
+/// device's key. The bytes are kept as four big-endian words, which makes comparing and hashing
+/// four word operations and `<` the order of the bytes.
+///
+/// - Wire size: 32 bytes.
+public struct Identifier32<Named>: Hashable, Comparable, Sendable {
+    /// How many bytes every such name has.
+    public static var byteCount: Int { 32 }
+
+    private let word0, word1, word2, word3: UInt64
+
+    /// - Precondition: `bytes` holds exactly 32 bytes. For bytes from outside use `init(untrusted:)`.
+    public init(_ bytes: [UInt8]) {
+        precondition(bytes.count == 32, "a 32-byte name made of \(bytes.count) bytes")
+        word0 = bigEndianWord(bytes, at: 0)
+        word1 = bigEndianWord(bytes, at: 8)
+        word2 = bigEndianWord(bytes, at: 16)
+        word3 = bigEndianWord(bytes, at: 24)
+    }
+
+    /// The name in `bytes`, or `nil` unless there are exactly 32.
+    public init?(untrusted bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        self.init(bytes)
+    }
+
+    /// The same bytes as the name of something else, where the design says that they are equal.
+    public init<Other>(sameBytesAs other: Identifier32<Other>) {
+        self.init(other.bytes)
+    }
+
+    /// 32 zero bytes, which name nothing.
+    public static var zero: Self { Self([UInt8](repeating: 0, count: 32)) }
+
+    /// The 32 bytes.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(32)
+        for word in [word0, word1, word2, word3] { appendBigEndian(word, to: &bytes) }
+        return bytes
+    }
+
+    /// The first 8 bytes as a number, for tags, buckets and short names.
+    public var leadingWord: UInt64 { word0 }
+
+    /// Byte order.
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.word0, left.word1, left.word2, left.word3)
+            < (right.word0, right.word1, right.word2, right.word3)
+    }
+}
+
+/// A 16-byte name: the first half of a hash, or a random number.
+///
+/// - Wire size: 16 bytes.
+public struct Identifier16<Named>: Hashable, Comparable, Sendable {
+    /// How many bytes every such name has.
+    public static var byteCount: Int { 16 }
+
+    private let word0, word1: UInt64
+
+    /// - Precondition: `bytes` holds exactly 16 bytes. For bytes from outside use `init(untrusted:)`.
+    public init(_ bytes: [UInt8]) {
+        precondition(bytes.count == 16, "a 16-byte name made of \(bytes.count) bytes")
+        word0 = bigEndianWord(bytes, at: 0)
+        word1 = bigEndianWord(bytes, at: 8)
+    }
+
+    /// The name in `bytes`, or `nil` unless there are exactly 16.
+    public init?(untrusted bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        self.init(bytes)
+    }
+
+    /// The first half of a 32-byte name.
+    public init<Other>(prefixOf whole: Identifier32<Other>) {
+        self.init([UInt8](whole.bytes.prefix(16)))
+    }
+
+    /// 16 zero bytes, which name nothing.
+    public static var zero: Self { Self([UInt8](repeating: 0, count: 16)) }
+
+    /// The 16 bytes.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        appendBigEndian(word0, to: &bytes)
+        appendBigEndian(word1, to: &bytes)
+        return bytes
+    }
+
+    /// Byte order.
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.word0, left.word1) < (right.word0, right.word1)
+    }
+}
+
+/// What the names of the program name. No value of these types exists.
+public enum Named {
+    /// A signed operation: the hash of its header.
+    public enum Operation {}
+    /// A document: the id of its root operation, or a derived hash.
+    public enum Document {}
+    /// A device: its Ed25519 public key.
+    public enum Device {}
+    /// The payload of an operation.
+    public enum Payload {}
+    /// The digest of a set of operations.
+    public enum Digest {}
+    /// A member of a workspace.
+    public enum Member {}
+    /// An epoch key.
+    public enum EpochKey {}
+    /// The state of one node.db since it was made or restored.
+    public enum Store {}
+}
+
+/// The hash of an operation's header (PROTOCOL.md, "The operation").
+public typealias OperationID = Identifier32<Named.Operation>
+/// The document an operation belongs to.
+public typealias DocumentID = Identifier32<Named.Document>
+/// A workspace is named by its authority document.
+public typealias WorkspaceID = DocumentID
+/// A device is named by its Ed25519 public key.
+public typealias DeviceID = Identifier32<Named.Device>
+/// The hash of an operation's payload.
+public typealias PayloadHash = Identifier32<Named.Payload>
+/// The digest of a set of operations.
+public typealias SetDigest = Identifier32<Named.Digest>
+/// A member, bound to its first device key.
+public typealias MemberID = Identifier16<Named.Member>
+/// The name by which an epoch key proves itself.
+public typealias KeyID = Identifier16<Named.EpochKey>
+/// Drawn anew whenever a store is made, copied or restored.
+public typealias StoreID = Identifier16<Named.Store>
+
+private func bigEndianWord(_ bytes: [UInt8], at offset: Int) -> UInt64 {
+    var word: UInt64 = 0
+    for index in offset..<offset + 8 { word = word << 8 | UInt64(bytes[index]) }
+    return word
+}
+
+private func appendBigEndian(_ word: UInt64, to bytes: inout [UInt8]) {
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+    }
+}

@@ -1,0 +1,99 @@
+/// Every bound on what comes from outside, each with its reason.
+///
+/// A limit delays, it never decides: it is either part of well-formedness, judged on an
+/// operation's own bytes, or a budget that postpones. Tests read the same constants.
+public enum Limits {
+    // MARK: Encoding
+
+    /// Deepest nesting of signed or sent CBOR: payloads need 5, and a decoder may recurse this far.
+    public static let cborDepthMax = 8
+    /// Deepest nesting of a control line: deep enough for any script, shallow enough for any stack.
+    public static let jsonDepthMax = 32
+
+    // MARK: Operations
+
+    /// Bytes of an operation's header: 13 fields with 64 dependencies stay well below.
+    public static let headerBytesMax = 8 * 1024
+    /// Bytes of a payload, sealed: a 16 KiB text in the costliest escape still fits.
+    public static let payloadBytesMax = 256 * 1024
+    /// Bytes of an authority operation's payload: key wraps for 2,000 devices and 5,000 cuts fit.
+    public static let authPayloadBytesMax = 768 * 1024
+    /// Dependencies of an operation outside the authority document.
+    public static let dependenciesMax = 16
+    /// Dependencies of an authority operation: heads of many concurrent administrators.
+    public static let authDependenciesMax = 64
+    /// Operations of one log that one signature may vouch for.
+    public static let segmentLength: UInt64 = 1_024
+    /// Payload bytes that one signature may vouch for before the signed operation.
+    public static let runPayloadBytesMax = 256 * 1024
+    /// Text of one message, in bytes of UTF-8.
+    public static let messageTextBytesMax = 16 * 1024
+    /// A name inside an operation, in bytes of UTF-8. This alone is validity.
+    public static let nameBytesMax = 256
+    /// A name when it is written here, in grapheme clusters.
+    public static let nameCharactersMax = 30
+    /// A name when it is written here, in Unicode scalars.
+    public static let nameScalarsMax = 64
+    /// Combining marks in a row in a name that is written here: more is a weapon, not a script.
+    public static let combiningMarksInARowMax = 4
+    /// A remote timestamp advances our clock at most this far past the wall clock.
+    public static let clockLeadMillisecondsMax: UInt64 = 5 * 60 * 1_000
+
+    // MARK: Waiting
+
+    /// Operations of one peer that wait for what they cite.
+    public static let waitingPerPeerMax = 10_000
+    /// Bytes of one peer's waiting operations.
+    public static let waitingBytesPerPeerMax = 16 * 1024 * 1024
+    /// Bytes of all waiting operations.
+    public static let waitingBytesMax = 64 * 1024 * 1024
+
+    // MARK: Peers
+
+    /// One encrypted frame: the length prefix is 16 bits.
+    public static let frameBytesMax = 65_535
+    /// One fragment of a message, so that bulk never delays a live operation for long.
+    public static let fragmentBytesMax = 16 * 1024
+    /// One sync message.
+    public static let messageBytesMax = 256 * 1024
+    /// One `ops` message: the answer to a pull.
+    public static let operationsMessageBytesMax = 1024 * 1024
+    /// Pulls that may be outstanding on one session.
+    public static let pullsOutstandingMax = 2
+    /// Unasked pushes that may wait in one peer's send buffer before it gets `tips` only.
+    public static let unaskedUnsentBytesMax = 256 * 1024
+    /// Everything that may wait in one peer's send buffer.
+    public static let unsentBytesMax = 2 * 1024 * 1024
+    /// A peer that takes nothing for this long is closed.
+    public static let stalledMilliseconds: UInt64 = 30_000
+    /// The whole handshake, from the first byte to the last.
+    public static let handshakeMilliseconds: UInt64 = 5_000
+    /// Handshakes under way in all.
+    public static let halfOpenMax = 64
+    /// Handshakes under way from one address.
+    public static let halfOpenPerAddressMax = 8
+    /// Key agreements a second that strangers may cost us.
+    public static let strangerAgreementsPerSecondMax = 200
+    /// Silence after which a peer is pinged.
+    public static let pingMilliseconds: UInt64 = 30_000
+    /// Silence after which a peer is dead.
+    public static let deadMilliseconds: UInt64 = 90_000
+
+    // MARK: Control socket
+
+    /// One control line, each way.
+    public static let controlLineBytesMax = 1024 * 1024
+    /// Control connections at a time.
+    public static let controlClientsMax = 64
+    /// Requests of one connection that wait for an answer.
+    public static let controlRequestsPendingMax = 256
+    /// An idempotency key, in bytes.
+    public static let idempotencyKeyBytesMax = 128
+    /// Unsent answers of one control connection after which it is a slow reader.
+    public static let controlUnsentBytesMax = 4 * 1024 * 1024
+
+    // MARK: Keys at rest
+
+    /// Memory of one Argon2id run, in bytes; one runs at a time.
+    public static let passphraseMemoryBytes = 64 * 1024 * 1024
+}
