@@ -1,0 +1,52 @@
+/// Consecutive operations of one branch of one log, as they travel: without what the receiver
+/// computes itself (previous ids and payload hashes).
+///
+/// The last entry carries a signature that the sender verified, so one check covers all of them
+/// (PROTOCOL.md, 2 "Authentic" and 5.3).
+public struct OperationRun: Sendable, Equatable {
+    /// One operation without the fields that follow from its place.
+    public struct Entry: Sendable, Equatable {
+        /// Header field 1 as it was sent; unknown kinds are chained and skipped.
+        public var kind: UInt64
+        /// Header field 7, the hybrid timestamp.
+        public var timestamp: HybridTimestamp
+        /// Header field 8; zeros in `create`.
+        public var grant: OperationID
+        /// Header field 9, or `nil` where nothing is sealed.
+        public var keyID: KeyID?
+        /// Header field 10, ascending by id.
+        public var dependencies: [OperationReference]
+        /// The payload, sealed or plain.
+        public var payload: [UInt8]
+        /// The author's signature over the id.
+        public var signature: Signature
+
+        /// An entry with the given header fields, payload and signature.
+        public init(
+            kind: UInt64, timestamp: HybridTimestamp, grant: OperationID, keyID: KeyID?,
+            dependencies: [OperationReference], payload: [UInt8], signature: Signature
+        ) {
+            self.kind = kind
+            self.timestamp = timestamp
+            self.grant = grant
+            self.keyID = keyID
+            self.dependencies = dependencies
+            self.payload = payload
+            self.signature = signature
+        }
+    }
+
+    /// The log that the entries continue.
+    public let log: LogName
+    /// The sequence number of the first entry.
+    public let firstSequence: UInt64
+    /// The operations, in order. Never empty in a message.
+    public var entries: [Entry]
+
+    /// A run of `entries` that starts at `firstSequence`.
+    public init(log: LogName, firstSequence: UInt64, entries: [Entry]) {
+        self.log = log
+        self.firstSequence = firstSequence
+        self.entries = entries
+    }
+}
