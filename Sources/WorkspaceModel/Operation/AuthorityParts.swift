@@ -1,0 +1,124 @@
+/// What a member may do, strongest first.
+///
+/// - Wire form: uint, 0 owner, 1 admin, 2 member, 3 guest.
+public enum Role: UInt64, CaseIterable, Comparable, Sendable {
+    case owner = 0
+    case admin = 1
+    case member = 2
+    case guest = 3
+
+    /// A stronger role is smaller.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// The word people and scripts see.
+    public var word: String {
+        switch self {
+        case .owner: "owner"
+        case .admin: "admin"
+        case .member: "member"
+        case .guest: "guest"
+        }
+    }
+
+    /// The role that people and scripts call `word`.
+    public init?(word: String) {
+        guard let role = Role.allCases.first(where: { $0.word == word }) else { return nil }
+        self = role
+    }
+}
+
+/// A device as a grant lists it: its keys, and the proof that it holds them.
+public struct DeviceEntry: Hashable, Sendable {
+    /// The signing key, which names the device.
+    public let device: DeviceID
+    /// The X25519 key for sealed boxes, 32 bytes.
+    public let agreementKey: [UInt8]
+    /// By `device` over "wsx-dev1", salt, member and `agreementKey`.
+    public let possession: Signature
+
+    /// An entry with the given keys and proof.
+    public init(device: DeviceID, agreementKey: [UInt8], possession: Signature) {
+        self.device = device
+        self.agreementKey = agreementKey
+        self.possession = possession
+    }
+}
+
+/// An epoch key for one device.
+public struct KeyWrap: Hashable, Sendable {
+    /// The first 8 bytes of the device key, so that nobody has to try.
+    public let devicePrefix: [UInt8]
+    /// A sealed box of the epoch key and the discovery secret, 112 bytes.
+    public let box: [UInt8]
+
+    /// The wrap `box` for the device whose key starts with `devicePrefix`.
+    public init(devicePrefix: [UInt8], box: [UInt8]) {
+        self.devicePrefix = devicePrefix
+        self.box = box
+    }
+}
+
+/// A name inside an authority operation, sealed under the epoch key.
+public struct SealedField: Hashable, Sendable {
+    /// Which epoch key.
+    public let keyID: KeyID
+    /// 24 random bytes.
+    public let nonce: [UInt8]
+    /// Ciphertext and tag.
+    public let ciphertext: [UInt8]
+
+    /// A field sealed under the key `keyID`.
+    public init(keyID: KeyID, nonce: [UInt8], ciphertext: [UInt8]) {
+        self.keyID = keyID
+        self.nonce = nonce
+        self.ciphertext = ciphertext
+    }
+}
+
+/// The last operation of one log that a revocation keeps.
+public struct CutEntry: Hashable, Sendable {
+    /// The log.
+    public let log: LogName
+    /// The last kept place.
+    public let sequence: UInt64
+    /// The first 16 bytes of the id there.
+    public let id: Identifier16<Named.Operation>
+
+    /// Keeps `log` up to the operation `id` at `sequence`.
+    public init(log: LogName, sequence: UInt64, id: Identifier16<Named.Operation>) {
+        self.log = log
+        self.sequence = sequence
+        self.id = id
+    }
+}
+
+/// An older secret under a newer one.
+public struct SealedSecret: Hashable, Sendable {
+    /// The name of the secret inside.
+    public let id: [UInt8]
+    /// Nonce 24, then the secret under XSalsa20-Poly1305.
+    public let sealed: [UInt8]
+
+    /// The secret `id` in `sealed`.
+    public init(id: [UInt8], sealed: [UInt8]) {
+        self.id = id
+        self.sealed = sealed
+    }
+}
+
+/// A new epoch key, handed to those who stay.
+public struct Rekey: Hashable, Sendable {
+    /// The new key's name.
+    public let keyID: KeyID
+    /// The new key for each device.
+    public let wraps: [KeyWrap]
+    /// The maximal older keys that the author holds, under the new one.
+    public let olderKeys: [SealedSecret]
+
+    /// The key `keyID` in `wraps`.
+    public init(keyID: KeyID, wraps: [KeyWrap], olderKeys: [SealedSecret]) {
+        self.keyID = keyID
+        self.wraps = wraps
+        self.olderKeys = olderKeys
+    }
+}

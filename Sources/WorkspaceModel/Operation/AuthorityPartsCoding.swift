@@ -1,0 +1,130 @@
+extension CBOREncoder {
+    mutating func device(_ entry: DeviceEntry) {
+        array(count: 3)
+        byteString(entry.device)
+        byteString(entry.agreementKey)
+        byteString(entry.possession.bytes)
+    }
+
+    mutating func wrap(_ wrap: KeyWrap) {
+        array(count: 2)
+        byteString(wrap.devicePrefix)
+        byteString(wrap.box)
+    }
+
+    mutating func field(_ field: SealedField) {
+        array(count: 3)
+        byteString(field.keyID)
+        byteString(field.nonce)
+        byteString(field.ciphertext)
+    }
+
+    mutating func cut(_ cut: CutEntry) {
+        array(count: 5)
+        byteString(cut.log.document)
+        byteString(cut.log.device)
+        uint(UInt64(cut.log.incarnation))
+        uint(cut.sequence)
+        byteString(cut.id)
+    }
+
+    mutating func sealedSecret(_ secret: SealedSecret) {
+        array(count: 2)
+        byteString(secret.id)
+        byteString(secret.sealed)
+    }
+
+    mutating func rekey(_ rekey: Rekey) {
+        array(count: 3)
+        byteString(rekey.keyID)
+        list(rekey.wraps) { $0.wrap($1) }
+        list(rekey.olderKeys) { $0.sealedSecret($1) }
+    }
+}
+
+/// Bounds of the lists inside authority payloads. The payload's own size is the real limit; these
+/// stop a list that no author would write before it is read.
+enum AuthorityListLimits {
+    static let devices = 64
+    static let wraps = 8_192
+    static let cuts = 5_000
+    static let invites = 1_024
+    static let roles = 4_096
+    static let olderKeys = 64
+}
+
+extension CBORDecoder {
+    mutating func devices() throws(Malformed) -> [DeviceEntry] {
+        let start = position
+        let devices = try list(max: AuthorityListLimits.devices) {
+            (decoder) throws(Malformed) in try decoder.device()
+        }
+        guard !devices.isEmpty else { throw Malformed(.countExceeded, at: start) }
+        return devices
+    }
+
+    mutating func device() throws(Malformed) -> DeviceEntry {
+        try arrayCount(exactly: 3)
+        return DeviceEntry(
+            device: try identifier32(), agreementKey: try byteString(exactly: 32),
+            possession: try signature())
+    }
+
+    mutating func signature() throws(Malformed) -> Signature {
+        Signature(try byteString(exactly: Signature.byteCount))
+    }
+
+    mutating func wraps() throws(Malformed) -> [KeyWrap] {
+        try list(max: AuthorityListLimits.wraps) { (decoder) throws(Malformed) in
+            try decoder.arrayCount(exactly: 2)
+            return KeyWrap(
+                devicePrefix: try decoder.byteString(exactly: 8),
+                box: try decoder.byteString(exactly: 112))
+        }
+    }
+
+    mutating func sealedField() throws(Malformed) -> SealedField {
+        try arrayCount(exactly: 3)
+        return SealedField(
+            keyID: try identifier16(), nonce: try byteString(exactly: 24),
+            ciphertext: try byteString(maxCount: 32 * 1_024))
+    }
+
+    mutating func cuts() throws(Malformed) -> [CutEntry] {
+        try list(max: AuthorityListLimits.cuts) { (decoder) throws(Malformed) in
+            try decoder.arrayCount(exactly: 5)
+            let log = LogName(
+                document: try decoder.identifier32(), device: try decoder.identifier32(),
+                incarnation: try decoder.uint(as: UInt32.self))
+            return CutEntry(
+                log: log, sequence: try decoder.uint(), id: try decoder.identifier16())
+        }
+    }
+
+    mutating func sealedSecrets() throws(Malformed) -> [SealedSecret] {
+        try list(max: AuthorityListLimits.olderKeys) { (decoder) throws(Malformed) in
+            try decoder.arrayCount(exactly: 2)
+            return SealedSecret(
+                id: try decoder.byteString(exactly: 16),
+                sealed: try decoder.byteString(maxCount: 256))
+        }
+    }
+
+    mutating func rekey() throws(Malformed) -> Rekey {
+        try arrayCount(exactly: 3)
+        return Rekey(
+            keyID: try identifier16(), wraps: try wraps(), olderKeys: try sealedSecrets())
+    }
+
+    mutating func identifiers() throws(Malformed) -> [OperationID] {
+        try list(max: AuthorityListLimits.invites) {
+            (decoder) throws(Malformed) in try decoder.identifier32()
+        }
+    }
+
+    mutating func role() throws(Malformed) -> Role {
+        let start = position
+        guard let role = Role(rawValue: try uint()) else { throw Malformed(.outOfRange, at: start) }
+        return role
+    }
+}

@@ -1,0 +1,259 @@
+/// What an authority operation says: the closed list of PROTOCOL.md, 3.1.
+///
+/// Each case is one type of operation in the authority document. Whether it has an effect is
+/// judged by the evaluator, from this and its place in the graph alone.
+public enum AuthorityPayload: Hashable, Sendable {
+    /// The founding of a workspace.
+    public struct Create: Hashable, Sendable {
+        /// 16 random bytes, the salt of the founder's member id.
+        public let nonce: [UInt8]
+        /// The founder.
+        public let member: MemberID
+        /// The founder's devices, strongest first.
+        public let devices: [DeviceEntry]
+        /// The first epoch key.
+        public let keyID: KeyID
+        /// The first epoch key and the discovery secret for each device.
+        public let wraps: [KeyWrap]
+        /// The workspace's name.
+        public let name: SealedField
+        /// The discovery secret's name, 16 bytes.
+        public let discoveryID: [UInt8]
+
+        /// The founding of a workspace with the given fields.
+        public init(
+            nonce: [UInt8], member: MemberID, devices: [DeviceEntry], keyID: KeyID,
+            wraps: [KeyWrap], name: SealedField, discoveryID: [UInt8]
+        ) {
+            self.nonce = nonce
+            self.member = member
+            self.devices = devices
+            self.keyID = keyID
+            self.wraps = wraps
+            self.name = name
+            self.discoveryID = discoveryID
+        }
+    }
+
+    /// An offer of membership to whoever holds the seed of `publicKey`.
+    public struct Invite: Hashable, Sendable {
+        /// What the admitted become.
+        public let role: Role
+        /// How many may be admitted.
+        public let maximum: UInt64
+        /// Admits after this are void, milliseconds since 1970.
+        public let expires: UInt64
+        /// The Ed25519 key of the seed, 32 bytes.
+        public let publicKey: [UInt8]
+        /// Whether an admin has to approve each request.
+        public let approve: Bool
+        /// Private documents a guest is to be added to.
+        public let documents: [OperationID]
+        /// The psk of the seed, for members who answer the joiner.
+        public let psk: SealedField
+        /// The wsset that lets a plain member invite.
+        public let policy: OperationID?
+
+        /// An offer with the given fields.
+        public init(
+            role: Role, maximum: UInt64, expires: UInt64, publicKey: [UInt8], approve: Bool,
+            documents: [OperationID], psk: SealedField, policy: OperationID?
+        ) {
+            self.role = role
+            self.maximum = maximum
+            self.expires = expires
+            self.publicKey = publicKey
+            self.approve = approve
+            self.documents = documents
+            self.psk = psk
+            self.policy = policy
+        }
+    }
+
+    /// Who wants in, with the proof of holding an invite.
+    public struct Joiner: Hashable, Sendable {
+        /// The invite.
+        public let invite: OperationID
+        /// The newcomer.
+        public let member: MemberID
+        /// The newcomer's devices, strongest first.
+        public let devices: [DeviceEntry]
+        /// By the invite key over workspace, invite, member and devices.
+        public let proof: Signature
+        /// The newcomer's name.
+        public let name: SealedField
+
+        /// A newcomer with the given fields.
+        public init(
+            invite: OperationID, member: MemberID, devices: [DeviceEntry], proof: Signature,
+            name: SealedField
+        ) {
+            self.invite = invite
+            self.member = member
+            self.devices = devices
+            self.proof = proof
+            self.name = name
+        }
+    }
+
+    /// A changed role, or changed devices, of a member.
+    public struct Grant: Hashable, Sendable {
+        /// The member.
+        public let member: MemberID
+        /// The member's devices that the grant is for.
+        public let devices: [DeviceID]
+        /// The new role.
+        public let role: Role
+        /// Whether the member's other grants end.
+        public let replaces: Bool
+        /// Whether the author gives up the own grant (transfer).
+        public let drops: Bool
+        /// What is kept of what was written under ended grants.
+        public let cuts: [CutEntry]
+
+        /// A grant with the given fields.
+        public init(
+            member: MemberID, devices: [DeviceID], role: Role, replaces: Bool, drops: Bool,
+            cuts: [CutEntry]
+        ) {
+            self.member = member
+            self.devices = devices
+            self.role = role
+            self.replaces = replaces
+            self.drops = drops
+            self.cuts = cuts
+        }
+    }
+
+    /// The end of a membership.
+    public struct Remove: Hashable, Sendable {
+        /// Who is removed.
+        public let member: MemberID
+        /// What is kept of the removed.
+        public let cuts: [CutEntry]
+        /// The key of the time after.
+        public let rekey: Rekey?
+        /// Invites of the removed that end as well.
+        public let revokedInvites: [OperationID]
+        /// How many cutpart operations in the past belong to it.
+        public let cutPartCount: UInt64
+        /// Their hash, 32 bytes, or empty.
+        public let cutPartHash: [UInt8]
+
+        /// A removal with the given fields.
+        public init(
+            member: MemberID, cuts: [CutEntry], rekey: Rekey?, revokedInvites: [OperationID],
+            cutPartCount: UInt64, cutPartHash: [UInt8]
+        ) {
+            self.member = member
+            self.cuts = cuts
+            self.rekey = rekey
+            self.revokedInvites = revokedInvites
+            self.cutPartCount = cutPartCount
+            self.cutPartHash = cutPartHash
+        }
+    }
+
+    /// New values of a channel's fields; absent ones stay as they are.
+    public struct DocumentSettings: Hashable, Sendable {
+        /// The channel document.
+        public var document: DocumentID
+        /// The link of the owner chain it replaces.
+        public var replaces: OperationID?
+        /// The new owner.
+        public var owner: MemberID?
+        /// The new roles.
+        public var roles: [MemberRole]?
+        /// The new name.
+        public var name: SealedField?
+        /// The new topic.
+        public var topic: SealedField?
+        /// The new description.
+        public var description: SealedField?
+        /// 0 all, 1 from joining on.
+        public var history: UInt64?
+        /// Whether nothing more may be written.
+        public var archived: Bool?
+
+        /// Settings of `document` that change nothing yet.
+        public init(document: DocumentID) { self.document = document }
+    }
+
+    /// A member's role in one channel.
+    public struct MemberRole: Hashable, Sendable {
+        /// The member.
+        public let member: MemberID
+        /// The role.
+        public let role: Role
+
+        /// The role of `member`.
+        public init(member: MemberID, role: Role) {
+            self.member = member
+            self.role = role
+        }
+    }
+
+    /// New values of the workspace's fields; absent ones stay as they are.
+    public struct WorkspaceSettings: Hashable, Sendable {
+        /// The new name.
+        public var name: SealedField?
+        /// The new description.
+        public var description: SealedField?
+        /// The new image.
+        public var image: SealedField?
+        /// 0 owner, 1 admins, 2 members.
+        public var whoMayInvite: UInt64?
+        /// 0 closed, 1 request, 2 open.
+        public var join: UInt64?
+        /// Who becomes owner when the owner is gone; empty for nobody.
+        public var successor: [UInt8]?
+
+        /// Settings that change nothing yet.
+        public init() {}
+    }
+
+    /// A new epoch key without a revocation, or a new discovery secret.
+    public struct KeyChange: Hashable, Sendable {
+        /// The new key.
+        public let rekey: Rekey
+        /// The new discovery secret's name, 16 bytes.
+        public let discoveryID: [UInt8]?
+        /// Older discovery secrets under the new key.
+        public let olderDiscovery: [SealedSecret]?
+        /// Revocations of the workspace that a private document's rekey answers.
+        public let answers: [OperationID]?
+
+        /// A change with the given fields.
+        public init(
+            rekey: Rekey, discoveryID: [UInt8]?, olderDiscovery: [SealedSecret]?,
+            answers: [OperationID]?
+        ) {
+            self.rekey = rekey
+            self.discoveryID = discoveryID
+            self.olderDiscovery = olderDiscovery
+            self.answers = answers
+        }
+    }
+
+    case create(Create)
+    case invite(Invite)
+    case request(Joiner)
+    case admit(Joiner, keyID: KeyID, wraps: [KeyWrap], request: OperationID?)
+    case addDevices([DeviceEntry], keyID: KeyID, wraps: [KeyWrap])
+    case grant(Grant)
+    case remove(Remove)
+    case removeDevice(DeviceID, cuts: [CutEntry], rekey: Rekey?)
+    case revokeInvite(OperationID)
+    case leave(cuts: [CutEntry])
+    case recut(revocation: OperationID, cuts: [CutEntry])
+    case cutPart([CutEntry])
+    case createDocument(type: UInt64, nonce: [UInt8])
+    case setDocument(DocumentSettings)
+    case deleteDocument(DocumentID, chainLink: OperationID)
+    case setWorkspace(WorkspaceSettings)
+    case deleteWorkspace
+    case rekey(KeyChange)
+    case feature(UInt64)
+    /// A type of a later version: chained, relayed, without effect.
+    case unknown(type: UInt64)
+}

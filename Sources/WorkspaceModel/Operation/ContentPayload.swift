@@ -1,0 +1,139 @@
+/// What a content operation says once it is opened: the closed list of PROTOCOL.md, 3.2.
+///
+/// A plaintext of an unknown type, or one that does not parse, is a no-op for everybody who
+/// holds the key: it is chained and relayed, and shows nothing.
+public enum ContentPayload: Hashable, Sendable {
+    /// One message of a channel.
+    public struct Message: Hashable, Sendable {
+        /// How the text is meant.
+        public enum Format: UInt64, Sendable {
+            case text = 0
+            case code = 1
+        }
+
+        /// At most `Limits.messageTextBytesMax` bytes of UTF-8, no NUL.
+        public let text: String
+        /// How it is meant.
+        public let format: Format
+        /// The message it replies to.
+        public let thread: MessageKey?
+
+        /// A message with the given parts.
+        public init(text: String, format: Format = .text, thread: MessageKey? = nil) {
+            self.text = text
+            self.format = format
+            self.thread = thread
+        }
+    }
+
+    /// How somebody's subscription to a public channel changes.
+    public enum MembershipAction: UInt64, Sendable {
+        case join = 0
+        case leave = 1
+        case add = 2
+        case remove = 3
+    }
+
+    case message(Message)
+    /// Empty `members` means the author.
+    case membership(MembershipAction, members: [MemberID])
+}
+
+/// The name of a message inside a channel: when, and the start of its id.
+///
+/// - Wire form: `Enc` array [hlc, bytes 8]. Shown as `m_` and base32 of the same 16 bytes.
+public struct MessageKey: Hashable, Comparable, Sendable {
+    /// The operation's hybrid timestamp.
+    public let timestamp: HybridTimestamp
+    /// The first 8 bytes of the operation's id, big endian.
+    public let idPrefix: UInt64
+
+    /// The message written at `timestamp` whose id starts with `idPrefix`.
+    public init(timestamp: HybridTimestamp, idPrefix: UInt64) {
+        self.timestamp = timestamp
+        self.idPrefix = idPrefix
+    }
+
+    /// By time, then by id.
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.timestamp.rawValue, left.idPrefix) < (right.timestamp.rawValue, right.idPrefix)
+    }
+}
+
+extension ContentPayload {
+    /// The plaintext before padding and sealing.
+    public var encoded: [UInt8] {
+        switch self {
+        case .message(let message):
+            var fields = FieldWriter(type: 1)
+            fields.field(1) { $0.text(message.text) }
+            if message.format != .text { fields.field(2) { $0.uint(message.format.rawValue) } }
+            fields.optional(3, message.thread) { encoder, key in
+                encoder.array(count: 2)
+                encoder.uint(key.timestamp.rawValue)
+                encoder.byteString(bigEndianBytes(of: key.idPrefix))
+            }
+            return fields.bytes
+        case .membership(let action, let members):
+            var fields = FieldWriter(type: 2)
+            fields.field(1) { $0.uint(action.rawValue) }
+            fields.field(2) { $0.list(members) { $0.byteString($1) } }
+            return fields.bytes
+        }
+    }
+
+    /// Reads a plaintext.
+    ///
+    /// - Throws: `Malformed`, also for a type of a later version (`unsupported`).
+    public init(decoding bytes: [UInt8]) throws(Malformed) {
+        var decoder = CBORDecoder(bytes)
+        try decoder.arrayCount(exactly: 2)
+        let type = try decoder.uint()
+        guard type == 1 || type == 2 else { throw Malformed(.unsupported, at: 1) }
+        var fields = try FieldReader(decoder)
+        self =
+            type == 1
+            ? .message(try Message(&fields)) : try Self.membership(&fields)
+        try fields.finish()
+    }
+
+    private static func membership(_ fields: inout FieldReader) throws(Malformed) -> Self {
+        let start = fields.decoder.position
+        let number = try fields.required(1) { (d) throws(Malformed) in try d.uint() }
+        guard let action = MembershipAction(rawValue: number) else {
+            throw Malformed(.outOfRange, at: start)
+        }
+        let members = try fields.required(2) { (d) throws(Malformed) in
+            try d.list(max: 4_096) { (d) throws(Malformed) -> MemberID in try d.identifier16() }
+        }
+        return .membership(action, members: members)
+    }
+}
+
+extension ContentPayload.Message {
+    fileprivate init(_ fields: inout FieldReader) throws(Malformed) {
+        let start = fields.decoder.position
+        text = try fields.required(1) { (d) throws(Malformed) in
+            try d.text(maxBytes: Limits.messageTextBytesMax)
+        }
+        guard !text.utf8.contains(0) else { throw Malformed(.badText, at: start) }
+        let number = try fields.optional(2) { (d) throws(Malformed) in try d.uint() }
+        // The default has one form: absent.
+        guard number != 0, let format = Format(rawValue: number ?? 0) else {
+            throw Malformed(.outOfRange, at: start)
+        }
+        self.format = format
+        thread = try fields.optional(3) { (d) throws(Malformed) in
+            try d.arrayCount(exactly: 2)
+            let timestamp = HybridTimestamp(rawValue: try d.uint())
+            let prefix = try d.byteString(exactly: 8)
+            return MessageKey(
+                timestamp: timestamp, idPrefix: prefix.reduce(0) { $0 << 8 | UInt64($1) })
+        }
+    }
+}
+
+/// The 8 bytes of `number`, most significant first.
+public func bigEndianBytes(of number: UInt64) -> [UInt8] {
+    stride(from: UInt64(56), through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+}

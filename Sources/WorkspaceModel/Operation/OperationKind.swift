@@ -1,0 +1,23 @@
+/// Header field 1: who may read the payload, and which rules judge it.
+public enum OperationKind: UInt64, CaseIterable, Sendable {
+    /// Sealed under a document key; what members say.
+    case content = 1
+    /// Plaintext but for names; who may do what.
+    case authority = 2
+    /// Authority inside a private document: a clear part for relays, a sealed one for members.
+    case privateAuthority = 3
+    /// Boxes for single devices.
+    case mailbox = 4
+    /// Erases payloads; its targets are plaintext so that relays erase too.
+    case redact = 5
+
+    /// Bytes a payload of `kind` may have; an unknown kind gets what content gets.
+    public static func payloadBytesMax(_ kind: UInt64) -> Int {
+        kind == authority.rawValue ? Limits.authPayloadBytesMax : Limits.payloadBytesMax
+    }
+
+    /// Dependencies an operation of `kind` may cite.
+    public static func dependenciesMax(_ kind: UInt64) -> Int {
+        kind == authority.rawValue ? Limits.authDependenciesMax : Limits.dependenciesMax
+    }
+}
