@@ -1,2 +1,47 @@
 #pragma once
+#include <errno.h>
 #include <sqlite3.h>
+
+// What Swift cannot see of sqlite3.h: computed macros, variadic functions, and the file behind a
+// database. Everything here is a constant or one call.
+
+/// "Make your own copy of the bound bytes."
+static inline sqlite3_destructor_type wsx_transient(void) { return SQLITE_TRANSIENT; }
+
+/// Switches one option of a connection on or off.
+static inline int wsx_db_config(sqlite3 *database, int option, int value) {
+    return sqlite3_db_config(database, option, value, (int *)0);
+}
+
+/// The size of the main database file in bytes, through SQLite's own descriptor: opening and
+/// closing the file by other means would drop SQLite's POSIX locks.
+static inline int wsx_file_size(sqlite3 *database, sqlite3_int64 *size) {
+    sqlite3_file *file = 0;
+    int status = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (status != SQLITE_OK) return status;
+    if (!file || !file->pMethods) return SQLITE_CANTOPEN;
+    return file->pMethods->xFileSize(file, size);
+}
+
+/// Reads the first bytes of the main database file, through SQLite's own descriptor.
+static inline int wsx_file_read(sqlite3 *database, void *bytes, int count) {
+    sqlite3_file *file = 0;
+    int status = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (status != SQLITE_OK) return status;
+    if (!file || !file->pMethods) return SQLITE_CANTOPEN;
+    return file->pMethods->xRead(file, bytes, count, 0);
+}
+
+enum {
+    WSX_IOERR_NOMEM = SQLITE_IOERR_NOMEM,
+    WSX_IOERR_SHMOPEN = SQLITE_IOERR_SHMOPEN,
+    WSX_IOERR_SHMSIZE = SQLITE_IOERR_SHMSIZE,
+    WSX_IOERR_SHMMAP = SQLITE_IOERR_SHMMAP,
+    WSX_IOERR_SHORT_READ = SQLITE_IOERR_SHORT_READ,
+    WSX_IOERR_FSYNC = SQLITE_IOERR_FSYNC,
+    WSX_CONSTRAINT_UNIQUE = SQLITE_CONSTRAINT_UNIQUE,
+    WSX_CONSTRAINT_PRIMARYKEY = SQLITE_CONSTRAINT_PRIMARYKEY,
+    WSX_BUSY_SNAPSHOT = SQLITE_BUSY_SNAPSHOT,
+    WSX_NO_SPACE = ENOSPC,
+    WSX_OVER_QUOTA = EDQUOT,
+};

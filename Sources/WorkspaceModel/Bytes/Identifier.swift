@@ -62,6 +62,14 @@ public struct Identifier32<Named>: Hashable, Comparable, Sendable {
     /// The first 8 bytes as a number, for tags, buckets and short names.
     public var leadingWord: UInt64 { word0 }
 
+    /// The bytes as four big-endian numbers, for a store that keeps names by the million.
+    public var words: (UInt64, UInt64, UInt64, UInt64) { (word0, word1, word2, word3) }
+
+    /// The name whose bytes are these four numbers, big-endian.
+    public init(words: (UInt64, UInt64, UInt64, UInt64)) {
+        (word0, word1, word2, word3) = words
+    }
+
     /// Byte order.
     public static func < (left: Self, right: Self) -> Bool {
         (left.word0, left.word1, left.word2, left.word3)
@@ -98,6 +106,14 @@ public struct Identifier16<Named>: Hashable, Comparable, Sendable {
         }
         word0 = bigEndianWord(bytes, at: range.lowerBound)
         word1 = bigEndianWord(bytes, at: range.lowerBound + 8)
+    }
+
+    /// The bytes as two big-endian numbers, for a store that keeps names by the million.
+    public var words: (UInt64, UInt64) { (word0, word1) }
+
+    /// The name whose bytes are these two numbers, big-endian.
+    public init(words: (UInt64, UInt64)) {
+        (word0, word1) = words
     }
 
     /// The first half of a 32-byte name.

@@ -45,7 +45,7 @@ public struct DeviceEntry: Hashable, Sendable {
 }
 
 /// An epoch key for one device.
-public struct KeyWrap: Hashable, Sendable {
+public struct WrappedKey: Hashable, Sendable {
     /// The first 8 bytes of the device key, so that nobody has to try.
     public let devicePrefix: [UInt8]
     /// A sealed box of the epoch key and the discovery secret, 112 bytes.
@@ -111,12 +111,12 @@ public struct Rekey: Hashable, Sendable {
     /// The new key's name.
     public let keyID: KeyID
     /// The new key for each device.
-    public let wraps: [KeyWrap]
+    public let wraps: [WrappedKey]
     /// The maximal older keys that the author holds, under the new one.
     public let olderKeys: [SealedSecret]
 
     /// The key `keyID` in `wraps`.
-    public init(keyID: KeyID, wraps: [KeyWrap], olderKeys: [SealedSecret]) {
+    public init(keyID: KeyID, wraps: [WrappedKey], olderKeys: [SealedSecret]) {
         self.keyID = keyID
         self.wraps = wraps
         self.olderKeys = olderKeys

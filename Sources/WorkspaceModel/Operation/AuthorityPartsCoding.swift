@@ -6,7 +6,7 @@ extension CBOREncoder {
         byteString(entry.possession.bytes)
     }
 
-    mutating func wrap(_ wrap: KeyWrap) {
+    mutating func wrap(_ wrap: WrappedKey) {
         array(count: 2)
         byteString(wrap.devicePrefix)
         byteString(wrap.box)
@@ -74,10 +74,10 @@ extension CBORDecoder {
         Signature(try byteString(exactly: Signature.byteCount))
     }
 
-    mutating func wraps() throws(Malformed) -> [KeyWrap] {
+    mutating func wraps() throws(Malformed) -> [WrappedKey] {
         try list(max: AuthorityListLimits.wraps) { (decoder) throws(Malformed) in
             try decoder.arrayCount(exactly: 2)
-            return KeyWrap(
+            return WrappedKey(
                 devicePrefix: try decoder.byteString(exactly: 8),
                 box: try decoder.byteString(exactly: 112))
         }

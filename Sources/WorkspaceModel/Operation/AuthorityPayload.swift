@@ -14,7 +14,7 @@ public enum AuthorityPayload: Hashable, Sendable {
         /// The first epoch key.
         public let keyID: KeyID
         /// The first epoch key and the discovery secret for each device.
-        public let wraps: [KeyWrap]
+        public let wraps: [WrappedKey]
         /// The workspace's name.
         public let name: SealedField
         /// The discovery secret's name, 16 bytes.
@@ -23,7 +23,7 @@ public enum AuthorityPayload: Hashable, Sendable {
         /// The founding of a workspace with the given fields.
         public init(
             nonce: [UInt8], member: MemberID, devices: [DeviceEntry], keyID: KeyID,
-            wraps: [KeyWrap], name: SealedField, discoveryID: [UInt8]
+            wraps: [WrappedKey], name: SealedField, discoveryID: [UInt8]
         ) {
             self.nonce = nonce
             self.member = member
@@ -238,8 +238,8 @@ public enum AuthorityPayload: Hashable, Sendable {
     case create(Create)
     case invite(Invite)
     case request(Joiner)
-    case admit(Joiner, keyID: KeyID, wraps: [KeyWrap], request: OperationID?)
-    case addDevices([DeviceEntry], keyID: KeyID, wraps: [KeyWrap])
+    case admit(Joiner, keyID: KeyID, wraps: [WrappedKey], request: OperationID?)
+    case addDevices([DeviceEntry], keyID: KeyID, wraps: [WrappedKey])
     case grant(Grant)
     case remove(Remove)
     case removeDevice(DeviceID, cuts: [CutEntry], rekey: Rekey?)

@@ -1,0 +1,206 @@
+private import CSQLite
+
+/// One connection to one SQLite database, for one thread.
+///
+/// A turn of the loop is `begin()`, any number of writes, each input's inside `withSavepoint`, and
+/// `commit()`. There is exactly one connection that writes and checkpoints, and nothing is written
+/// outside of a transaction. The file is closed when the connection and its statements are gone.
+///
+/// ```swift
+/// let connection = try Connection(path: "/home/ada/.wsx/node.db", mode: .main)
+/// let insert = try connection.statement("INSERT INTO meta VALUES (?1, ?2)")
+/// try connection.begin()
+/// try insert.run("name", 7)
+/// try connection.commit()
+/// ```
+public final class Connection {
+    /// What the connection is for.
+    public let mode: Mode
+    /// Commits that succeeded through this connection, whether or not they changed anything.
+    public private(set) var commitCount = 0
+
+    let database: DatabaseHandle
+    private var statements: [String: Statement] = [:]
+    private var commitFault: Fault?
+
+    /// More SQL texts than all of ours; what is made at run time beyond it is not kept.
+    private static let statementsKeptMax = 256
+
+    /// Takes over a handle that `Connection+Opening.swift` made and set up.
+    init(_ database: DatabaseHandle, mode: Mode) {
+        self.database = database
+        self.mode = mode
+    }
+
+    // MARK: Statements
+
+    /// The prepared statement of this SQL. It is prepared once and kept; a hot path holds it.
+    ///
+    /// - Throws: `.misuse` when the SQL is wrong or is more than one statement, `.corrupt` when
+    ///   the schema cannot be read.
+    public func statement(_ sql: String) throws(StorageError) -> Statement {
+        if let kept = statements[sql], !kept.isRunning { return kept }
+        let statement = try Statement(sql, on: database)
+        // A kept one that is running stays: this one serves a query inside its rows.
+        if statements[sql] == nil, statements.count < Self.statementsKeptMax {
+            statements[sql] = statement
+        }
+        return statement
+    }
+
+    /// Runs SQL of any number of statements, for schemas and pragmas. Unlike a `Statement` it
+    /// writes outside of a transaction too, and commits each statement by itself then.
+    public func execute(_ sql: String) throws(StorageError) {
+        if let error = database.writingStopped { throw error }
+        let status = sqlite3_exec(database.pointer, sql, nil, nil, nil)
+        guard status == SQLITE_OK else { throw database.failure(status, sql) }
+    }
+
+    /// Rows that the last INSERT, UPDATE or DELETE changed.
+    public var changedRowCount: Int { Int(sqlite3_changes64(database.pointer)) }
+
+    // MARK: Transactions
+
+    /// Whether a transaction is open. It is not any more when SQLite had to roll back by itself.
+    public var isInTransaction: Bool { database.isInTransaction }
+
+    /// The I/O failure that ended all writing through this connection, if there was one. Whoever
+    /// opens another connection in the same process has to keep it.
+    public var writingStopped: StorageError? { database.writingStopped }
+
+    /// Opens a transaction that may write.
+    ///
+    /// - Throws: the first I/O failure once there was one; `.misuse` inside a transaction.
+    public func begin() throws(StorageError) {
+        if let error = database.writingStopped { throw error }
+        try statement("BEGIN IMMEDIATE").runControl()
+        database.mayWrite = true
+        database.isTransactionLost = false
+    }
+
+    /// Puts the transaction on the disk: one fsync.
+    ///
+    /// - Throws: any error leaves the outcome unknown (the transaction may or may not be there
+    ///   after a restart) and the connection outside of a transaction. `.transactionLost` is the
+    ///   exception: nothing of it is there.
+    public func commit() throws(StorageError) {
+        guard database.isInTransaction else {
+            let lost = database.refusal("COMMIT")
+            database.isTransactionLost = false
+            throw lost
+        }
+        do throws(StorageError) {
+            try strikeCommitFault(before: true)
+            try statement("COMMIT").runControl()
+            database.mayWrite = false
+            try strikeCommitFault(before: false)
+        } catch {
+            database.settle(error)
+            rollback()
+            throw error
+        }
+        commitCount += 1
+    }
+
+    /// Undoes the transaction, if one is open. Cannot fail in a way that matters: what was not
+    /// committed is gone with the connection too.
+    public func rollback() {
+        database.mayWrite = false
+        database.isTransactionLost = false
+        guard database.isInTransaction else { return }
+        sqlite3_exec(database.pointer, "ROLLBACK", nil, nil, nil)
+    }
+
+    /// Runs `body` and undoes its writes when it throws. Savepoints nest.
+    ///
+    /// - Throws: what `body` throws, `.transactionLost` when there is no transaction any more.
+    public func withSavepoint<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        try pushSavepoint()
+        let value: Value
+        do throws(StorageError) {
+            value = try body()
+        } catch {
+            try? rollBackSavepoint()
+            throw error
+        }
+        try releaseSavepoint()
+        return value
+    }
+
+    /// Runs `body` and undoes its writes when it throws or gives back a failure: an input that
+    /// was refused for a reason that is no fault of the disk.
+    public func withSavepoint<Value, Refusal: Error>(
+        refusing body: () throws(StorageError) -> Result<Value, Refusal>
+    ) throws(StorageError) -> Result<Value, Refusal> {
+        try pushSavepoint()
+        let result: Result<Value, Refusal>
+        do throws(StorageError) {
+            result = try body()
+        } catch {
+            try? rollBackSavepoint()
+            throw error
+        }
+        switch result {
+        case .success: try releaseSavepoint()
+        case .failure: try rollBackSavepoint()
+        }
+        return result
+    }
+
+    /// Marks a place in the transaction to which `rollBackSavepoint()` returns.
+    ///
+    /// - Throws: `.transactionLost` or `.misuse` outside of a transaction, where SQLite would
+    ///   begin one by itself.
+    public func pushSavepoint() throws(StorageError) {
+        guard database.isInTransaction else { throw database.refusal("SAVEPOINT") }
+        try statement("SAVEPOINT input").runControl()
+    }
+
+    /// Keeps what was written since the last savepoint, and forgets the savepoint.
+    public func releaseSavepoint() throws(StorageError) {
+        guard database.isInTransaction else { throw database.refusal("RELEASE") }
+        try statement("RELEASE input").runControl()
+    }
+
+    /// Undoes what was written since the last savepoint, and forgets the savepoint.
+    public func rollBackSavepoint() throws(StorageError) {
+        guard database.isInTransaction else { throw database.refusal("ROLLBACK TO") }
+        try statement("ROLLBACK TO input").runControl()
+        try statement("RELEASE input").runControl()
+    }
+
+    // MARK: Tests
+
+    /// Plants a failure. One at a time of each sort: a later one replaces it.
+    package func inject(_ fault: Fault) {
+        switch fault.place {
+        case .write(let count):
+            database.stepsUntilFault = count
+            database.stepFault = fault
+        case .commitBefore, .commitAfter:
+            commitFault = fault
+        }
+    }
+
+    private func strikeCommitFault(before: Bool) throws(StorageError) {
+        switch commitFault?.place {
+        case .commitBefore(let count) where before:
+            try countDown(count, .commitBefore(count - 1))
+        case .commitAfter(let count) where !before:
+            try countDown(count, .commitAfter(count - 1))
+        default: return
+        }
+    }
+
+    private func countDown(_ count: Int, _ next: Fault.Place) throws(StorageError) {
+        guard let fault = commitFault else { return }
+        guard count <= 0 else {
+            commitFault = Fault(next, fault.error, losesTransaction: fault.losesTransaction)
+            return
+        }
+        commitFault = nil
+        throw fault.error
+    }
+}

@@ -1,0 +1,104 @@
+private import CSQLite
+
+/// SQLite's handle and what must be known wherever it is used.
+///
+/// Shared by a `Connection` and its statements, so that the handle outlives the last of them.
+final class DatabaseHandle {
+    let pointer: OpaquePointer
+
+    /// Whether a statement that writes may run: only between `begin()` and its end, because
+    /// outside a transaction SQLite would commit every statement by itself.
+    var mayWrite = false
+    /// Set when SQLite rolled the transaction back by itself.
+    var isTransactionLost = false
+    /// The I/O failure that ended all writing.
+    private(set) var writingStopped: StorageError?
+
+    /// Frames in the write-ahead log after the last commit; 0 after it starts over.
+    var logFrameCount = 0
+    /// Commits that wrote to the log, each with its fsync.
+    var loggedCommitCount = 0
+
+    /// Writing statements until `stepFault` strikes; negative is never.
+    var stepsUntilFault = -1
+    var stepFault: Fault?
+
+    /// Takes the handle over and closes it in the end.
+    init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { sqlite3_close_v2(pointer) }
+
+    /// Whether a transaction is open, as SQLite sees it.
+    var isInTransaction: Bool { sqlite3_get_autocommit(pointer) == 0 }
+
+    /// The error for a result code, after drawing the consequences: an I/O failure ends writing,
+    /// and a transaction that SQLite dropped takes no more statements.
+    func failure(_ code: Int32, _ statement: String) -> StorageError {
+        let error = StorageError(code: code, database: pointer, statement: statement)
+        settle(error)
+        return error
+    }
+
+    /// Draws the consequences of an error.
+    func settle(_ error: StorageError) {
+        if error.kind == .ioFailure { stopWriting(error) }
+        if mayWrite, !isInTransaction {
+            mayWrite = false
+            isTransactionLost = true
+        }
+    }
+
+    /// Why a statement that writes is refused now.
+    func refusal(_ statement: String) -> StorageError {
+        if let writingStopped { return writingStopped }
+        if isTransactionLost {
+            return StorageError(
+                .transactionLost, "an earlier error undid the transaction", statement: statement)
+        }
+        return StorageError(.misuse, "a write outside of a transaction", statement: statement)
+    }
+
+    /// Counts a writing statement, and fails the one that a test chose.
+    func strikeFault(_ statement: String) throws(StorageError) {
+        stepsUntilFault -= 1
+        guard stepsUntilFault < 0, let fault = stepFault else { return }
+        stepFault = nil
+        if fault.losesTransaction { sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil) }
+        settle(fault.error)
+        throw fault.error
+    }
+
+    /// The first failure stays: the later ones follow from it.
+    private func stopWriting(_ error: StorageError) {
+        guard writingStopped == nil else { return }
+        writingStopped = error
+        // Closing would checkpoint, that is write, from a log whose pages may never have arrived.
+        _ = wsx_db_config(pointer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    }
+}
+
+/// A failure that a test plants, to see what the layers above make of it.
+package struct Fault: Sendable {
+    /// Where it strikes, once. Counting starts at 0 with the next one.
+    package enum Place: Sendable {
+        /// The n-th run of a statement that writes.
+        case write(Int)
+        /// The n-th COMMIT, before anything of it is on the disk.
+        case commitBefore(Int)
+        /// The n-th COMMIT, after everything of it is on the disk: its outcome is unknown to
+        /// whoever gets the error.
+        case commitAfter(Int)
+    }
+
+    package let place: Place
+    package let error: StorageError
+    /// For a write: whether SQLite also rolls the whole transaction back, as it may on a full
+    /// disk, an I/O error or a lack of memory.
+    package let losesTransaction: Bool
+
+    package init(_ place: Place, _ error: StorageError, losesTransaction: Bool = false) {
+        self.place = place
+        self.error = error
+        self.losesTransaction = losesTransaction
+    }
+}

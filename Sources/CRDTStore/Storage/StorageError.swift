@@ -1,0 +1,116 @@
+private import CSQLite
+
+/// What the disk, or SQLite on its behalf, refused.
+///
+/// Carries the statement and never a bound value, so that it may be logged and shown.
+public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What went wrong, as far as a caller acts on it.
+    public enum Kind: Equatable, Sendable {
+        /// The disk, the quota or the page limit is exhausted. May work again once there is room.
+        case full
+        /// Reading, writing or syncing failed. After a failed fsync Linux forgets the unwritten
+        /// pages, so a retry would lie: nothing is written any more until the process restarts.
+        case ioFailure
+        /// The file is a database whose pages contradict each other, or no database at all.
+        case corrupt
+        /// A database, but of another program.
+        case notOurs
+        /// The file is empty where a store was expected.
+        case empty
+        /// No such file, no permission, or no descriptor left.
+        case cannotOpen
+        /// The file, its folder or the connection allows no writing.
+        case readOnly
+        /// Somebody else holds a lock for longer than we wait.
+        case busy
+        /// A constraint of the schema. `isUniqueViolation` tells the common one.
+        case constraint
+        /// SQLite ran into its own heap limit, or a value is larger than it takes.
+        case noMemory
+        /// SQLite rolled the whole transaction back by itself after an earlier error, so
+        /// everything since `begin()` is undone.
+        case transactionLost
+        /// A bug of ours: wrong SQL, wrong order of calls, a parameter that does not exist.
+        case misuse
+        /// Anything else; `code` says what.
+        case other
+    }
+
+    /// What a caller decides by.
+    public let kind: Kind
+    /// SQLite's extended result code, or 0 when SQLite was not asked.
+    public let code: Int32
+    /// What SQLite says, in English, without values.
+    public let message: String
+    /// The SQL that failed, or what was being done.
+    public let statement: String
+
+    /// An error that SQLite did not report itself.
+    public init(_ kind: Kind, _ message: String, statement: String = "") {
+        self.kind = kind
+        code = 0
+        self.message = message
+        self.statement = statement
+    }
+
+    /// The last failure of a connection.
+    ///
+    /// - Parameters:
+    ///   - code: the extended code that the failed call gave back.
+    ///   - database: SQLite's handle, or `nil` when there is none to ask.
+    init(code: Int32, database: OpaquePointer?, statement: String) {
+        let systemError = database.map { sqlite3_system_errno($0) } ?? 0
+        kind = Self.kind(code: code, systemError: systemError)
+        self.code = code
+        // The connection's text belongs to its last failure, which may be an older one.
+        if let database, sqlite3_extended_errcode(database) == code {
+            message = String(cString: sqlite3_errmsg(database))
+        } else {
+            message = String(cString: sqlite3_errstr(code))
+        }
+        self.statement = statement
+    }
+
+    /// Whether a UNIQUE constraint or a primary key was hit: the row is already there.
+    public var isUniqueViolation: Bool {
+        code == Int32(WSX_CONSTRAINT_UNIQUE)
+            || code == Int32(WSX_CONSTRAINT_PRIMARYKEY)
+    }
+
+    /// Kind, code, message and statement on one line, for a log.
+    public var description: String {
+        let code = code == 0 ? "" : " (\(code))"
+        return "\(kind)\(code): \(message)" + (statement.isEmpty ? "" : " [\(statement)]")
+    }
+
+    private static func kind(code: Int32, systemError: Int32) -> Kind {
+        let isFull =
+            systemError == Int32(WSX_NO_SPACE)
+            || systemError == Int32(WSX_OVER_QUOTA)
+        // The low byte is the primary code.
+        switch code & 0xff {
+        case SQLITE_FULL: return .full
+        case SQLITE_IOERR: return ioKind(code: code, isFull: isFull)
+        case SQLITE_CANTOPEN: return isFull ? .full : .cannotOpen
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return .corrupt
+        case SQLITE_PERM, SQLITE_AUTH: return .cannotOpen
+        case SQLITE_READONLY: return .readOnly
+        case SQLITE_BUSY, SQLITE_LOCKED: return .busy
+        case SQLITE_CONSTRAINT: return .constraint
+        case SQLITE_NOMEM, SQLITE_TOOBIG: return .noMemory
+        case SQLITE_ERROR, SQLITE_MISUSE, SQLITE_RANGE, SQLITE_MISMATCH: return .misuse
+        default: return .other
+        }
+    }
+
+    /// Growing the shared-memory index is an I/O error to SQLite even when only room is missing;
+    /// no committed byte is at stake there. A failed sync stays an I/O failure whatever its cause.
+    private static func ioKind(code: Int32, isFull: Bool) -> Kind {
+        switch Int(code) {
+        case WSX_IOERR_NOMEM: .noMemory
+        case WSX_IOERR_SHMOPEN, WSX_IOERR_SHMSIZE, WSX_IOERR_SHMMAP:
+            isFull ? .full : .ioFailure
+        default: .ioFailure
+        }
+    }
+}
