@@ -104,7 +104,9 @@ extension JSONValue {
     /// The elements, if this is a list.
     public var arrayValue: [JSONValue]? { if case .array(let list) = self { list } else { nil } }
     /// The members, if this is an object.
-    public var objectValue: JSONObject? { if case .object(let object) = self { object } else { nil } }
+    public var objectValue: JSONObject? {
+        if case .object(let object) = self { object } else { nil }
+    }
     /// Whether this is `null`.
     public var isNull: Bool { if case .null = self { true } else { false } }
 
