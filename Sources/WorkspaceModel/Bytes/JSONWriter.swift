@@ -1,0 +1,101 @@
+extension JSONValue {
+    /// The value in compact form: no white space, members in their order, UTF-8.
+    ///
+    /// Escaped are the quote, the backslash and every control character, those of C1 and DEL
+    /// included, so that a line is one line and safe to show in a terminal. `/` is not escaped.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return bytes
+    }
+
+    /// The compact form as text.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Appends the compact form to `bytes`.
+    ///
+    /// Walks as deep as the value is nested: what came from outside is at most
+    /// `Limits.jsonDepthMax` deep.
+    public func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .bool(let answer): bytes.append(contentsOf: (answer ? "true" : "false").utf8)
+        case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+        case .decimal(let literal): bytes.append(contentsOf: literal.utf8)
+        case .string(let text): appendQuoted(text, to: &bytes)
+        case .array(let list): appendList(list, to: &bytes)
+        case .object(let object): appendObject(object, to: &bytes)
+        }
+    }
+}
+
+private func appendList(_ list: [JSONValue], to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "["))
+    var separate = false
+    for element in list {
+        if separate { bytes.append(UInt8(ascii: ",")) }
+        separate = true
+        element.append(to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "]"))
+}
+
+private func appendObject(_ object: JSONObject, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "{"))
+    var separate = false
+    for member in object.members {
+        if separate { bytes.append(UInt8(ascii: ",")) }
+        separate = true
+        appendQuoted(member.key, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        member.value.append(to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "}"))
+}
+
+private func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    var text = text
+    text.withUTF8 { source in
+        var start = 0
+        var index = 0
+        while index < source.count {
+            let length = lengthToEscape(source, at: index)
+            if length > 0 {
+                bytes.append(contentsOf: source[start..<index])
+                appendEscape(source[index + length - 1], to: &bytes)
+                start = index + length
+            }
+            index += max(length, 1)
+        }
+        bytes.append(contentsOf: source[start...])
+    }
+    bytes.append(UInt8(ascii: "\""))
+}
+
+/// How many bytes at `index` are one character that needs an escape: 0, 1, or 2 for C1 controls.
+private func lengthToEscape(_ source: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
+    switch source[index] {
+    case 0..<0x20, 0x22, 0x5C, 0x7F: 1
+    case 0xC2: index + 1 < source.count && source[index + 1] < 0xA0 ? 2 : 0
+    default: 0
+    }
+}
+
+/// - Parameter byte: the scalar's value, which for C1 controls is also their second byte.
+private func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case 0x22, 0x5C: bytes.append(byte)
+    case 0x08: bytes.append(UInt8(ascii: "b"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    case 0x0C: bytes.append(UInt8(ascii: "f"))
+    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    default:
+        let digits = Array("0123456789abcdef".utf8)
+        bytes.append(contentsOf: "u00".utf8)
+        bytes.append(digits[Int(byte >> 4)])
+        bytes.append(digits[Int(byte & 15)])
+    }
+}

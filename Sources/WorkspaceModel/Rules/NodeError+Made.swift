@@ -1,0 +1,148 @@
+/// The sentences of the failures that more than one place makes.
+extension NodeError {
+    /// Bytes that are no JSON.
+    public static func badJSON(_ error: JSONError) -> Self {
+        Self(
+            .parseError, "byte \(error.offset): \(error.reason.rawValue)",
+            hint: "send one JSON object a line, in UTF-8", reason: "control.bad_json")
+    }
+
+    /// JSON that is no request.
+    public static func invalidRequest(_ what: String) -> Self {
+        Self(
+            .invalidRequest, what,
+            hint: "send {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"node.version\"}",
+            reason: "control.bad_request")
+    }
+
+    /// A method or command that this build does not have.
+    public static func unknownCommand(_ name: String, similar: String?) -> Self {
+        Self(
+            .unknownOperation, "there is no method \(quoted(name))",
+            hint: similar.map { "did you mean '\($0)'?" } ?? "list them with 'wsx-node rpc --list'",
+            reason: "control.unknown_op")
+    }
+
+    /// A line longer than `Limits.controlLineBytesMax`.
+    public static var lineTooLong: Self {
+        Self(
+            .tooLarge, "a line is longer than \(Limits.controlLineBytesMax) bytes",
+            hint: "send long text as a file", reason: "control.too_long")
+    }
+
+    /// More requests of one connection wait than may wait.
+    public static var tooManyWaiting: Self {
+        Self(
+            .busy, "\(Limits.controlRequestsPendingMax) requests of this connection wait already",
+            hint: "read the answers before asking on", reason: "control.busy")
+    }
+
+    /// A connection more than `Limits.controlClientsMax`.
+    public static var tooManyClients: Self {
+        Self(
+            .busy, "\(Limits.controlClientsMax) connections are open already",
+            hint: "close one and try again", reason: "control.busy")
+    }
+
+    /// Nothing has the name or the id that was given for `field`.
+    public static func notFound(
+        _ what: String, _ name: String, field: String? = nil, hint: String? = nil
+    ) -> Self {
+        Self(
+            .notFound, "there is no \(what) \(quoted(name))", hint: hint,
+            reason: what + ".not_found",
+            fields: field.map { [Field(name: $0, reason: "not_found")] } ?? [])
+    }
+
+    /// No workspace is selected, and none was named.
+    public static var noWorkspace: Self {
+        Self(
+            .notFound, "no workspace is selected", hint: "wsx-node up --workspace NAME",
+            reason: "workspace.none")
+    }
+
+    /// The home has no identity yet.
+    public static var noIdentity: Self {
+        Self(
+            .notFound, "this home has no identity yet",
+            hint: "wsx-node identity create --name NAME", reason: "identity.none")
+    }
+
+    /// Several things have the name that was given for `field`.
+    public static func ambiguous(_ name: String, candidates: [JSONValue], field: String) -> Self {
+        Self(
+            .ambiguous, "\(quoted(name)) names \(candidates.count) things", hint: "give the id",
+            reason: "name.ambiguous", fields: [Field(name: field, reason: "ambiguous")],
+            details: ["candidates": .array(candidates)])
+    }
+
+    /// Another process holds the home.
+    public static func homeInUse(pid: Int32?) -> Self {
+        Self(
+            .inUse,
+            "a daemon already uses this home" + (pid.map { " (process \($0))" } ?? ""),
+            hint: "wsx-node down", reason: "store.locked",
+            details: ["pid": JSONValue(orNull: pid.map(Int64.init))])
+    }
+
+    /// A position of an events reader that the table no longer knows.
+    public static func cursorExpired(oldest: String) -> Self {
+        Self(
+            .cursorExpired, "the events after this cursor are gone",
+            hint: "go on from data.oldest and read the state again",
+            reason: "events.cursor_expired",
+            details: ["oldest": .string(oldest)])
+    }
+
+    /// The caller may not do this; `reason` names the rule.
+    public static func forbidden(_ message: String, reason: String, hint: String? = nil) -> Self {
+        Self(.forbidden, message, hint: hint, reason: reason)
+    }
+
+    /// The daemon is going down.
+    public static var stopping: Self {
+        Self(.stopping, "the daemon is stopping", hint: "wsx-node up", reason: "node.stopping")
+    }
+
+    /// Something that cannot be, told without what it was about.
+    public static func internalFailure(reason: String) -> Self {
+        Self(
+            .internal, "the daemon met a fault of its own",
+            hint: "read daemon.log in the home of this node and report what it says",
+            reason: reason)
+    }
+
+    /// Nobody listens on the control socket. Made by the command line.
+    public static func notRunning(socket: String) -> Self {
+        Self(
+            .notRunning, "no daemon answers on \(quotedPath(socket))", hint: "wsx-node up",
+            reason: "control.no_daemon")
+    }
+
+    /// A call line that cannot be understood. Made by the command line.
+    public static func usage(_ message: String, hint: String? = nil) -> Self {
+        Self(.badRequest, message, hint: hint, reason: "usage")
+    }
+
+    /// Settings that cannot be used, with the line where it stands.
+    public static func badConfiguration(_ message: String, line: Int? = nil, hint: String? = nil)
+        -> Self
+    {
+        Self(
+            .badConfiguration, line.map { "line \($0): \(message)" } ?? message, hint: hint,
+            reason: "config.invalid", details: ["line": JSONValue(orNull: line.map(Int64.init))])
+    }
+
+    /// A path in quotes: like `quoted(_:)`, cut after 200 scalars, since people need all of it.
+    static func quotedPath(_ path: String) -> String {
+        var text = "'"
+        for scalar in path.unicodeScalars.prefix(200) {
+            if scalar.properties.generalCategory == .control {
+                text += "\\u{" + String(scalar.value, radix: 16) + "}"
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "'"
+    }
+}
