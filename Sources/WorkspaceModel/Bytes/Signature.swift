@@ -1,5 +1,3 @@
-import WorkspaceModel
-
 /// An Ed25519 signature.
 ///
 /// - Wire size: 64 bytes.

@@ -1,0 +1,160 @@
+import WorkspaceCrypto
+public import WorkspaceModel
+
+/// An operation whose form, chain and authenticity were checked.
+///
+/// Only this file can make one, and only a checked operation can be stored: there is no way
+/// round the checks, for our own operations neither.
+public struct CheckedOperation: Sendable {
+    /// The signed fields, rebuilt from the run and the chain.
+    public let header: OperationHeader
+    /// Their hash.
+    public let id: OperationID
+    /// Sealed or plain.
+    public let payload: [UInt8]
+    /// The author's signature, verified here only when `isSignatureVerified`.
+    public let signature: Signature
+    /// Whether this very signature was verified; otherwise a later one of the run vouches.
+    public fileprivate(set) var isSignatureVerified: Bool
+    /// What an authority operation says.
+    public let authority: AuthorityPayload?
+
+    /// What the next operation of the branch builds on.
+    public var link: ChainLink { ChainLink(id: id, timestamp: header.timestamp) }
+}
+
+/// The end of a chain: what the next operation must name and come after.
+public struct ChainLink: Hashable, Sendable {
+    /// The id to be named as previous.
+    public let id: OperationID
+    /// The timestamp to be exceeded.
+    public let timestamp: HybridTimestamp
+
+    /// The operation `id`, written at `timestamp`.
+    public init(id: OperationID, timestamp: HybridTimestamp) {
+        self.id = id
+        self.timestamp = timestamp
+    }
+}
+
+/// The checks that every operation passes, whoever wrote it (PROTOCOL.md, 2).
+public enum OperationChecks {
+    /// Checks a run that continues the chain after `previous`, and gives back its operations.
+    ///
+    /// - Parameter previous: the operation before the first entry, `nil` exactly at sequence 0.
+    /// - Throws: the `Rejection` of the first operation that fails; nothing of the run is taken.
+    public static func check(
+        _ run: OperationRun, after previous: ChainLink?
+    ) throws(Rejection) -> [CheckedOperation] {
+        guard (previous == nil) == (run.firstSequence == 0) else {
+            throw .malformed(Malformed(.inconsistent, at: 0))
+        }
+        guard run.firstSequence.addingReportingOverflow(UInt64(run.entries.count)).overflow == false
+        else { throw .malformed(Malformed(.outOfRange, at: 0)) }
+        var operations: [CheckedOperation] = []
+        operations.reserveCapacity(run.entries.count)
+        var link = previous
+        for (offset, entry) in run.entries.enumerated() {
+            let operation = try chained(
+                entry, at: run.firstSequence + UInt64(offset), of: run.log, after: link)
+            operations.append(operation)
+            link = operation.link
+        }
+        try authenticate(&operations)
+        return operations
+    }
+
+    /// Checks one operation that was just signed here.
+    public static func check(
+        _ operation: SignedOperation, in document: DocumentID, after previous: ChainLink?
+    ) throws(Rejection) -> CheckedOperation {
+        let checked = try check(operation.run(in: document), after: previous)
+        guard let checked = checked.first else { throw .malformed(Malformed(.truncated, at: 0)) }
+        return checked
+    }
+
+    // MARK: Form and chain
+
+    private static func chained(
+        _ entry: OperationRun.Entry, at sequence: UInt64, of log: LogName, after link: ChainLink?
+    ) throws(Rejection) -> CheckedOperation {
+        try checkForm(entry)
+        if let link, entry.timestamp.rawValue <= link.timestamp.rawValue { throw .outOfOrder }
+        let isRoot =
+            sequence == 0 && entry.grant == .zero
+            && entry.kind == OperationKind.authority.rawValue
+        let header = OperationHeader(
+            kind: entry.kind, document: isRoot ? .zero : log.document, device: log.device,
+            incarnation: log.incarnation, sequence: sequence, previous: link?.id,
+            timestamp: entry.timestamp, grant: entry.grant, keyID: entry.keyID,
+            dependencies: entry.dependencies, payloadLength: entry.payload.count,
+            payloadHash: OperationSigning.hash(ofPayload: entry.payload))
+        let encoded = header.encoded
+        guard encoded.count <= Limits.headerBytesMax else { throw .tooLarge }
+        let id = OperationSigning.id(ofHeader: encoded)
+        let authority = try authority(in: entry)
+        if isRoot {
+            guard DocumentID(sameBytesAs: id) == log.document else { throw .wrongRoot }
+            guard case .create? = authority else { throw .wrongRoot }
+        } else if case .create? = authority {
+            throw .wrongRoot
+        }
+        return CheckedOperation(
+            header: header, id: id, payload: entry.payload, signature: entry.signature,
+            isSignatureVerified: false, authority: authority)
+    }
+
+    private static func checkForm(_ entry: OperationRun.Entry) throws(Rejection) {
+        guard entry.payload.count <= OperationKind.payloadBytesMax(entry.kind) else {
+            throw .tooLarge
+        }
+        guard entry.dependencies.count <= OperationKind.dependenciesMax(entry.kind) else {
+            throw .tooManyDependencies
+        }
+        for (left, right) in zip(entry.dependencies, entry.dependencies.dropFirst()) {
+            guard left.id < right.id else { throw .malformed(Malformed(.keysOutOfOrder, at: 0)) }
+        }
+    }
+
+    private static func authority(
+        in entry: OperationRun.Entry
+    ) throws(Rejection) -> AuthorityPayload? {
+        guard entry.kind == OperationKind.authority.rawValue else { return nil }
+        do throws(Malformed) {
+            return try AuthorityPayload(decoding: entry.payload)
+        } catch {
+            throw .malformed(error)
+        }
+    }
+
+    // MARK: Authenticity
+
+    /// Verifies as few signatures as cover the run: the last one, and whichever lies too far in
+    /// front of the one that was verified last. Authority operations each verify by themselves.
+    private static func authenticate(_ operations: inout [CheckedOperation]) throws(Rejection) {
+        var vouched = false
+        var segment: UInt64 = 0
+        var payloadBytes = 0
+        for index in operations.indices.reversed() {
+            let header = operations[index].header
+            let isAuthority = header.kind == OperationKind.authority.rawValue
+            payloadBytes += header.payloadLength
+            let isCovered =
+                vouched && header.sequence / Limits.segmentLength == segment
+                && payloadBytes <= Limits.runPayloadBytesMax
+            if isCovered && !isAuthority { continue }
+            guard verified(operations[index]) else { throw .badSignature }
+            operations[index].isSignatureVerified = true
+            guard !isCovered else { continue }
+            vouched = true
+            segment = header.sequence / Limits.segmentLength
+            // The vouching operation's own payload does not count (PROTOCOL.md, 2).
+            payloadBytes = 0
+        }
+    }
+
+    private static func verified(_ operation: CheckedOperation) -> Bool {
+        OperationSigning.verify(
+            operation.signature, of: operation.id, by: operation.header.device)
+    }
+}

@@ -1,0 +1,89 @@
+public import WorkspaceModel
+
+/// Runs that cite something unknown, kept in memory until it comes.
+///
+/// The room is bounded by count and bytes, per source and in all. What does not fit is dropped:
+/// it comes again by sync, so a limit here delays and never decides.
+public struct WaitingRoom: Sendable {
+    /// What a run waits for.
+    public enum Missing: Hashable, Sendable {
+        /// An operation that is cited as grant, dependency or previous.
+        case operation(OperationID)
+        /// The operation before the run's first, whatever its id.
+        case place(LogName, UInt64)
+    }
+
+    /// One waiting run.
+    public struct Guest: Sendable {
+        /// What waits.
+        public let run: OperationRun
+        /// Who brought it, a number the owner gives to peers.
+        public let source: UInt64
+        /// When it came, milliseconds.
+        public let arrived: UInt64
+    }
+
+    private var guests: [UInt64: (missing: Missing, guest: Guest, byteCount: Int)] = [:]
+    private var waiting: [Missing: [UInt64]] = [:]
+    private var usage: [UInt64: (count: Int, byteCount: Int)] = [:]
+    private var nextTicket: UInt64 = 0
+
+    /// Bytes of everything that waits.
+    public private(set) var byteCount = 0
+    /// Operations that wait.
+    public private(set) var operationCount = 0
+
+    /// An empty room.
+    public init() {}
+
+    /// Lets a run wait for `missing`.
+    ///
+    /// - Returns: whether there was room.
+    public mutating func admit(_ guest: Guest, until missing: Missing) -> Bool {
+        let bytes = Self.byteCount(of: guest.run)
+        let count = guest.run.entries.count
+        let used = usage[guest.source] ?? (0, 0)
+        guard used.count + count <= Limits.waitingPerPeerMax,
+            used.byteCount + bytes <= Limits.waitingBytesPerPeerMax,
+            byteCount + bytes <= Limits.waitingBytesMax
+        else { return false }
+        guests[nextTicket] = (missing, guest, bytes)
+        waiting[missing, default: []].append(nextTicket)
+        usage[guest.source] = (used.count + count, used.byteCount + bytes)
+        byteCount += bytes
+        operationCount += count
+        nextTicket += 1
+        return true
+    }
+
+    /// Takes out, in the order in which they came, the runs that waited for `found`.
+    public mutating func release(_ found: Missing) -> [Guest] {
+        (waiting.removeValue(forKey: found) ?? []).compactMap { remove($0) }
+    }
+
+    /// Forgets what `source` brought.
+    public mutating func forget(source: UInt64) {
+        for ticket in guests.keys.sorted() where guests[ticket]?.guest.source == source {
+            guard let missing = guests[ticket]?.missing else { continue }
+            waiting[missing]?.removeAll { $0 == ticket }
+            if waiting[missing]?.isEmpty == true { waiting[missing] = nil }
+            _ = remove(ticket)
+        }
+    }
+
+    private mutating func remove(_ ticket: UInt64) -> Guest? {
+        guard let (_, guest, bytes) = guests.removeValue(forKey: ticket) else { return nil }
+        let count = guest.run.entries.count
+        byteCount -= bytes
+        operationCount -= count
+        if let used = usage[guest.source] {
+            let left = (used.count - count, used.byteCount - bytes)
+            usage[guest.source] = left.0 == 0 ? nil : left
+        }
+        return guest
+    }
+
+    private static func byteCount(of run: OperationRun) -> Int {
+        run.entries.reduce(128) { $0 + $1.payload.count + 80 * $1.dependencies.count + 240 }
+    }
+}
