@@ -132,29 +132,54 @@ public enum OperationChecks {
     /// Verifies as few signatures as cover the run: the last one, and whichever lies too far in
     /// front of the one that was verified last. Authority operations each verify by themselves.
     private static func authenticate(_ operations: inout [CheckedOperation]) throws(Rejection) {
-        var vouched = false
-        var segment: UInt64 = 0
+        var voucher: Int?
         var payloadBytes = 0
         for index in operations.indices.reversed() {
-            let header = operations[index].header
-            let isAuthority = header.kind == OperationKind.authority.rawValue
-            payloadBytes += header.payloadLength
-            let isCovered =
-                vouched && header.sequence / Limits.segmentLength == segment
-                && payloadBytes <= Limits.runPayloadBytesMax
-            if isCovered && !isAuthority { continue }
-            guard verified(operations[index]) else { throw .badSignature }
-            operations[index].isSignatureVerified = true
-            guard !isCovered else { continue }
-            vouched = true
-            segment = header.sequence / Limits.segmentLength
+            payloadBytes += operations[index].header.payloadLength
+            if let voucher, operations[index].header.kind != OperationKind.authority.rawValue,
+                operations[index].isInSegment(of: operations[voucher]),
+                payloadBytes <= Limits.runPayloadBytesMax
+            {
+                continue
+            }
+            let next = try firstVerified(in: &operations, from: index, before: voucher)
             // The vouching operation's own payload does not count (PROTOCOL.md, 2).
-            payloadBytes = 0
+            payloadBytes = operations[index..<next].reduce(0) { $0 + $1.header.payloadLength }
+            voucher = next
         }
+    }
+
+    /// The first operation from `index` on whose signature verifies and covers `index`.
+    ///
+    /// Almost always that is `index` itself. An author who signs garbage in the middle of a
+    /// segment must not get an honest relay, who has other runs than we, refused.
+    private static func firstVerified(
+        in operations: inout [CheckedOperation], from index: Int, before voucher: Int?
+    ) throws(Rejection) -> Int {
+        let isAuthority = operations[index].header.kind == OperationKind.authority.rawValue
+        let end = isAuthority ? index + 1 : voucher ?? operations.count
+        var payloadBytes = 0
+        for candidate in index..<end {
+            guard operations[candidate].isInSegment(of: operations[index]),
+                payloadBytes <= Limits.runPayloadBytesMax
+            else { break }
+            if verified(operations[candidate]) {
+                operations[candidate].isSignatureVerified = true
+                return candidate
+            }
+            payloadBytes += operations[candidate].header.payloadLength
+        }
+        throw .badSignature
     }
 
     private static func verified(_ operation: CheckedOperation) -> Bool {
         OperationSigning.verify(
             operation.signature, of: operation.id, by: operation.header.device)
+    }
+}
+
+extension CheckedOperation {
+    fileprivate func isInSegment(of other: CheckedOperation) -> Bool {
+        header.sequence / Limits.segmentLength == other.header.sequence / Limits.segmentLength
     }
 }

@@ -15,6 +15,8 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         case corrupt
         /// A database, but of another program.
         case notOurs
+        /// Written by a later version of the program.
+        case newerSchema
         /// The file is empty where a store was expected.
         case empty
         /// No such file, no permission, or no descriptor left.

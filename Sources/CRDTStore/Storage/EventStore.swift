@@ -1,0 +1,147 @@
+import WorkspaceModel
+
+/// What happened, in the order in which it became durable, and how far each reader is.
+///
+/// An event is a reference: what it shows is read when it is shown, so a deleted text is gone
+/// from old events too.
+public final class EventStore {
+    private let connection: Connection
+    private let insert: Statement
+    /// The number of the newest event; 0 when there never was one.
+    public private(set) var newest: Int64
+    private var written: Int64
+
+    /// One row.
+    public struct StoredEvent: Sendable, Equatable {
+        /// Its number; they rise by one.
+        public let sequence: Int64
+        /// When, milliseconds.
+        public let at: Int64
+        /// What, a number that the node gives a word.
+        public let type: Int64
+        /// The short number of the workspace.
+        public let workspace: Int64?
+        /// The short number of the document.
+        public let document: Int64?
+        /// The operation.
+        public let arrival: Int64?
+        /// What has no operation, as `Enc`.
+        public let extra: [UInt8]?
+        /// Whether it came by a first sync.
+        public let isBackfill: Bool
+    }
+
+    init(_ connection: Connection) throws(StorageError) {
+        self.connection = connection
+        insert = try connection.statement("INSERT INTO event VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
+        newest =
+            try connection.statement("SELECT value FROM counter WHERE name = 'event'").integer()
+            ?? 0
+        written = newest
+    }
+
+    /// Adds an event.
+    ///
+    /// - Returns: its number.
+    @discardableResult
+    public func append(
+        type: Int64, at: UInt64, workspace: Int64?, document: Int64? = nil, arrival: Int64? = nil,
+        extra: [UInt8]? = nil, isBackfill: Bool = false
+    ) throws(StorageError) -> Int64 {
+        newest += 1
+        try insert.run { row in
+            row.bind(1, newest)
+            row.bind(2, Int64(bitPattern: at))
+            row.bind(3, type)
+            row.bind(4, workspace)
+            row.bind(5, document)
+            row.bind(6, arrival)
+            row.bind(7, extra)
+            row.bind(8, isBackfill ? 1 : 0)
+        }
+        return newest
+    }
+
+    /// Events after `sequence`, oldest first.
+    public func events(
+        after sequence: Int64, limit: Int
+    ) throws(StorageError) -> [StoredEvent] {
+        let sql = """
+            SELECT seq, at, type, workspace, did, arr, extra, backfill FROM event
+                WHERE seq > ? ORDER BY seq LIMIT ?
+            """
+        return try connection.statement(sql).rows(.integer(sequence), .integer(Int64(limit))) {
+            row in
+            StoredEvent(
+                sequence: row.integer(0), at: row.integer(1), type: row.integer(2),
+                workspace: row.optionalInteger(3), document: row.optionalInteger(4),
+                arrival: row.optionalInteger(5), extra: row.optionalBlob(6),
+                isBackfill: row.integer(7) != 0)
+        }
+    }
+
+    /// The number of the oldest event that is still there, or the next one's in an empty table.
+    public func oldest() throws(StorageError) -> Int64 {
+        try connection.statement("SELECT min(seq) FROM event").integer() ?? newest + 1
+    }
+
+    /// The number of the last event before the time `at`, milliseconds.
+    public func last(before at: UInt64) throws(StorageError) -> Int64 {
+        // Numbers rise with time but for clock steps, so a scan from the newest end is short.
+        try connection.statement(
+            "SELECT seq FROM event WHERE at < ? ORDER BY seq DESC LIMIT 1"
+        ).integer(.integer(Int64(bitPattern: at))) ?? (try oldest()) - 1
+    }
+
+    /// Removes what is older than `at` (milliseconds) or beyond the newest `keeping`.
+    public func trim(olderThan at: UInt64, keeping: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM event WHERE seq <= ? OR at < ?")
+            .run(.integer(newest - keeping), .integer(Int64(bitPattern: at)))
+    }
+
+    // MARK: Readers
+
+    /// One named reader.
+    public struct Reader: Sendable, Equatable {
+        /// Its name.
+        public let name: String
+        /// The last event it acknowledged.
+        public let sequence: Int64
+        /// When, milliseconds.
+        public let at: Int64
+    }
+
+    /// Where the reader `name` is, or `nil` for a new one.
+    public func reader(_ name: String) throws(StorageError) -> Reader? {
+        try connection.statement("SELECT name, seq, at FROM reader WHERE name = ?")
+            .firstRow(.text(name)) { (row) throws(StorageError) in
+                Reader(
+                    name: try row.text(0), sequence: row.integer(1), at: row.integer(2))
+            }
+    }
+
+    /// Stores where the reader `name` is.
+    public func setReader(
+        _ name: String, to sequence: Int64, at: UInt64
+    ) throws(StorageError) {
+        try connection.statement("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)")
+            .run(.text(name), .integer(sequence), .integer(Int64(bitPattern: at)))
+    }
+
+    /// The named readers after `name`, by name.
+    public func readers(after name: String, limit: Int) throws(StorageError) -> [Reader] {
+        let sql = "SELECT name, seq, at FROM reader WHERE name > ? ORDER BY name LIMIT ?"
+        return try connection.statement(sql).rows(.text(name), .integer(Int64(limit))) {
+            (row) throws(StorageError) in
+            Reader(name: try row.text(0), sequence: row.integer(1), at: row.integer(2))
+        }
+    }
+
+    /// Writes the counter; called right before COMMIT.
+    func flush() throws(StorageError) {
+        guard newest != written else { return }
+        try connection.statement("INSERT OR REPLACE INTO counter VALUES('event', ?)")
+            .run(.integer(newest))
+        written = newest
+    }
+}

@@ -1,0 +1,59 @@
+public import WorkspaceModel
+
+/// node.db: one connection, its tables by subject, and the transaction of a turn.
+///
+/// Writes begin a transaction lazily; `commit` ends it with one fsync, however many inputs the
+/// turn had. Nothing may be told to anybody before `commit` has returned.
+public final class NodeStore {
+    /// The tables below share it.
+    public let connection: Connection
+    /// Operations, logs and documents.
+    public let operations: OperationStore
+    /// What people see.
+    public let view: ViewStore
+    /// What happened, and how far readers are.
+    public let events: EventStore
+    /// Peers, agreed states, receipts.
+    public let peers: PeerStore
+    /// Workspaces, keys, answers to repeat, single values.
+    public let registry: RegistryStore
+
+    /// Opens the tables of `connection`, and makes them in an empty database.
+    ///
+    /// - Throws: `.newerSchema` for a store of a later version of the program.
+    public init(_ connection: Connection) throws(StorageError) {
+        self.connection = connection
+        try Self.prepare(connection)
+        operations = try OperationStore(connection)
+        view = try ViewStore(connection)
+        events = try EventStore(connection)
+        peers = PeerStore(connection)
+        registry = RegistryStore(connection)
+    }
+
+    private static func prepare(_ connection: Connection) throws(StorageError) {
+        let version = try connection.schemaVersion()
+        guard version <= Int64(Schema.version) else {
+            throw StorageError(
+                .newerSchema, "the store has schema \(version), this program \(Schema.version)")
+        }
+        guard version == 0 else { return }
+        try connection.begin()
+        for statement in Schema.statements { try connection.execute(statement) }
+        try connection.setSchemaVersion(Schema.version)
+        try connection.commit()
+    }
+
+    /// Makes sure that a transaction is open, so that what follows may write.
+    public func begin() throws(StorageError) {
+        if !connection.isInTransaction { try connection.begin() }
+    }
+
+    /// Writes what was gathered in memory and ends the turn's transaction, if there is one.
+    public func commit() throws(StorageError) {
+        guard connection.isInTransaction else { return }
+        try operations.flush()
+        try events.flush()
+        try connection.commit()
+    }
+}

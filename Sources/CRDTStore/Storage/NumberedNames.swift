@@ -1,0 +1,88 @@
+public import WorkspaceModel
+
+/// Short numbers for the names that a million operations repeat: grants and epoch keys.
+///
+/// A key gets its number when it is first cited, whether or not the key itself is held.
+struct NumberedNames {
+    private let connection: Connection
+    private var grantNumbers: [OperationID: Int64] = [.zero: 0]
+    private var grants: [Int64: OperationID] = [0: .zero]
+    private var keyNumbers: [KeyPlace: Int64] = [:]
+    private var keys: [Int64: KeyID] = [:]
+    private var nextKey: Int64 = 1
+
+    private struct KeyPlace: Hashable {
+        let workspace: Int64
+        let id: KeyID
+    }
+
+    init(_ connection: Connection) throws(StorageError) {
+        self.connection = connection
+        try connection.statement("SELECT gid, id FROM grant_name").forEachRow {
+            (row) throws(StorageError) in
+            let id: OperationID = try row.identifier32(1)
+            grantNumbers[id] = row.integer(0)
+            grants[row.integer(0)] = id
+        }
+        try connection.statement("SELECT kid, workspace, kind, id FROM epoch_key").forEachRow {
+            (row) throws(StorageError) in
+            nextKey = max(nextKey, row.integer(0) + 1)
+            guard row.integer(2) == SecretKind.epochKey.rawValue else { return }
+            let id: KeyID = try row.identifier16(3)
+            keyNumbers[KeyPlace(workspace: row.integer(1), id: id)] = row.integer(0)
+            keys[row.integer(0)] = id
+        }
+    }
+
+    /// The grant behind a number.
+    func grant(_ number: Int64) -> OperationID? { grants[number] }
+
+    /// The epoch key behind a number.
+    func key(_ number: Int64) -> KeyID? { keys[number] }
+
+    /// The number of a grant, made now if it has none.
+    mutating func number(ofGrant grant: OperationID) throws(StorageError) -> Int64 {
+        if let number = grantNumbers[grant] { return number }
+        let number = Int64(grantNumbers.count)
+        try connection.statement("INSERT INTO grant_name VALUES(?, ?)")
+            .run(.integer(number), .blob(grant.bytes))
+        grantNumbers[grant] = number
+        grants[number] = grant
+        return number
+    }
+
+    /// The number of a grant that some operation has cited, or `nil`.
+    func knownNumber(ofGrant grant: OperationID) -> Int64? { grantNumbers[grant] }
+
+    /// The number of an epoch key, made now if it has none.
+    mutating func number(
+        ofKey id: KeyID, in workspace: Int64
+    ) throws(StorageError) -> Int64 {
+        let place = KeyPlace(workspace: workspace, id: id)
+        if let number = keyNumbers[place] { return number }
+        let number = try insertSecret(.epochKey, id.bytes, in: workspace)
+        keyNumbers[place] = number
+        keys[number] = id
+        return number
+    }
+
+    /// A row for a secret that is not held yet.
+    mutating func insertSecret(
+        _ kind: SecretKind, _ id: [UInt8], in workspace: Int64
+    ) throws(StorageError) -> Int64 {
+        let number = nextKey
+        nextKey += 1
+        try connection.statement(
+            "INSERT INTO epoch_key(kid, workspace, kind, id) VALUES(?, ?, ?, ?)"
+        ).run(.integer(number), .integer(workspace), .integer(kind.rawValue), .blob(id))
+        return number
+    }
+}
+
+/// What a row of table `epoch_key` holds.
+public enum SecretKind: Int64, Sendable {
+    /// A group key K.
+    case epochKey = 1
+    /// A discovery secret, from which handshake psks come.
+    case discovery = 2
+}

@@ -1,0 +1,163 @@
+public import WorkspaceModel
+
+/// Workspaces, sealed keys, answers to repeat, and single values.
+public final class RegistryStore {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    // MARK: Single values
+
+    /// The value of `name`, or `nil`.
+    public func value(_ name: String) throws(StorageError) -> [UInt8]? {
+        try connection.statement("SELECT value FROM meta WHERE name = ?")
+            .firstRow(.text(name)) { $0.blob(0) }
+    }
+
+    /// Stores the value of `name`.
+    public func setValue(_ value: [UInt8]?, of name: String) throws(StorageError) {
+        guard let value else {
+            return try connection.statement("DELETE FROM meta WHERE name = ?").run(.text(name))
+        }
+        try connection.statement("INSERT OR REPLACE INTO meta VALUES(?, ?)")
+            .run(.text(name), .blob(value))
+    }
+
+    // MARK: Workspaces
+
+    /// How this home stands to a workspace.
+    public enum Standing: Int64, Sendable {
+        /// Its authority document is being fetched; nobody has admitted us yet.
+        case joining = 0
+        /// We are, or were, a member.
+        case member = 1
+    }
+
+    /// One workspace of this home.
+    public struct WorkspaceRow: Sendable, Equatable {
+        /// The short number of its authority document.
+        public let number: Int64
+        /// How we stand to it.
+        public let standing: Standing
+        /// Who we are in it.
+        public let member: MemberID
+        /// Since when, milliseconds.
+        public let joined: Int64
+    }
+
+    /// The workspaces of this home, in the order in which they came.
+    public func workspaces() throws(StorageError) -> [WorkspaceRow] {
+        try connection.statement("SELECT did, state, member, joined FROM workspace ORDER BY did")
+            .rows { (row) throws(StorageError) in
+                WorkspaceRow(
+                    number: row.integer(0), standing: Standing(rawValue: row.integer(1)) ?? .joining,
+                    member: try row.identifier16(2), joined: row.integer(3))
+            }
+    }
+
+    /// Adds or changes a workspace.
+    public func setWorkspace(_ workspace: WorkspaceRow) throws(StorageError) {
+        try connection.statement("INSERT OR REPLACE INTO workspace VALUES(?, ?, ?, ?)")
+            .run(
+                .integer(workspace.number), .integer(workspace.standing.rawValue),
+                .blob(workspace.member.bytes), .integer(workspace.joined))
+    }
+
+    // MARK: Secrets
+
+    /// A secret as it lies on disk.
+    public struct SealedSecretRow: Sendable {
+        /// Its kind.
+        public let kind: SecretKind
+        /// Its name, 16 bytes.
+        public let id: [UInt8]
+        /// Sealed under the home's key.
+        public let sealed: [UInt8]
+    }
+
+    /// Stores a sealed secret under its name.
+    public func setSecret(
+        _ sealed: [UInt8], kind: SecretKind, id: [UInt8], workspace: Int64,
+        names: OperationStore
+    ) throws(StorageError) {
+        let known = try connection.statement(
+            "SELECT kid FROM epoch_key WHERE workspace = ? AND kind = ? AND id = ?"
+        ).integer(.integer(workspace), .integer(kind.rawValue), .blob(id))
+        let number: Int64
+        if let known {
+            number = known
+        } else if kind == .epochKey, let keyID = KeyID(untrusted: id) {
+            number = try names.names.number(ofKey: keyID, in: workspace)
+        } else {
+            number = try names.names.insertSecret(kind, id, in: workspace)
+        }
+        try connection.statement("UPDATE epoch_key SET secret = ? WHERE kid = ?")
+            .run(.blob(sealed), .integer(number))
+    }
+
+    /// The secrets held for a workspace, in the order in which they came.
+    public func secrets(of workspace: Int64) throws(StorageError) -> [SealedSecretRow] {
+        let sql = """
+            SELECT kind, id, secret FROM epoch_key
+                WHERE workspace = ? AND secret IS NOT NULL ORDER BY kid
+            """
+        var rows: [SealedSecretRow] = []
+        try connection.statement(sql).forEachRow(.integer(workspace)) { row in
+            guard let kind = SecretKind(rawValue: row.integer(0)) else { return }
+            rows.append(SealedSecretRow(kind: kind, id: row.blob(1), sealed: row.blob(2)))
+        }
+        return rows
+    }
+
+    // MARK: Answers to repeat
+
+    /// What was made by a call, to be recognised when the call comes again.
+    public struct MadeRow: Sendable, Equatable {
+        /// A keyed hash of the parameters.
+        public let body: [UInt8]
+        /// What was made, in a form that the node gives it.
+        public let made: [UInt8]
+
+        /// A row with the given fields.
+        public init(body: [UInt8], made: [UInt8]) {
+            self.body = body
+            self.made = made
+        }
+    }
+
+    /// What the call with this keyed hash has made.
+    public func made(_ key: [UInt8]) throws(StorageError) -> MadeRow? {
+        try connection.statement("SELECT body, made FROM request WHERE key = ?")
+            .firstRow(.blob(key)) { MadeRow(body: $0.blob(0), made: $0.blob(1)) }
+    }
+
+    /// Remembers what a call has made.
+    public func setMade(_ row: MadeRow, key: [UInt8], at: UInt64) throws(StorageError) {
+        try connection.statement("INSERT OR REPLACE INTO request VALUES(?, ?, ?, ?)")
+            .run(
+                .blob(key), .blob(row.body), .blob(row.made), .integer(Int64(bitPattern: at)))
+    }
+
+    /// Forgets the calls before `at`, milliseconds.
+    public func trimMade(before at: UInt64) throws(StorageError) {
+        try connection.statement("DELETE FROM request WHERE at < ?")
+            .run(.integer(Int64(bitPattern: at)))
+    }
+
+    // MARK: Forks
+
+    /// Notes that two operations stand at one place of a log.
+    public func addEvidence(
+        branch: Int64, sequence: UInt64, other: Int64, at: UInt64
+    ) throws(StorageError) {
+        try connection.statement("INSERT OR IGNORE INTO evidence VALUES(?, ?, ?, ?)")
+            .run(
+                .integer(branch), .integer(Int64(bitPattern: sequence)), .integer(other),
+                .integer(Int64(bitPattern: at)))
+    }
+
+    /// How many forks were found.
+    public func evidenceCount() throws(StorageError) -> Int64 {
+        try connection.statement("SELECT count(*) FROM evidence").integer() ?? 0
+    }
+}

@@ -1,0 +1,249 @@
+public import WorkspaceModel
+
+/// What people see of the channels: where messages stand, and who follows what.
+///
+/// The view is made by folding operations and can be made again at any time. It holds places and
+/// ids, never text: text is opened from the operation when it is shown.
+public final class ViewStore {
+    private let connection: Connection
+    private let insert: Statement
+
+    /// Where a message stands in its channel: local to this node, and stable.
+    public struct Position: Hashable, Comparable, Sendable {
+        /// Display order, in the units of a hybrid timestamp.
+        public let sort: Int64
+        /// Arrival number, which decides between equal ones.
+        public let arrival: Int64
+
+        /// The place (`sort`, `arrival`).
+        public init(sort: Int64, arrival: Int64) {
+            self.sort = sort
+            self.arrival = arrival
+        }
+
+        /// In the order of display.
+        public static func < (left: Self, right: Self) -> Bool {
+            (left.sort, left.arrival) < (right.sort, right.arrival)
+        }
+    }
+
+    /// One message of the view.
+    public struct MessageRow: Hashable, Sendable {
+        /// The short number of its channel.
+        public let document: Int64
+        /// Where it stands.
+        public let position: Position
+        /// Its name.
+        public let key: MessageKey
+        /// The number of its author's grant.
+        public let grant: Int64
+        /// The name of what it replies to.
+        public let thread: MessageKey?
+
+        /// A row with the given fields.
+        public init(
+            document: Int64, position: Position, key: MessageKey, grant: Int64,
+            thread: MessageKey?
+        ) {
+            self.document = document
+            self.position = position
+            self.key = key
+            self.grant = grant
+            self.thread = thread
+        }
+    }
+
+    init(_ connection: Connection) throws(StorageError) {
+        self.connection = connection
+        insert = try connection.statement(
+            "INSERT OR REPLACE INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    }
+
+    // MARK: Messages
+
+    /// Shows a message, or hides it where its grant is not valid.
+    public func fold(_ message: MessageRow, isHidden: Bool) throws(StorageError) {
+        try insert.run { row in
+            row.bind(1, message.document)
+            row.bind(2, message.position.sort)
+            row.bind(3, message.position.arrival)
+            row.bind(4, Int64(bitPattern: message.key.timestamp.rawValue))
+            row.bind(5, Int64(bitPattern: message.key.idPrefix))
+            row.bind(6, message.grant)
+            row.bind(7, message.thread.map { Int64(bitPattern: $0.timestamp.rawValue) })
+            row.bind(8, message.thread.map { Int64(bitPattern: $0.idPrefix) })
+            row.bind(9, isHidden ? 1 : 0)
+        }
+    }
+
+    /// Hides or shows everything written under one grant.
+    public func setHidden(_ isHidden: Bool, grant: Int64) throws(StorageError) {
+        try connection.statement("UPDATE message SET hidden = ? WHERE gid = ?")
+            .run(.integer(isHidden ? 1 : 0), .integer(grant))
+    }
+
+    /// Which messages of a channel are asked for.
+    public struct Filter: Sendable, Equatable {
+        /// The short number of the channel.
+        public var document: Int64
+        /// Only what replies to this message.
+        public var thread: MessageKey?
+        /// Only what was written at this time or later, milliseconds.
+        public var since: UInt64?
+        /// Only what was written at this time or earlier, milliseconds.
+        public var until: UInt64?
+
+        /// Everything of the channel with this number.
+        public init(document: Int64) { self.document = document }
+    }
+
+    /// The newest messages before `position`, oldest first.
+    public func messages(
+        _ filter: Filter, before position: Position?, limit: Int
+    ) throws(StorageError) -> [MessageRow] {
+        try select(filter, position ?? Position(sort: .max, arrival: .max), "<", "DESC", limit)
+            .reversed()
+    }
+
+    /// The oldest messages after `position`, oldest first.
+    public func messages(
+        _ filter: Filter, after position: Position, limit: Int
+    ) throws(StorageError) -> [MessageRow] {
+        try select(filter, position, ">", "ASC", limit)
+    }
+
+    private func select(
+        _ filter: Filter, _ position: Position, _ comparison: String, _ order: String,
+        _ limit: Int
+    ) throws(StorageError) -> [MessageRow] {
+        var sql = """
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id FROM message
+                WHERE did = ? AND hidden = 0 AND (sort, arr) \(comparison) (?, ?)
+            """
+        var values: [SQLValue] = [
+            .integer(filter.document), .integer(position.sort), .integer(position.arrival),
+        ]
+        if let thread = filter.thread {
+            sql += " AND thread_hlc = ? AND thread_id = ?"
+            values.append(.integer(Int64(bitPattern: thread.timestamp.rawValue)))
+            values.append(.integer(Int64(bitPattern: thread.idPrefix)))
+        }
+        if let since = filter.since {
+            sql += " AND key_hlc >= ?"
+            values.append(.integer(Self.timestamp(since)))
+        }
+        if let until = filter.until {
+            sql += " AND key_hlc < ?"
+            values.append(.integer(Self.timestamp(until &+ 1)))
+        }
+        sql += " ORDER BY sort \(order), arr \(order) LIMIT ?"
+        values.append(.integer(Int64(limit)))
+        var rows: [MessageRow] = []
+        try connection.statement(sql).scan(values) { row in
+            rows.append(Self.message(row))
+            return .next
+        }
+        return rows
+    }
+
+    /// The smallest hybrid timestamp of a millisecond, as a column's value.
+    private static func timestamp(_ milliseconds: UInt64) -> Int64 {
+        Int64(min(milliseconds, (1 << 47) - 1) << 16)
+    }
+
+    /// The message with this name, hidden ones left out.
+    public func message(_ key: MessageKey) throws(StorageError) -> MessageRow? {
+        let sql = """
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id FROM message
+                WHERE key_hlc = ? AND key_id = ? AND hidden = 0 LIMIT 1
+            """
+        return try connection.statement(sql).firstRow(
+            .integer(Int64(bitPattern: key.timestamp.rawValue)),
+            .integer(Int64(bitPattern: key.idPrefix))
+        ) { Self.message($0) }
+    }
+
+    /// The message folded from the operation with this arrival number.
+    public func message(
+        arrival: Int64, sort: Int64, document: Int64
+    ) throws(StorageError) -> MessageRow? {
+        let sql = """
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id FROM message
+                WHERE did = ? AND sort = ? AND arr = ? AND hidden = 0
+            """
+        return try connection.statement(sql)
+            .firstRow(.integer(document), .integer(sort), .integer(arrival)) { Self.message($0) }
+    }
+
+    /// How many visible messages reply to this one.
+    public func replyCount(to key: MessageKey) throws(StorageError) -> Int64 {
+        let sql = """
+            SELECT count(*) FROM message WHERE thread_hlc = ? AND thread_id = ? AND hidden = 0
+            """
+        return try connection.statement(sql).integer(
+            .integer(Int64(bitPattern: key.timestamp.rawValue)),
+            .integer(Int64(bitPattern: key.idPrefix))) ?? 0
+    }
+
+    private static func message(_ row: borrowing Row) -> MessageRow {
+        var thread: MessageKey?
+        if let timestamp = row.optionalInteger(6) {
+            thread = key(timestamp, row.integer(7))
+        }
+        return MessageRow(
+            document: row.integer(0),
+            position: Position(sort: row.integer(1), arrival: row.integer(2)),
+            key: key(row.integer(3), row.integer(4)), grant: row.integer(5), thread: thread)
+    }
+
+    private static func key(_ timestamp: Int64, _ prefix: Int64) -> MessageKey {
+        MessageKey(
+            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: timestamp)),
+            idPrefix: UInt64(bitPattern: prefix))
+    }
+}
+
+// MARK: - Subscriptions
+
+extension ViewStore {
+    /// Takes over what somebody said last about following a channel: the larger (hlc, id) wins,
+    /// so every order gives the same rows.
+    public func fold(
+        _ member: MemberID, joined: Bool, in document: Int64, at timestamp: HybridTimestamp,
+        by id: OperationID
+    ) throws(StorageError) {
+        let sql = """
+            INSERT INTO subscription VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(did, member)
+                DO UPDATE SET joined = ?3, hlc = ?4, id = ?5 WHERE (hlc, id) < (?4, ?5)
+            """
+        try connection.statement(sql).run { row in
+            row.bind(1, document)
+            row.bind(2, member)
+            row.bind(3, joined ? 1 : 0)
+            row.bind(4, Int64(bitPattern: timestamp.rawValue))
+            row.bind(5, id)
+        }
+    }
+
+    /// Who follows a channel, by member id.
+    public func followers(of document: Int64) throws(StorageError) -> [MemberID] {
+        try connection.statement(
+            "SELECT member FROM subscription WHERE did = ? AND joined = 1 ORDER BY member"
+        ).rows(.integer(document)) { (row) throws(StorageError) in try row.identifier16(0) }
+    }
+
+    /// Whether `member` follows the channel.
+    public func isFollowing(
+        _ member: MemberID, _ document: Int64
+    ) throws(StorageError) -> Bool {
+        try connection.statement(
+            "SELECT joined FROM subscription WHERE did = ? AND member = ?"
+        ).integer(.integer(document), .blob(member.bytes)) == 1
+    }
+
+    /// Forgets everything of the view, to fold it anew.
+    public func clear() throws(StorageError) {
+        try connection.execute("DELETE FROM message")
+        try connection.execute("DELETE FROM subscription")
+    }
+}
