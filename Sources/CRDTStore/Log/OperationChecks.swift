@@ -1,4 +1,4 @@
-import WorkspaceCrypto
+public import WorkspaceCrypto
 public import WorkspaceModel
 
 /// An operation whose form, chain and authenticity were checked.

@@ -82,15 +82,18 @@ public final class EventStore {
 
     /// The number of the oldest event that is still there, or the next one's in an empty table.
     public func oldest() throws(StorageError) -> Int64 {
-        try connection.statement("SELECT min(seq) FROM event").integer() ?? newest + 1
+        let oldest = try connection.statement("SELECT min(seq) FROM event").integer()
+        return oldest ?? newest + 1
     }
 
     /// The number of the last event before the time `at`, milliseconds.
     public func last(before at: UInt64) throws(StorageError) -> Int64 {
         // Numbers rise with time but for clock steps, so a scan from the newest end is short.
-        try connection.statement(
+        let last = try connection.statement(
             "SELECT seq FROM event WHERE at < ? ORDER BY seq DESC LIMIT 1"
-        ).integer(.integer(Int64(bitPattern: at))) ?? (try oldest()) - 1
+        ).integer(.integer(Int64(bitPattern: at)))
+        if let last { return last }
+        return try oldest() - 1
     }
 
     /// Removes what is older than `at` (milliseconds) or beyond the newest `keeping`.

@@ -1,5 +1,3 @@
-public import WorkspaceModel
-
 /// node.db: one connection, its tables by subject, and the transaction of a turn.
 ///
 /// Writes begin a transaction lazily; `commit` ends it with one fsync, however many inputs the

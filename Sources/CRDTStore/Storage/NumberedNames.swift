@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// Short numbers for the names that a million operations repeat: grants and epoch keys.
 ///
