@@ -1,0 +1,188 @@
+import WorkspaceModel
+
+/// Decides who may do what: the authority document of one workspace, judged.
+///
+/// The verdicts are a pure function of the set of operations added. Operations arrive in any
+/// causal order; each is judged on arrival, and a revocation judges anew only what it reaches
+/// and what rests on that.
+///
+///     var evaluator = AuthEvaluator()
+///     try evaluator.add(create)
+///     let change = try evaluator.add(removal)
+///     change.becameInvalid  // what the removal took the effect from
+///
+/// How it works: every operation has a rank, and whatever bears on its validity is stronger than
+/// itself. Its grant, invite and policy are, by the way ranks are made; a revocation reaches only
+/// what is weaker. So one pass from the strongest to the weakest decides everything, and a change
+/// spreads only downwards.
+///
+/// - Cost: an addition is linear in the number of its citations and of the revocations that name
+///   its author; memory is that of `CausalPast`.
+/// - Source: PROTOCOL.md, "Authority", whose reference evaluator this one equals.
+public struct AuthEvaluator: Sendable {
+    /// In the order of arrival, which is a causal one.
+    var records: [AuthRecord] = []
+    var indices: [OperationID: Int] = [:]
+    /// The last operation of each branch.
+    var branchTips: [Int] = []
+
+    // Which operations bear on which. Faulty operations are only in those that count the past.
+
+    /// Revocations by what they reach.
+    var revocations: [AuthTarget: [Int]] = [:]
+    /// Operations by what reaches them.
+    var exposed: [AuthTarget: [Int]] = [:]
+    /// Grants by the devices that may use them.
+    var grantsOfDevice: [DeviceID: [Int]] = [:]
+    /// Admissions by invite, faulty ones too: the past is counted as it is.
+    var admissions: [Int: [Int]] = [:]
+    /// Requests by invite, without faulty ones.
+    var requests: [Int: [Int]] = [:]
+    /// Removals by member and by device, faulty ones too.
+    var removals: [AuthTarget: [Int]] = [:]
+    /// Widenings by the revocation they widen.
+    var recuts: [Int: [Int]] = [:]
+    /// The content each operation with cuts leaves valid.
+    var cuts: [Int: [CutEntry.Log: [CutEntry]]] = [:]
+
+    /// A document without operations.
+    public init() {}
+
+    /// How many operations were added.
+    public var count: Int { records.count }
+
+    /// Adds one operation and judges whatever it bears on.
+    ///
+    /// An operation that was added before changes nothing.
+    ///
+    /// - Throws: `AuthError` when it cannot be placed; then nothing is changed.
+    @discardableResult
+    public mutating func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
+        guard indices[operation.id] == nil else { return AuthChange() }
+        let index = try link(operation)
+        guard records[index].fault == nil else { return AuthChange() }
+        return settle(from: index)
+    }
+
+    /// The document made of `operations`, in causal order, judged in one pass.
+    ///
+    /// For starting up and for checking: the result equals that of adding one after the other.
+    ///
+    /// - Throws: `AuthError` when one of them cannot be placed.
+    public static func evaluateFromScratch(
+        _ operations: some Sequence<AuthOperation>
+    ) throws(AuthError) -> AuthEvaluator {
+        var evaluator = AuthEvaluator()
+        for operation in operations where evaluator.indices[operation.id] == nil {
+            _ = try evaluator.link(operation)
+        }
+        evaluator.judgeAll()
+        return evaluator
+    }
+
+    /// One pass, strongest first: when an operation is judged, all that can bear on it has been.
+    mutating func judgeAll() {
+        let order = records.indices.filter { records[$0].fault == nil }
+            .sorted { records[$0].rank < records[$1].rank }
+        for index in records.indices { records[index].isValid = false }
+        for index in order { records[index].isValid = judge(index) }
+    }
+
+    /// Judges `first` and then, strongest first, whatever a changed verdict bears on.
+    private mutating func settle(from first: Int) -> AuthChange {
+        var queue = RankQueue()
+        queue.insert(first, rank: records[first].rank)
+        var changed: [Int] = []
+        while let index = queue.removeStrongest() {
+            let verdict = judge(index)
+            guard verdict != records[index].isValid else { continue }
+            records[index].isValid = verdict
+            changed.append(index)
+            for other in affected(by: index) { queue.insert(other, rank: records[other].rank) }
+        }
+        var change = AuthChange()
+        for index in changed {
+            let id = records[index].operation.id
+            if records[index].isValid {
+                change.becameValid.append(id)
+            } else {
+                change.becameInvalid.append(id)
+            }
+        }
+        change.becameValid.sort()
+        change.becameInvalid.sort()
+        return change
+    }
+
+    /// The operations whose verdict may change because that of `index` just did.
+    ///
+    /// A revocation that took effect can only take validity, one that lost it only give it back.
+    private func affected(by index: Int) -> [Int] {
+        var affected = records[index].dependants.filter { records[$0].fault == nil }
+        let isEffective = records[index].isValid
+        for target in targets(ofRevocation: index) {
+            for other in exposed[target] ?? []
+            where records[other].isValid == isEffective && voids(index, other) {
+                affected.append(other)
+            }
+        }
+        return affected
+    }
+
+    /// Whether an operation without fault is valid, given the verdicts on all that are stronger.
+    private func judge(_ index: Int) -> Bool {
+        for support in records[index].supports where !records[support].isValid { return false }
+        return revocation(voiding: index) == nil
+    }
+
+    /// The strongest valid revocation that takes the effect from an operation without fault.
+    func revocation(voiding index: Int) -> Int? {
+        guard let exposure = exposure(of: index) else { return nil }
+        var strongest: Int?
+        for target in exposure.targets {
+            for revocation in revocations[target] ?? []
+            where records[revocation].isValid && hits(revocation, exposure)
+                && !records[revocation].knows(records[index])
+            {
+                if let known = strongest, records[known].rank < records[revocation].rank {
+                    continue
+                }
+                strongest = revocation
+            }
+        }
+        return strongest
+    }
+}
+
+/// Operations that wait to be judged, the strongest in front: a binary heap.
+private struct RankQueue {
+    private var heap: [(rank: AuthRank, index: Int)] = []
+
+    mutating func insert(_ index: Int, rank: AuthRank) {
+        heap.append((rank, index))
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child].rank < heap[parent].rank else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    mutating func removeStrongest() -> Int? {
+        guard let first = heap.first, let last = heap.popLast() else { return nil }
+        guard !heap.isEmpty else { return first.index }
+        heap[0] = last
+        var parent = 0
+        while true {
+            var strongest = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < heap.count && heap[child].rank < heap[strongest].rank {
+                strongest = child
+            }
+            guard strongest != parent else { return first.index }
+            heap.swapAt(parent, strongest)
+            parent = strongest
+        }
+    }
+}

@@ -1,0 +1,202 @@
+public import WorkspaceModel
+
+/// What the evaluator needs to know of one operation of the authority document.
+///
+/// The caller has checked the form, the signature and the hash; the evaluator decides authority.
+/// It reads no name, no key and no wrap, so that its verdicts can depend on none of them.
+public struct AuthOperation: Sendable {
+    /// The hash of the header. Breaks ties between ranks.
+    public let id: OperationID
+    /// Who signed.
+    public let device: DeviceID
+    /// The incarnation of the device's store. With `device` it names the log.
+    public let incarnation: UInt32
+    /// The position on the log, counted from 0.
+    public let sequence: UInt64
+    /// The operation at `sequence - 1` of the same log; `nil` exactly when `sequence` is 0.
+    public let previous: OperationID?
+    /// The heads that the author cites, without `previous`.
+    public let dependencies: [OperationID]
+    /// The author's hybrid timestamp, 48 bits of milliseconds and 16 of counter. Compared with
+    /// the expiry of invites and with nothing else.
+    public let timestamp: UInt64
+    /// The grant under which the author acts; `nil` in `create`.
+    public let grant: OperationID?
+    /// Whether possession signatures, proofs and member ids in it are good. Checked by the layer
+    /// that knows keys, from the operation and its past alone.
+    public let isWellBound: Bool
+    /// What is done.
+    public let action: AuthAction
+    /// The content that stays when this revocation takes effect, parts in `cutpart` operations
+    /// included. Empty in everything that revokes nothing.
+    public let cuts: [CutEntry]
+
+    /// Takes over the checked fields.
+    public init(
+        id: OperationID, device: DeviceID, incarnation: UInt32, sequence: UInt64,
+        previous: OperationID?, dependencies: [OperationID], timestamp: UInt64 = 0,
+        grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: [CutEntry] = []
+    ) {
+        self.id = id
+        self.device = device
+        self.incarnation = incarnation
+        self.sequence = sequence
+        self.previous = previous
+        self.dependencies = dependencies
+        self.timestamp = timestamp
+        self.grant = grant
+        self.isWellBound = isWellBound
+        self.action = action
+        self.cuts = cuts
+    }
+}
+
+/// What an operation of the authority document does, as far as authority is concerned.
+public enum AuthAction: Sendable {
+    /// Makes the workspace; its devices are the first owner's.
+    case create(member: MemberID, devices: [DeviceID])
+    /// Opens a door for `InviteTerms.uses` people.
+    case invite(InviteTerms)
+    /// Asks, for somebody who holds an invite with approval, to be let in.
+    case request(invite: OperationID, member: MemberID, devices: [DeviceID])
+    /// Lets the holder of an invite in.
+    case admit(invite: OperationID, member: MemberID, devices: [DeviceID])
+    /// Gives the author's own grant to more of the author's devices.
+    case addDevices([DeviceID])
+    /// Gives a role to a member.
+    case grant(RoleGrant)
+    /// Ends what a member may do.
+    case remove(member: MemberID)
+    /// Ends what a device may do: the author's own, or any when the author is an admin.
+    case removeDevice(DeviceID)
+    /// Closes an invite for admissions that have not seen this.
+    case revokeInvite(OperationID)
+    /// Ends what the author may do.
+    case leave
+    /// Widens the cuts of a revocation.
+    case recut(revocation: OperationID)
+    /// Carries cuts for a revocation that comes later.
+    case cutPart
+    /// Makes a public channel.
+    case createDocument
+    /// Changes a channel. Which of several wins is decided per document, after the evaluation.
+    case setDocument
+    /// Deletes a channel; decided per document like `setDocument`.
+    case deleteDocument
+    /// Changes the workspace; says whether plain members may invite plain members.
+    case setWorkspace(membersMayInvite: Bool)
+    /// Deletes the workspace.
+    case deleteWorkspace
+    /// Changes the group key.
+    case rekey
+    /// Switches a later format on.
+    case feature
+    /// A kind that this version does not know. Never valid: unknown is closed for authority.
+    case unknown
+}
+
+/// The conditions of an invite.
+public struct InviteTerms: Hashable, Sendable {
+    /// What those who are let in become.
+    public var role: MemberRole
+    /// How many may come in, counted in the past of each admission.
+    public var uses: UInt64
+    /// The last timestamp at which somebody may come in; `nil` for never ending.
+    public var expires: UInt64?
+    /// Whether an admin has to admit, after a request.
+    public var needsApproval: Bool
+    /// The `setWorkspace` that allows a plain member to write this invite.
+    public var policy: OperationID?
+
+    /// One use, for ever, without approval, unless said otherwise.
+    public init(
+        role: MemberRole, uses: UInt64 = 1, expires: UInt64? = nil, needsApproval: Bool = false,
+        policy: OperationID? = nil
+    ) {
+        self.role = role
+        self.uses = uses
+        self.expires = expires
+        self.needsApproval = needsApproval
+        self.policy = policy
+    }
+}
+
+/// A role given to a member who is there already.
+public struct RoleGrant: Hashable, Sendable {
+    /// Who gets it.
+    public var member: MemberID
+    /// The devices that may use it. All of them must be the member's.
+    public var devices: [DeviceID]
+    /// What the member becomes.
+    public var role: MemberRole
+    /// Whether it takes the place of everything granted to the member before.
+    public var replaces: Bool
+    /// Whether the author gives up the grant under which this is written (a transfer).
+    public var dropsOwn: Bool
+
+    /// An additional role, unless said otherwise.
+    public init(
+        member: MemberID, devices: [DeviceID], role: MemberRole, replaces: Bool = false,
+        dropsOwn: Bool = false
+    ) {
+        self.member = member
+        self.devices = devices
+        self.role = role
+        self.replaces = replaces
+        self.dropsOwn = dropsOwn
+    }
+}
+
+/// The last operation of one content log that a revocation leaves valid.
+public struct CutEntry: Hashable, Sendable {
+    /// A log of a document: what one device wrote there under one incarnation.
+    public struct Log: Hashable, Sendable {
+        /// The document that is written to.
+        public let document: DocumentID
+        /// Who writes.
+        public let device: DeviceID
+        /// The incarnation of the writer's store.
+        public let incarnation: UInt32
+
+        /// Names a log.
+        public init(document: DocumentID, device: DeviceID, incarnation: UInt32) {
+            self.document = document
+            self.device = device
+            self.incarnation = incarnation
+        }
+    }
+
+    /// The log that is cut.
+    public let log: Log
+    /// The position of the last valid operation.
+    public let sequence: UInt64
+    /// The first 16 bytes of that operation's id, which tell the branches of a fork apart.
+    public let idPrefix: Identifier16<Named.Operation>
+
+    /// Cuts `log` after the operation named.
+    public init(log: Log, sequence: UInt64, idPrefix: Identifier16<Named.Operation>) {
+        self.log = log
+        self.sequence = sequence
+        self.idPrefix = idPrefix
+    }
+}
+
+extension AuthAction {
+    /// The devices that may act under this operation, or `nil` when it is no grant.
+    var grantedDevices: [DeviceID]? {
+        switch self {
+        case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+        case .grant(let grant): grant.devices
+        default: nil
+        }
+    }
+
+    /// Whether it can take validity from other operations.
+    var isRevocation: Bool {
+        switch self {
+        case .remove, .removeDevice, .revokeInvite, .leave: true
+        case .grant(let grant): grant.replaces || grant.dropsOwn
+        default: false
+        }
+    }
+}

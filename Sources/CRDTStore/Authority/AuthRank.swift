@@ -1,0 +1,65 @@
+import WorkspaceModel
+
+/// How strong a grant is: its role first, then its age. Smaller is stronger.
+///
+/// A grant is always weaker than its issuer's, because its role is lower or it is younger.
+public struct GrantRank: Hashable, Comparable, Sendable {
+    /// What the grant allows; -1 stands for the root of the workspace, above every owner.
+    let level: Int8
+    /// The causal depth of the grant.
+    let lamport: UInt64
+    /// Orders concurrent grants of one depth.
+    let id: OperationID
+
+    init(role: MemberRole, lamport: UInt64, id: OperationID) {
+        level = Int8(role.rawValue)
+        self.lamport = lamport
+        self.id = id
+    }
+
+    private init(aboveAll id: OperationID) {
+        level = -1
+        lamport = 0
+        self.id = id
+    }
+
+    static func root(_ id: OperationID) -> Self { Self(aboveAll: id) }
+
+    /// Stronger first.
+    public static func < (left: Self, right: Self) -> Bool {
+        if left.level != right.level { return left.level < right.level }
+        if left.lamport != right.lamport { return left.lamport < right.lamport }
+        return left.id < right.id
+    }
+}
+
+/// How strong a device is under a grant: earlier in the grant's list is stronger, which is why
+/// the recovery device is listed first.
+struct DeviceRank: Hashable, Comparable, Sendable {
+    let grant: GrantRank
+    let index: Int
+
+    static func < (left: Self, right: Self) -> Bool {
+        if left.grant != right.grant { return left.grant < right.grant }
+        return left.index < right.index
+    }
+}
+
+/// How strong an operation is: a strict total order over the operations of one document.
+///
+/// An admission is no stronger than the invite it rests on, whoever writes it; content is weaker
+/// than everything else of its device.
+struct AuthRank: Hashable, Comparable, Sendable {
+    /// The depth that is weaker than every real one.
+    static let infinity = UInt64.max
+
+    let author: DeviceRank
+    let lamport: UInt64
+    let id: OperationID
+
+    static func < (left: Self, right: Self) -> Bool {
+        if left.author != right.author { return left.author < right.author }
+        if left.lamport != right.lamport { return left.lamport < right.lamport }
+        return left.id < right.id
+    }
+}

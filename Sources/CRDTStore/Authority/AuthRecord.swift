@@ -1,0 +1,114 @@
+public import WorkspaceModel
+
+/// What an operation's place in the document says for ever, and the verdict, which may change.
+struct AuthRecord: Sendable {
+    let operation: AuthOperation
+    /// 1 + the greatest among what it cites. Computed, never read from the wire.
+    let lamport: UInt64
+    /// Where it lies; see `CausalPast`.
+    let branch: Int
+    let position: UInt32
+    let past: CausalPast
+
+    /// The cited grant, when it is one, is in the past and lists the device.
+    var grant: Int?
+    /// Whose authority is used: the subject of the cited grant.
+    var author: MemberID?
+    /// The invite or revocation named by the action, when it is in the past.
+    var reference: Int?
+    /// How strong it is. Meaningless while `fault` is set.
+    var rank: AuthRank
+    /// Whom it gives something, when it is a grant.
+    var subject: MemberID?
+    /// What it gives, when it is a grant.
+    var role: MemberRole?
+    /// Why it can never be valid.
+    var fault: AuthFault?
+
+    /// The operations without which this one is not valid: grant, invite, policy.
+    var supports: [Int] = []
+    /// The operations that this one supports.
+    var dependants: [Int] = []
+    var isValid = false
+
+    init(
+        _ operation: AuthOperation, lamport: UInt64, branch: Int, position: UInt32,
+        past: CausalPast
+    ) {
+        self.operation = operation
+        self.lamport = lamport
+        self.branch = branch
+        self.position = position
+        self.past = past
+        let author = DeviceRank(grant: .root(operation.id), index: 0)
+        rank = AuthRank(author: author, lamport: lamport, id: operation.id)
+    }
+
+    /// Whether `other` is among the ancestors.
+    func knows(_ other: AuthRecord) -> Bool {
+        past.contains(branch: other.branch, position: other.position)
+    }
+}
+
+/// Why an operation can never be valid: a function of itself and its past alone.
+public enum AuthFault: Hashable, Sendable {
+    /// A possession signature, a proof or a member id in it is wrong.
+    case notBound
+    /// A root that cites something.
+    case rootCites
+    /// The cited grant is not in its past, is no grant, or does not list the device.
+    case noGrant
+    /// The author's role is too weak for it.
+    case roleTooWeak
+    /// A role given that the author may not give.
+    case roleTooStrong
+    /// Removing oneself, or giving oneself a role.
+    case ownSubject
+    /// The invite, policy or revocation it names is not in its past, or is something else.
+    case noReference
+    /// All uses of the invite are in its past.
+    case inviteUsedUp
+    /// Written after the invite ended.
+    case inviteExpired
+    /// The invite wants a request, and none is in its past.
+    case notRequested
+    /// The member or device was removed, and the author is no admin.
+    case returnNeedsAdmin
+    /// More requests on an invite than anybody needs.
+    case tooManyRequests
+    /// A kind this version does not know.
+    case unknownKind
+}
+
+/// What became of an operation, and because of what.
+public enum AuthVerdict: Hashable, Sendable {
+    /// It has effect.
+    case valid
+    /// It never can have.
+    case faulty(AuthFault)
+    /// The grant, invite or policy it rests on is not valid.
+    case unsupported(by: OperationID)
+    /// The strongest valid revocation that reaches it.
+    case revoked(by: OperationID)
+}
+
+/// What one new operation changed. Both lists are in ascending order.
+public struct AuthChange: Hashable, Sendable {
+    /// Operations that have effect from now on; the new one among them, if it has.
+    public var becameValid: [OperationID] = []
+    /// Operations that lost their effect.
+    public var becameInvalid: [OperationID] = []
+
+    /// Whether nothing changed.
+    public var isEmpty: Bool { becameValid.isEmpty && becameInvalid.isEmpty }
+}
+
+/// Why an operation cannot be placed in the document at all. Nothing was changed.
+public enum AuthError: Error, Hashable {
+    /// It cites something that was not added before it.
+    case unknownReference(OperationID)
+    /// `previous` is not the operation before it on the same log.
+    case brokenChain
+    /// A second `create`: a document has one root, whose hash is its name.
+    case secondRoot
+}

@@ -1,0 +1,122 @@
+import WorkspaceModel
+
+/// What a revocation is aimed at. Operations are found by the same names, so that either side
+/// finds the other without a search.
+enum AuthTarget: Hashable {
+    /// Operations under grants of a member, and admissions on the member's invites.
+    case member(MemberID)
+    /// Operations of a device.
+    case device(DeviceID)
+    /// Admissions on an invite.
+    case invite(Int)
+    /// Operations under one grant.
+    case grant(Int)
+}
+
+/// The side of an operation that revocations look at. Content has one too: it is weaker than
+/// every authority operation of its device, and in no revocation's past.
+struct AuthExposure {
+    let rank: AuthRank
+    let grant: Int
+    let author: MemberID
+    let device: DeviceID
+    /// For an admission: its invite, and who opened it.
+    var invite: Int?
+    var inviter: MemberID?
+    /// Whether it gives up the grant it is written under: a transfer does not void another one.
+    var isTransfer = false
+
+    var targets: [AuthTarget] {
+        var targets: [AuthTarget] = [.member(author), .device(device), .grant(grant)]
+        if let invite { targets.append(.invite(invite)) }
+        if let inviter, inviter != author { targets.append(.member(inviter)) }
+        return targets
+    }
+}
+
+extension AuthEvaluator {
+    /// What reaches the operation; `nil` for the root, which nothing reaches.
+    func exposure(of index: Int) -> AuthExposure? {
+        let record = records[index]
+        guard let grant = record.grant, let author = record.author else { return nil }
+        var exposure = AuthExposure(
+            rank: record.rank, grant: grant, author: author, device: record.operation.device)
+        switch record.operation.action {
+        case .admit:
+            exposure.invite = record.reference
+            exposure.inviter = record.reference.flatMap { records[$0].author }
+        case .grant(let grant):
+            exposure.isTransfer = grant.dropsOwn
+        default:
+            break
+        }
+        return exposure
+    }
+
+    /// What a revocation is aimed at; nothing for any other operation.
+    func targets(ofRevocation index: Int) -> [AuthTarget] {
+        let record = records[index]
+        switch record.operation.action {
+        case .remove(let member):
+            return [.member(member)]
+        case .removeDevice(let device):
+            return [.device(device)]
+        case .revokeInvite:
+            return record.reference.map { [.invite($0)] } ?? []
+        case .leave:
+            return record.author.map { [.member($0)] } ?? []
+        case .grant(let grant):
+            let replaced: [AuthTarget] = grant.replaces ? [.member(grant.member)] : []
+            let dropped = grant.dropsOwn ? record.grant.map { [AuthTarget.grant($0)] } : nil
+            return replaced + (dropped ?? [])
+        default:
+            return []
+        }
+    }
+
+    /// Whether a revocation takes the effect from an operation: it hits and has not seen it.
+    func voids(_ revocation: Int, _ index: Int) -> Bool {
+        guard let exposure = exposure(of: index) else { return false }
+        return hits(revocation, exposure) && !records[revocation].knows(records[index])
+    }
+
+    /// Whether a revocation is stronger than an operation and about it.
+    ///
+    /// A grant that was given knowing the revocation is a re-admission and exempt; but somebody
+    /// removed does not come back through an invite that was his own.
+    func hits(_ index: Int, _ target: AuthExposure) -> Bool {
+        let revocation = records[index]
+        guard revocation.rank < target.rank else { return false }
+        if case .revokeInvite = revocation.operation.action {
+            return target.invite != nil && target.invite == revocation.reference
+        }
+        if case .remove(let member) = revocation.operation.action, target.inviter == member,
+            let grant = target.invite.flatMap({ records[$0].grant }),
+            !records[grant].knows(revocation)
+        {
+            return true
+        }
+        if records[target.grant].knows(revocation) { return false }
+        return isAimed(revocation, index: index, at: target)
+    }
+
+    private func isAimed(
+        _ revocation: AuthRecord, index: Int, at target: AuthExposure
+    ) -> Bool {
+        switch revocation.operation.action {
+        case .remove(let member):
+            return target.author == member
+        case .removeDevice(let device):
+            guard target.device == device else { return false }
+            return target.author == revocation.author
+                || revocation.grant.flatMap { records[$0].role }.map { $0 <= .admin } == true
+        case .leave:
+            return target.author == revocation.author
+        case .grant(let grant):
+            if grant.replaces, target.author == grant.member, target.grant != index { return true }
+            return grant.dropsOwn && target.grant == revocation.grant && !target.isTransfer
+        default:
+            return false
+        }
+    }
+}

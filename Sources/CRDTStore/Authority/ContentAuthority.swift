@@ -1,0 +1,149 @@
+public import WorkspaceModel
+
+/// How far the content of one log is valid, given the revocations that are.
+///
+/// One answer serves a whole log as long as it cites one grant, until the evaluator changes.
+public enum ContentLimit: Hashable, Sendable {
+    /// All of it.
+    case everything
+    /// None of it.
+    case nothing
+    /// What is an ancestor of, or is, one of the entries of each group. A group is what one
+    /// revocation leaves; it has several entries where the log had forked.
+    case cuts([[CutEntry]])
+
+    /// Whether the operation at `sequence` is valid.
+    ///
+    /// - Parameter isAtOrBefore: whether the operation is, or is an ancestor on its branch of,
+    ///   the one that the entry names. Asked only when the positions allow it.
+    public func allows(sequence: UInt64, isAtOrBefore: (CutEntry) -> Bool) -> Bool {
+        switch self {
+        case .everything: true
+        case .nothing: false
+        case .cuts(let groups):
+            groups.allSatisfy { group in
+                group.contains { sequence <= $0.sequence && isAtOrBefore($0) }
+            }
+        }
+    }
+
+    /// The last position that can be valid; `nil` when there is no bound or nothing at all.
+    public var lastSequence: UInt64? {
+        guard case .cuts(let groups) = self else { return nil }
+        return groups.compactMap { group in group.map(\.sequence).max() }.min()
+    }
+}
+
+extension AuthEvaluator {
+    /// How far the content that `log` holds under `grant` is valid.
+    ///
+    /// Content is reached by removals, of its author or its device, by departures, and by a
+    /// replacement whose role no longer allows it. It lost nothing when its author's role
+    /// changed otherwise.
+    ///
+    /// - Parameters:
+    ///   - grant: the workspace grant in the operations' headers.
+    ///   - leastRole: the weakest role that may write this: member in public documents, guest in
+    ///     private ones.
+    public func contentLimit(
+        grant: OperationID, log: CutEntry.Log, leastRole: MemberRole
+    ) -> ContentLimit {
+        guard let index = indices[grant], records[index].isValid,
+            let role = records[index].role, role <= leastRole,
+            let exposure = contentExposure(index, log.device)
+        else { return .nothing }
+        var groups: [[CutEntry]] = []
+        for revocation in revocations(hitting: exposure)
+        where reachesContent(revocation, exposure, leastRole: leastRole) {
+            let kept = cutEntries(of: revocation, log: log)
+            guard !kept.isEmpty else { return .nothing }
+            groups.append(kept)
+        }
+        return groups.isEmpty ? .everything : .cuts(groups)
+    }
+
+    /// Whether one content operation is valid; see `contentLimit` and `ContentLimit.allows`.
+    public func isContentValid(
+        grant: OperationID, log: CutEntry.Log, sequence: UInt64, leastRole: MemberRole,
+        isAtOrBefore: (CutEntry) -> Bool
+    ) -> Bool {
+        contentLimit(grant: grant, log: log, leastRole: leastRole)
+            .allows(sequence: sequence, isAtOrBefore: isAtOrBefore)
+    }
+
+    /// The strongest grant under which the device may write content now.
+    ///
+    /// It can be one that a role change took from authority operations: a member who gave
+    /// ownership away goes on writing.
+    public func contentGrant(of device: DeviceID, leastRole: MemberRole) -> OperationID? {
+        let allowed = (grantsOfDevice[device] ?? []).filter { grant in
+            guard records[grant].isValid, let role = records[grant].role, role <= leastRole,
+                let exposure = contentExposure(grant, device)
+            else { return false }
+            return !revocations(hitting: exposure)
+                .contains { reachesContent($0, exposure, leastRole: leastRole) }
+        }
+        let strongest = allowed.compactMap { rank(ofGrant: $0) }.min()
+        return strongest?.id
+    }
+
+    /// The grants whose content a change bears on: those of the member or device that the
+    /// revocation is aimed at. Empty when the operation reaches no content. Ascending.
+    public func grants(reachedBy revocation: OperationID) -> [OperationID] {
+        guard let index = indices[revocation] else { return [] }
+        var reached: Set<OperationID> = []
+        for record in records where record.role != nil && record.fault == nil {
+            guard let grant = indices[record.operation.id] else { continue }
+            for device in record.operation.action.grantedDevices ?? [] {
+                guard let exposure = contentExposure(grant, device), hits(index, exposure) else {
+                    continue
+                }
+                reached.insert(record.operation.id)
+                break
+            }
+        }
+        return reached.sorted()
+    }
+
+    /// What revocations see of a new operation of `device` under `grant`, weaker than all others.
+    func contentExposure(_ grant: Int, _ device: DeviceID) -> AuthExposure? {
+        guard let rank = rank(ofGrant: grant), let author = records[grant].subject,
+            let place = records[grant].operation.action.grantedDevices?.firstIndex(of: device)
+        else { return nil }
+        let rankOfContent = AuthRank(
+            author: DeviceRank(grant: rank, index: place), lamport: AuthRank.infinity, id: .zero)
+        return AuthExposure(rank: rankOfContent, grant: grant, author: author, device: device)
+    }
+
+    /// The valid revocations that hit, the strongest first.
+    func revocations(hitting exposure: AuthExposure) -> [Int] {
+        var hitting: Set<Int> = []
+        for target in exposure.targets {
+            for index in revocations[target] ?? []
+            where records[index].isValid && hits(index, exposure) {
+                hitting.insert(index)
+            }
+        }
+        return hitting.sorted { records[$0].rank < records[$1].rank }
+    }
+
+    private func reachesContent(
+        _ revocation: Int, _ exposure: AuthExposure, leastRole: MemberRole
+    ) -> Bool {
+        switch records[revocation].operation.action {
+        case .grant(let grant):
+            grant.replaces && grant.member == exposure.author && grant.role > leastRole
+        default:
+            true
+        }
+    }
+
+    /// What a revocation and its valid widenings leave of a log.
+    private func cutEntries(of revocation: Int, log: CutEntry.Log) -> [CutEntry] {
+        var entries = cuts[revocation]?[log] ?? []
+        for widening in recuts[revocation] ?? [] where records[widening].isValid {
+            entries += cuts[widening]?[log] ?? []
+        }
+        return entries
+    }
+}

@@ -1,0 +1,193 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// Single rules that need no quarrel.
+@Suite struct `Authority follows its table of rules` {
+    @Test(arguments: [
+        (AuthAction.rekey, MemberRole.admin), (.setWorkspace(membersMayInvite: true), .admin),
+        (.feature, .admin), (.deleteWorkspace, .owner), (.createDocument, .member),
+        (.setDocument, .member), (.deleteDocument, .member), (.cutPart, .guest), (.leave, .guest),
+        (.invite(InviteTerms(role: .guest)), .admin),
+    ])
+    func `each kind has a least role`(action: AuthAction, least: MemberRole) throws {
+        for role in MemberRole.allCases {
+            var story = Story(admins: ["ann"])
+            let grant = story.promote("ann", to: role, replacing: true)
+            let operation = story.write("ann", under: grant, after: story.heads, action)
+            let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+            #expect(evaluator.isValid(operation) == (role <= least), "\(role)")
+        }
+    }
+
+    @Test func `an unknown kind is closed, and so is what is not well bound`() throws {
+        var story = Story(admins: ["ann"])
+        let unknown = story.write("root", after: story.heads, .unknown)
+        let unbound = story.write(
+            "root", after: story.heads, .addDevices([story.device("new")]), isWellBound: false)
+        let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        #expect(evaluator.verdict(on: unknown) == .faulty(.unknownKind))
+        #expect(evaluator.verdict(on: unbound) == .faulty(.notBound))
+        #expect(evaluator.heads == story.start.sorted())
+        #expect(evaluator.frontier == story.heads.sorted())
+    }
+
+    @Test func `an invite ends at its time, and with approval the request decides`() throws {
+        var story = Story(admins: ["ann"], members: ["bob"])
+        let plain = story.write(
+            "ann", after: story.heads, .invite(InviteTerms(role: .member, uses: 9, expires: 10)))
+        let asked = story.write(
+            "ann", after: [plain],
+            .invite(InviteTerms(role: .member, uses: 9, expires: 10, needsApproval: true)))
+        let inTime = story.admit("dan", on: plain, by: "bob", after: [asked], timestamp: 10)
+        let late = story.admit("eve", on: plain, by: "bob", after: [asked], timestamp: 11)
+        let request = story.write(
+            "bob", after: [asked],
+            .request(invite: asked, member: story.member("fay"), devices: [story.device("fay")]),
+            timestamp: 9)
+        let byMember = story.admit("fay", on: asked, by: "bob", after: [request], timestamp: 9)
+        let byAdmin = story.admit("fay", on: asked, by: "ann", after: [request], timestamp: 99)
+        let unasked = story.admit("gus", on: asked, by: "ann", after: [request], timestamp: 9)
+        let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        #expect(evaluator.isValid(inTime) && evaluator.isValid(byAdmin))
+        #expect(evaluator.verdict(on: late) == .faulty(.inviteExpired))
+        #expect(evaluator.verdict(on: byMember) == .faulty(.roleTooWeak))
+        #expect(evaluator.verdict(on: unasked) == .faulty(.notRequested))
+    }
+
+    @Test func `a member invites members only under a policy that is valid`() throws {
+        var story = Story(admins: ["ann"], members: ["bob"])
+        let start = story.heads
+        let policy = story.write("ann", after: start, .setWorkspace(membersMayInvite: true))
+        var terms = InviteTerms(role: .member)
+        let bare = story.write("bob", after: [policy], .invite(terms))
+        terms.policy = policy
+        let invite = story.write("bob", after: [policy], .invite(terms))
+        let admitted = story.admit("dan", on: invite, by: "bob", after: [invite])
+        var evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        #expect(evaluator.verdict(on: bare) == .faulty(.roleTooWeak))
+        #expect(evaluator.isValid(admitted))
+        let removal = story.write("root", after: start, .remove(member: story.member("ann")))
+        let change = try evaluator.add(try #require(story.history[removal]))
+        #expect(change.becameValid == [removal])
+        #expect(change.becameInvalid == [policy, invite, admitted].sorted())
+    }
+
+    @Test func `what cannot be placed is refused and changes nothing`() throws {
+        var story = Story(admins: ["ann"])
+        let last = story.write("root", after: story.heads, .cutPart)
+        let operation = try #require(story.history[last])
+        var evaluator = AuthEvaluator()
+        #expect(throws: AuthError.self) { try evaluator.add(operation) }
+        #expect(evaluator.count == 0)
+        for known in story.history.operations { try evaluator.add(known) }
+        #expect(try evaluator.add(operation).isEmpty)
+        func variant(sequence: UInt64, previous: OperationID?, _ action: AuthAction)
+            -> AuthOperation
+        {
+            AuthOperation(
+                id: .zero, device: operation.device, incarnation: operation.incarnation,
+                sequence: sequence, previous: previous, dependencies: [], grant: operation.grant,
+                action: action)
+        }
+        let count = evaluator.count
+        #expect(throws: AuthError.brokenChain) {
+            try evaluator.add(variant(sequence: .max, previous: last, .cutPart))
+        }
+        #expect(throws: AuthError.brokenChain) {
+            try evaluator.add(variant(sequence: 0, previous: last, .cutPart))
+        }
+        #expect(throws: AuthError.brokenChain) {
+            try evaluator.add(variant(sequence: 1, previous: nil, .cutPart))
+        }
+        #expect(throws: AuthError.secondRoot) {
+            try evaluator.add(
+                variant(sequence: 0, previous: nil, .create(member: story.member("x"), devices: []))
+            )
+        }
+        #expect(evaluator.count == count)
+    }
+}
+
+/// What content revocations leave.
+@Suite struct `Content stays valid up to the cuts` {
+    private func log(_ story: Story, _ name: String, _ document: UInt8 = 1) -> CutEntry.Log {
+        CutEntry.Log(
+            document: DocumentID([UInt8](repeating: document, count: 32)),
+            device: story.device(name), incarnation: 7)
+    }
+
+    private func cut(_ log: CutEntry.Log, at sequence: UInt64, branch: UInt8 = 1) -> CutEntry {
+        CutEntry(
+            log: log, sequence: sequence,
+            idPrefix: Identifier16([UInt8](repeating: branch, count: 16)))
+    }
+
+    @Test func `a removal keeps what it lists, on the branch it lists, and nothing else`() throws {
+        var story = Story(admins: ["ann"], members: ["bob"])
+        let listed = log(story, "bob")
+        let kept = cut(listed, at: 5)
+        _ = story.write(
+            "ann", after: story.heads, .remove(member: story.member("bob")), cuts: [kept])
+        let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        let grant = story.grant("bob")
+        let limit = evaluator.contentLimit(grant: grant, log: listed, leastRole: .member)
+        #expect(limit == .cuts([[kept]]) && limit.lastSequence == 5)
+        #expect(limit.allows(sequence: 5) { $0 == kept })
+        #expect(!limit.allows(sequence: 6) { _ in true })
+        #expect(!limit.allows(sequence: 5) { _ in false })
+        let unlisted = log(story, "bob", 2)
+        #expect(evaluator.contentLimit(grant: grant, log: unlisted, leastRole: .member) == .nothing)
+        #expect(evaluator.contentGrant(of: story.device("bob"), leastRole: .guest) == nil)
+    }
+
+    @Test func `two removals keep what both keep, and a widening adds`() throws {
+        var story = Story(admins: ["ann", "eve"], members: ["bob"])
+        let start = story.heads
+        let listed = log(story, "bob")
+        let action = AuthAction.remove(member: story.member("bob"))
+        let narrow = story.write("ann", after: start, action, cuts: [cut(listed, at: 3)])
+        _ = story.write("eve", after: start, action, cuts: [cut(listed, at: 9)])
+        var evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        func last() -> UInt64? {
+            evaluator.contentLimit(grant: story.grant("bob"), log: listed, leastRole: .member)
+                .lastSequence
+        }
+        #expect(last() == 3)
+        let wider = [cut(listed, at: 6)]
+        let weak = story.write("eve", after: story.heads, .recut(revocation: narrow), cuts: wider)
+        try evaluator.add(try #require(story.history[weak]))
+        #expect(last() == 3)
+        let own = story.write("ann", after: story.heads, .recut(revocation: narrow), cuts: wider)
+        try evaluator.add(try #require(story.history[own]))
+        #expect(last() == 6)
+    }
+
+    @Test(arguments: [(MemberRole.member, true), (.guest, false)])
+    func `a new role takes content only where it no longer allows it`(
+        role: MemberRole, isKept: Bool
+    ) throws {
+        var story = Story(admins: ["ann"])
+        let demotion = story.promote("ann", to: role, replacing: true)
+        let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        let limit = evaluator.contentLimit(
+            grant: story.grant("ann"), log: log(story, "ann"), leastRole: .member)
+        #expect(limit == (isKept ? .everything : .nothing))
+        #expect(evaluator.grants(reachedBy: demotion) == [story.grant("ann")])
+    }
+
+    @Test func `content needs a valid grant that lists the device and allows the role`() throws {
+        var story = Story(admins: ["ann"], members: ["bob"])
+        let guest = story.promote("bob", to: .guest)
+        let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        func limit(_ grant: OperationID, _ name: String, _ role: MemberRole) -> ContentLimit {
+            evaluator.contentLimit(grant: grant, log: log(story, name), leastRole: role)
+        }
+        #expect(limit(story.grant("bob"), "bob", .member) == .everything)
+        #expect(limit(story.grant("bob"), "ann", .member) == .nothing)
+        #expect(limit(guest, "bob", .member) == .nothing)
+        #expect(limit(guest, "bob", .guest) == .everything)
+        #expect(limit(.zero, "bob", .guest) == .nothing)
+    }
+}

@@ -1,0 +1,230 @@
+import CRDTStore
+public import WorkspaceModel
+
+/// The membership rules as they are defined, recursively, with pasts as plain sets.
+///
+/// Slow, and written without a look at `AuthEvaluator`'s structure: an operation is valid if its
+/// form allows it, what it rests on is valid, and no valid revocation that it does not precede
+/// hits it. It knows the rules of the reference evaluator (PROTOCOL.md, appendix) and no others:
+/// no approval, expiry or invite policy.
+public struct AuthDefinition {
+    private let operations: [OperationID: AuthOperation]
+    private let pasts: [OperationID: Set<OperationID>]
+    private var lamports: [OperationID: Int] = [:]
+    private var visiting: [OperationID]
+    private var verdicts: [OperationID: Bool] = [:]
+    private var open: Set<OperationID> = []
+
+    /// Whether a verdict was ever asked for while it was being made: the rules would be circular.
+    public private(set) var foundCycle = false
+
+    /// The rules over `history`, visited in an order of the generator's choice.
+    public init(_ history: AuthHistory, visitingWith generator: inout SeededGenerator) {
+        pasts = history.pasts
+        operations = Dictionary(uniqueKeysWithValues: history.operations.map { ($0.id, $0) })
+        visiting = history.operations.map(\.id).shuffled(using: &generator)
+        for operation in history.operations {
+            let cited = operation.dependencies + (operation.previous.map { [$0] } ?? [])
+            lamports[operation.id] = 1 + (cited.compactMap { lamports[$0] }.max() ?? 0)
+        }
+    }
+
+    /// All valid operations.
+    public mutating func validOperations() -> Set<OperationID> {
+        Set(visiting.filter { isValid($0) })
+    }
+
+    private mutating func isValid(_ id: OperationID) -> Bool {
+        if let verdict = verdicts[id] { return verdict }
+        guard open.insert(id).inserted else {
+            foundCycle = true
+            return false
+        }
+        let verdict = decide(id)
+        open.remove(id)
+        verdicts[id] = verdict
+        return verdict
+    }
+
+    private mutating func decide(_ id: OperationID) -> Bool {
+        guard let operation = operations[id], isWellFormed(operation) else { return false }
+        guard let grant = operation.grant else { return true }
+        guard isValid(grant) else { return false }
+        if case .admit(let invite, _, _) = operation.action, !isValid(invite) { return false }
+        for other in visiting {
+            guard let revocation = operations[other], isRevocation(revocation),
+                isWellFormed(revocation), hits(revocation, operation),
+                !past(other).contains(id), isValid(other)
+            else { continue }
+            return false
+        }
+        return true
+    }
+
+    // MARK: What grants say
+
+    private func past(_ id: OperationID?) -> Set<OperationID> { id.flatMap { pasts[$0] } ?? [] }
+
+    private func subject(_ grant: OperationID?) -> MemberID? {
+        guard let operation = grant.flatMap({ operations[$0] }) else { return nil }
+        switch operation.action {
+        case .create(let member, _), .admit(_, let member, _): return member
+        case .grant(let given): return given.member
+        case .addDevices: return subject(operation.grant)
+        default: return nil
+        }
+    }
+
+    private func devices(_ grant: OperationID?) -> [DeviceID] {
+        switch grant.flatMap({ operations[$0] })?.action {
+        case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+        case .grant(let given): given.devices
+        default: []
+        }
+    }
+
+    private func role(_ grant: OperationID?) -> Int? {
+        guard let operation = grant.flatMap({ operations[$0] }) else { return nil }
+        switch operation.action {
+        case .create: return 0
+        case .admit(let invite, _, _): return terms(invite)?.role.rawValue
+        case .grant(let given): return given.role.rawValue
+        case .addDevices: return role(operation.grant)
+        default: return nil
+        }
+    }
+
+    private func terms(_ invite: OperationID) -> InviteTerms? {
+        guard case .invite(let terms) = operations[invite]?.action else { return nil }
+        return terms
+    }
+
+    // MARK: Ranks
+
+    /// The words of a rank, compared from the first to the last like the design's tuples.
+    private struct Rank: Comparable {
+        var numbers: [Int]
+        var grant: OperationID
+        var tail: [Int]
+        var id: OperationID
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            if left.numbers != right.numbers {
+                return left.numbers.lexicographicallyPrecedes(right.numbers)
+            }
+            if left.grant != right.grant { return left.grant < right.grant }
+            if left.tail != right.tail { return left.tail.lexicographicallyPrecedes(right.tail) }
+            return left.id < right.id
+        }
+    }
+
+    private func deviceRank(_ operation: AuthOperation) -> Rank {
+        let grant = operation.grant ?? .zero
+        let index = devices(grant).firstIndex(of: operation.device) ?? -1
+        return Rank(
+            numbers: [role(grant) ?? -1, lamports[grant] ?? 0], grant: grant, tail: [index],
+            id: .zero)
+    }
+
+    private func rank(_ operation: AuthOperation) -> Rank {
+        if case .create = operation.action {
+            return Rank(numbers: [-1], grant: .zero, tail: [], id: .zero)
+        }
+        var rank = deviceRank(operation)
+        rank.tail.append(lamports[operation.id] ?? 0)
+        rank.id = operation.id
+        guard case .admit(let invite, _, _) = operation.action, let opening = operations[invite]
+        else { return rank }
+        var bound = deviceRank(opening)
+        bound.tail.append(.max)
+        return max(rank, bound)
+    }
+
+    // MARK: Form
+
+    private func isWellFormed(_ operation: AuthOperation) -> Bool {
+        if case .create = operation.action { return past(operation.id).isEmpty }
+        guard let grant = operation.grant, past(operation.id).contains(grant),
+            devices(grant).contains(operation.device), let role = role(grant)
+        else { return false }
+        let own = subject(grant)
+        switch operation.action {
+        case .invite(let terms):
+            return role <= 1 && terms.role.rawValue > role
+        case .admit:
+            return isWellFormedAdmission(operation, role)
+        case .grant(let given):
+            let isBelow = given.role.rawValue > role || (role == 0 && given.role == .owner)
+            return role <= 1 && given.member != own && isBelow
+        case .remove(let member):
+            return role <= 1 && member != own
+        case .revokeInvite(let invite):
+            guard past(operation.id).contains(invite), let opening = operations[invite],
+                terms(invite) != nil
+            else { return false }
+            return role <= 1 && deviceRank(operation) <= deviceRank(opening)
+        default:
+            return true
+        }
+    }
+
+    private func isWellFormedAdmission(_ operation: AuthOperation, _ role: Int) -> Bool {
+        guard case .admit(let invite, let member, let admitted) = operation.action,
+            past(operation.id).contains(invite), let terms = terms(invite),
+            role <= min(terms.role.rawValue, 2)
+        else { return false }
+        var wasRemoved = false
+        var uses: UInt64 = 0
+        for id in past(operation.id) {
+            switch operations[id]?.action {
+            case .remove(member): wasRemoved = true
+            case .removeDevice(let device) where admitted.contains(device): wasRemoved = true
+            case .admit(invite, _, _): uses += 1
+            default: break
+            }
+        }
+        return !(wasRemoved && role > 1) && uses < terms.uses
+    }
+
+    // MARK: Revocations
+
+    private func isRevocation(_ operation: AuthOperation) -> Bool {
+        switch operation.action {
+        case .remove, .removeDevice, .revokeInvite, .leave: true
+        case .grant(let given): given.replaces || given.dropsOwn
+        default: false
+        }
+    }
+
+    private func hits(_ revocation: AuthOperation, _ target: AuthOperation) -> Bool {
+        guard target.grant != nil, rank(revocation) < rank(target) else { return false }
+        if case .revokeInvite(let closed) = revocation.action {
+            guard case .admit(closed, _, _) = target.action else { return false }
+            return true
+        }
+        if case .remove(let member) = revocation.action,
+            case .admit(let invite, _, _) = target.action, let opening = operations[invite],
+            subject(opening.grant) == member, !past(opening.grant).contains(revocation.id)
+        {
+            return true
+        }
+        if past(target.grant).contains(revocation.id) { return false }
+        let whose = subject(target.grant)
+        switch revocation.action {
+        case .remove(let member):
+            return whose == member
+        case .removeDevice(let device):
+            let mayReach = whose == subject(revocation.grant) || (role(revocation.grant) ?? 9) <= 1
+            return target.device == device && mayReach
+        case .leave:
+            return whose == subject(revocation.grant)
+        case .grant(let given):
+            if given.replaces, whose == given.member, target.grant != revocation.id { return true }
+            guard given.dropsOwn, target.grant == revocation.grant else { return false }
+            if case .grant(let other) = target.action { return !other.dropsOwn }
+            return true
+        default:
+            return false
+        }
+    }
+}
