@@ -70,6 +70,9 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// Is IPv4.
+    public var isV4: Bool { if case .v4 = self { true } else { false } }
+
     /// Names a group of hosts: 224/4 or ff00::/8.
     public var isMulticast: Bool {
         switch self {
@@ -104,7 +107,6 @@ public enum IPAddress: Hashable, Sendable {
 extension IPAddress: CustomStringConvertible {
     /// The usual spelling (RFC 5952), with `%` and the interface's number for a scoped one.
     public var description: String {
-        let isV4 = if case .v4 = self { true } else { false }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = isV4 ? AF_INET : AF_INET6
         guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "?" }

@@ -36,6 +36,15 @@ struct RawSocketAddress {
         self.init(copying: raw)
     }
 
+    /// A copy of what a system call lists, `nil` where it lists none.
+    init?(_ pointer: UnsafePointer<sockaddr>?, length: socklen_t) {
+        guard let pointer, Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
+        withUnsafeMutableBytes(of: &storage) { target in
+            target.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: Int(length)))
+        }
+        self.length = length
+    }
+
     private init<Raw>(copying raw: Raw) {
         withUnsafeMutableBytes(of: &storage) { target in
             withUnsafeBytes(of: raw) { target.copyMemory(from: $0) }
