@@ -75,7 +75,10 @@ public final class LANBeacon {
                 var request = ip_mreqn()
                 request.imr_ifindex = Int32(bitPattern: index)
                 let level = Int32(IPPROTO_IP)
-                guard setOption(v4.descriptor, level, IP_MULTICAST_IF, &request) else { continue }
+                let isChosen = withUnsafeBytes(of: &request) {
+                    setOption(v4.descriptor, level, IP_MULTICAST_IF, $0)
+                }
+                guard isChosen else { continue }
                 sent += send(bytes, by: v4, to: SocketAddress(host: Self.groupV4, port: port))
             }
         }
@@ -141,24 +144,24 @@ extension LANBeacon {
         var request = ip_mreqn()
         request.imr_multiaddr.s_addr = group.bigEndian
         request.imr_ifindex = Int32(bitPattern: index)
-        return setOption(side.descriptor, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, &request)
-            || currentErrorNumber() == EADDRINUSE
+        return withUnsafeBytes(of: &request) {
+            setOption(side.descriptor, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, $0)
+        } || currentErrorNumber() == EADDRINUSE
     }
 
     private static func joinV6(_ side: Side, _ index: UInt32) -> Bool {
         var request = ipv6_mreq()
         withUnsafeMutableBytes(of: &request.ipv6mr_multiaddr) { $0.copyBytes(from: groupV6.bytes) }
         request.ipv6mr_interface = index
-        return setOption(side.descriptor, Int32(IPPROTO_IPV6), IPV6_JOIN_GROUP, &request)
-            || currentErrorNumber() == EADDRINUSE
+        return withUnsafeBytes(of: &request) {
+            setOption(side.descriptor, Int32(IPPROTO_IPV6), IPV6_JOIN_GROUP, $0)
+        } || currentErrorNumber() == EADDRINUSE
     }
 }
 
 /// Sets an option whose value is a structure; EADDRINUSE says that a group is joined already.
-private func setOption<Value: BitwiseCopyable>(
-    _ descriptor: FileDescriptor, _ level: Int32, _ name: Int32, _ value: inout Value
+private func setOption(
+    _ descriptor: FileDescriptor, _ level: Int32, _ name: Int32, _ value: UnsafeRawBufferPointer
 ) -> Bool {
-    withUnsafeBytes(of: &value) { bytes in
-        setsockopt(descriptor.number, level, name, bytes.baseAddress, socklen_t(bytes.count)) == 0
-    }
+    setsockopt(descriptor.number, level, name, value.baseAddress, socklen_t(value.count)) == 0
 }
