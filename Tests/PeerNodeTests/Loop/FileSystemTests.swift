@@ -21,7 +21,7 @@ import Testing
             try FileSystem.makeFolder(root + "/a/b")
             try FileSystem.replace(root + "/file", with: [])
             #expect(error { try FileSystem.makeFolder(root + "/file") } == EEXIST)
-            #expect(error { try FileSystem.makeFolder(root + "/file/x") } == ENOTDIR)
+            #expect(error { try FileSystem.makeFolder(root + "/file/x") } == EEXIST)
             #expect(error { try FileSystem.makeFolder(root + "/a\0b") } == EINVAL)
         }
     }

@@ -30,7 +30,8 @@ import Testing
         for beacon in beacons {
             let heard = try hear(beacon)
             #expect(heard.allSatisfy { $0.bytes == [1, 2, 3] })
-            #expect(heard.contains { $0.source == SocketAddress(host: .loopbackV4, port: port) })
+            // The kernel picks the address; which of ours it is depends on the routes.
+            #expect(heard.allSatisfy { $0.source.port == port && !$0.source.host.isWildcard })
         }
     }
 

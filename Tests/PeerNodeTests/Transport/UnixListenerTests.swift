@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `A Unix listener` {
     /// A client of its own making, so that the listener is not tested against itself.
-    static func connect(_ path: String) throws -> UnixLink {
+    static func makeClient(_ path: String) throws -> UnixLink {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         let descriptor = FileDescriptor(owning: number)
         var raw = sockaddr_un()
@@ -13,7 +13,7 @@ import Testing
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
         let result = withUnsafePointer(to: &raw) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(number, $0, size)
+                connect(number, $0, size)
             }
         }
         if result != 0 { throw SystemError("connect", path: path) }
@@ -32,7 +32,7 @@ import Testing
             let status = try FileSystem.status(of: root + "/s")
             #expect(status.kind == .socket)
             #expect(status.mode == 0o600)
-            let client = try Self.connect(root + "/s")
+            let client = try Self.makeClient(root + "/s")
             client.write([1, 2], now: 0)
             client.finishWriting(now: 0)
             let (clients, refused, problem) = listener.accept(
@@ -54,7 +54,7 @@ import Testing
         try withTemporaryFolder { root in
             let listener = try UnixListener(path: root + "/s")
             for _ in 0..<200 {
-                _ = try Self.connect(root + "/s")
+                _ = try Self.makeClient(root + "/s")
                 let clients = listener.accept(countMax: 8, allowRoot: false, now: 0).clients
                 let link = try #require(clients.first).link
                 link.write([1], now: 0)
@@ -100,7 +100,7 @@ import Testing
             let longest = root + "/" + String(repeating: "s", count: 106 - root.utf8.count)
             #expect(longest.utf8.count == 107)
             let listener = try UnixListener(path: longest)
-            withExtendedLifetime(try Self.connect(longest)) {}
+            withExtendedLifetime(try Self.makeClient(longest)) {}
             #expect(listener.accept(countMax: 2, allowRoot: false, now: 0).clients.count == 1)
             let long = longest + "s"
             #expect(failure(long) == .pathTooLong(path: long, byteCount: 108))
@@ -131,7 +131,7 @@ import Testing
             try FileSystem.remove(path)
             let second = try UnixListener(path: path)
             try first.removeFile()
-            withExtendedLifetime(try Self.connect(path)) {}
+            withExtendedLifetime(try Self.makeClient(path)) {}
             try second.removeFile()
             #expect(try !FileSystem.remove(path))
             try second.removeFile()
@@ -159,8 +159,8 @@ import Testing
                 guard chown(root, 65_534, 65_534) == 0, seteuid(65_534) == 0 else { exit(1) }
                 let listener = try UnixListener(path: path)
                 guard seteuid(0) == 0 else { exit(2) }
-                let first = try `A Unix listener`.connect(path)
-                let second = try `A Unix listener`.connect(path)
+                let first = try `A Unix listener`.makeClient(path)
+                let second = try `A Unix listener`.makeClient(path)
                 guard seteuid(65_534) == 0 else { exit(3) }
                 let closed = listener.accept(countMax: 1, allowRoot: false, now: 0)
                 guard closed.clients.isEmpty, closed.refused.map(\.user) == [0] else { exit(4) }
