@@ -1,2 +1,121 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int wsx_socket(int family, int type, int protocol) {
+    return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+}
+
+int wsx_accept4(int listener, void *address, uint32_t *length) {
+    return accept4(listener, address, address ? length : NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int wsx_peercred(int fd, int32_t *pid, uint32_t *uid, uint32_t *gid) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+    *pid = credentials.pid;
+    *uid = credentials.uid;
+    *gid = credentials.gid;
+    return 0;
+}
+
+int wsx_signalfd(const int *signals, size_t count) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t index = 0; index < count; index++) {
+        if (sigaddset(&set, signals[index]) != 0) return -1;
+    }
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+int wsx_read_signal(int fd) {
+    struct signalfd_siginfo info;
+    ssize_t count;
+    do count = read(fd, &info, sizeof info);
+    while (count < 0 && errno == EINTR);
+    if (count == (ssize_t)sizeof info) return (int)info.ssi_signo;
+    return count < 0 && errno != EAGAIN ? -1 : 0;
+}
+
+int wsx_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+int wsx_may_be_dumped(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+
+int wsx_set_name(const char *name) {
+    char cut[16] = {0};
+    strncpy(cut, name, sizeof cut - 1);
+    int number = pthread_setname_np(pthread_self(), cut);
+    if (number == 0) return 0;
+    errno = number;
+    return -1;
+}
+
+int wsx_close_from(int first) { return close_range((unsigned)first, ~0U, 0); }
+
+int wsx_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
+int wsx_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path) {
+    return posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+int wsx_birth_time(const char *path, int64_t *seconds, uint32_t *nanoseconds) {
+    struct statx status;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0) return -1;
+    if (!(status.stx_mask & STATX_BTIME)) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    *seconds = status.stx_btime.tv_sec;
+    *nanoseconds = status.stx_btime.tv_nsec;
+    return 0;
+}
+
+int wsx_network_changes(void) {
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd < 0) return -1;
+    struct sockaddr_nl address = {0};
+    address.nl_family = AF_NETLINK;
+    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
+    int number = errno;
+    close(fd);
+    errno = number;
+    return -1;
+}
+
+int wsx_drain_network_changes(int fd) {
+    // What changed is asked anew from getifaddrs, so the messages themselves need no parsing: a
+    // message that was lost (ENOBUFS) then costs nothing, it counts as a change.
+    int changed = 0;
+    char buffer[8192];
+    for (;;) {
+        ssize_t count = recv(fd, buffer, sizeof buffer, 0);
+        if (count > 0 || (count < 0 && errno == ENOBUFS)) {
+            changed = 1;
+        } else if (count == 0 || errno != EINTR) {
+            return count < 0 && errno != EAGAIN ? -1 : changed;
+        }
+    }
+}
+
+int wsx_exit_status(int wait_status) {
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+const char *wsx_error_text(int number) { return strerrordesc_np(number); }

@@ -1,0 +1,133 @@
+private import CLinux
+private import Glibc
+
+/// Files and folders of the node: private to their owner, and either old or new, never between.
+///
+/// Calls block, some for as long as the disk takes. Paths go to the kernel as they are; one with a
+/// NUL in it is refused, since C would see only what stands before.
+public enum FileSystem {
+    /// Makes `path` and what is missing above it, each readable by its owner alone (0700). A folder
+    /// that is there already is left as it is.
+    public static func makeFolder(_ path: String) throws(SystemError) {
+        try checkPath(path)
+        // Empty parts come from "/" at the start or doubled, which name nothing new.
+        var made = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
+        for part in path.split(separator: "/", omittingEmptySubsequences: true) {
+            made += made.isEmpty || made == "/" ? String(part) : "/" + part
+            if mkdir(made, 0o700) == 0 { continue }
+            let error = SystemError("mkdir", path: made)
+            // Some systems say EROFS or EACCES of a folder that exists.
+            guard let found = try? status(of: made), found.kind == .folder else { throw error }
+        }
+    }
+
+    /// All bytes of a file.
+    ///
+    /// - Parameter byteCountMax: a longer file throws EFBIG and is not read.
+    public static func read(_ path: String, byteCountMax: Int) throws(SystemError) -> [UInt8] {
+        let file = try openFile(path, O_RDONLY)
+        var bytes: [UInt8] = []
+        while true {
+            let step = min(64 * 1024, byteCountMax - bytes.count + 1)
+            let chunk = try file.readSome(byteCountMax: step, path: path)
+            if chunk.isEmpty { return bytes }
+            bytes += chunk
+            if bytes.count > byteCountMax { throw SystemError("read", path: path, number: EFBIG) }
+        }
+    }
+
+    /// Replaces the file at `path` (mode 0600) as a whole. After a crash at any moment it holds the
+    /// old bytes or the new ones, and once this returns the new ones.
+    public static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        let draft = path + ".new"
+        // One left by a crash, or a link that somebody put there.
+        if unlink(draft) != 0 && errno != ENOENT { throw SystemError("unlink", path: draft) }
+        do throws(SystemError) {
+            let file = try openFile(draft, O_WRONLY | O_CREAT | O_EXCL)
+            try file.writeAll(bytes, path: draft)
+            try synchronize(file, path: draft)
+            guard rename(draft, path) == 0 else { throw SystemError("rename", path: path) }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        try synchronizeFolder(parent(of: path))
+    }
+
+    /// Removes a file. That it is missing already is no error.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    public static func remove(_ path: String) throws(SystemError) -> Bool {
+        try checkPath(path)
+        if unlink(path) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw SystemError("unlink", path: path)
+    }
+
+    /// Makes sure that names made or removed in a folder survive a power cut.
+    public static func synchronizeFolder(_ path: String) throws(SystemError) {
+        try synchronize(openFile(path, O_RDONLY | O_DIRECTORY), path: path)
+    }
+
+    /// Bytes that we may still write to the file system that holds `path`.
+    public static func freeByteCount(at path: String) throws(SystemError) -> UInt64 {
+        try checkPath(path)
+        var status = statvfs()
+        guard uninterrupted({ statvfs(path, &status) }) == 0 else {
+            throw SystemError("statvfs", path: path)
+        }
+        let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return bytes.overflow ? .max : bytes.partialValue
+    }
+
+    /// When the file was made, in nanoseconds since 1970, or `nil` where the file system does not
+    /// say. A copy of a folder has other birth times than the folder.
+    public static func birthNanoseconds(of path: String) throws(SystemError) -> Int64? {
+        try checkPath(path)
+        var seconds: Int64 = 0
+        var nanoseconds: UInt32 = 0
+        guard wsx_birth_time(path, &seconds, &nanoseconds) == 0 else {
+            if errno == ENOTSUP || errno == ENOSYS { return nil }
+            throw SystemError("statx", path: path)
+        }
+        return seconds &* 1_000_000_000 &+ Int64(nanoseconds)
+    }
+
+    /// The folder that holds `path`: what stands before the last slash.
+    public static func parent(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Opens a file, made with mode 0600 if `flags` ask for one, and closed on exec.
+    static func openFile(_ path: String, _ flags: Int32) throws(SystemError) -> FileDescriptor {
+        try checkPath(path)
+        return try .result(of: "open", path: path) { open(path, flags | O_CLOEXEC, 0o600) }
+    }
+
+    private static func synchronize(
+        _ file: FileDescriptor, path: String
+    ) throws(SystemError) {
+        guard uninterrupted({ fsync(file.number) }) == 0 else {
+            throw SystemError("fsync", path: path)
+        }
+    }
+
+    static func checkPath(_ path: String) throws(SystemError) {
+        if path.utf8.contains(0) { throw SystemError("path", path: path, number: EINVAL) }
+    }
+}
+
+extension FileDescriptor {
+    /// What the next `read` gives, empty at the end of the file.
+    func readSome(byteCountMax: Int, path: String? = nil) throws(SystemError) -> [UInt8] {
+        var count = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: byteCountMax) { buffer, filled in
+            count = uninterrupted { read(number, buffer.baseAddress, buffer.count) }
+            filled = max(0, count)
+        }
+        if count < 0 { throw SystemError("read", path: path) }
+        return bytes
+    }
+}

@@ -1,0 +1,44 @@
+private import CLinux
+private import Glibc
+
+/// A thread that runs one function to its end.
+struct WorkerThread: Sendable {
+    private let thread: pthread_t
+
+    /// Starts the thread. Whoever starts it calls `join`, once.
+    ///
+    /// - Parameter name: what `top -H` shows; the first 15 bytes count.
+    /// - Throws: `SystemError` (EAGAIN) when the machine has no thread left.
+    init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let task = Unmanaged.passRetained(Work(name: name, body: body))
+        var thread = pthread_t()
+        let number = pthread_create(&thread, nil, { Work.run($0) }, task.toOpaque())
+        guard number == 0 else {
+            task.release()
+            throw SystemError("pthread_create", number: number)
+        }
+        self.thread = thread
+    }
+
+    /// Waits for the function's end.
+    func join() { pthread_join(thread, nil) }
+
+    /// What the new thread gets, since a C function captures nothing.
+    private final class Work: Sendable {
+        private let name: String
+        private let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+            guard let context else { return nil }
+            let task = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+            _ = wsx_set_name(task.name)
+            task.body()
+            return nil
+        }
+    }
+}

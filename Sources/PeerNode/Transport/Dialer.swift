@@ -1,0 +1,60 @@
+private import Glibc
+
+/// A TCP connection in the making.
+///
+/// The poller reports it writable when it is decided; the loop's timer decides it when the peer is
+/// silent. Dropping it gives up.
+public final class Dialer {
+    /// How far it got.
+    public enum Outcome {
+        /// Nothing is known yet.
+        case pending
+        /// The link stands.
+        case connected(TCPLink)
+        /// Nobody answers there, or not in time (ETIMEDOUT).
+        case failed(SystemError)
+    }
+
+    /// The socket, for the poller. Forget it there before taking the link over.
+    public let descriptor: FileDescriptor
+    /// Where it dials.
+    public let address: SocketAddress
+    /// When to give up, in the milliseconds of the caller's monotonic clock.
+    public let deadline: UInt64
+
+    /// Begins to dial, without waiting.
+    ///
+    /// - Throws: `SystemError` where it is clear at once: no route, no descriptor left.
+    public init(to address: SocketAddress, deadline: UInt64) throws(SystemError) {
+        self.address = address
+        self.deadline = deadline
+        descriptor = try .socket(address.family, SOCK_STREAM)
+        let raw = RawSocketAddress(address)
+        let result = raw.withPointer { connect(descriptor.number, $0, $1) }
+        // An interrupted connect goes on by itself, like one that was begun.
+        let number = currentErrorNumber()
+        guard result == 0 || number == EINPROGRESS || number == EINTR else {
+            throw SystemError("connect", path: address.description, number: number)
+        }
+    }
+
+    /// What to watch for until it is decided.
+    public var interest: Poller.Interest { .writable }
+
+    /// How it stands. Call it when the poller reports something, and at the deadline.
+    public func outcome(now: UInt64) -> Outcome {
+        let number = descriptor.takeSocketError()
+        if number != 0 { return failed(number) }
+        // No error and no peer: not decided yet.
+        guard descriptor.remoteAddress != nil else {
+            return now >= deadline ? failed(ETIMEDOUT) : .pending
+        }
+        // A port in the ephemeral range of one's own machine can be connected to itself.
+        if descriptor.localAddress == descriptor.remoteAddress { return failed(ECONNREFUSED) }
+        return .connected(.tcp(descriptor, remoteAddress: address))
+    }
+
+    private func failed(_ number: Int32) -> Outcome {
+        .failed(SystemError("connect", path: address.description, number: number))
+    }
+}

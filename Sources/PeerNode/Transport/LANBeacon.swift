@@ -1,0 +1,167 @@
+private import Glibc
+
+/// The sockets of the beacon: short datagrams to whoever listens on the same network.
+///
+/// What is in a datagram is the core's matter. Nobody replies to one: who hears us dials, and the
+/// source address of the datagram is where.
+///
+/// - Not thread-safe: it belongs to the loop's thread.
+public final class LANBeacon {
+    /// The port of the beacon, which nodes of one machine share.
+    public static let port: UInt16 = 29_790
+    /// 239.255.116.94, of the administratively scoped local block (RFC 2365); 116.94 is the port.
+    public static let groupV4 = IPAddress.v4(0xEFFF_745E)
+    /// ff12::745e, transient and link-local (RFC 4291); 745e is the port.
+    public static let groupV6 = IPAddress.v6(high: 0xFF12_0000_0000_0000, low: 0x745E, scope: 0)
+    /// The longest datagram that is sent or handed on, in bytes.
+    public static let datagramByteCountMax = 512
+
+    /// What was heard.
+    public struct Datagram: Equatable, Sendable {
+        /// Its bytes, at most `datagramByteCountMax`.
+        public let bytes: [UInt8]
+        /// Who sent it, with the interface for a link-local address.
+        public let source: SocketAddress
+    }
+
+    private struct Side {
+        let descriptor: FileDescriptor
+        var joined: [UInt32]
+    }
+
+    private let port: UInt16
+    private var v4: Side?
+    private var v6: Side?
+
+    /// Opens the sockets and joins the groups on `interfaces`.
+    ///
+    /// - Throws: `SystemError` if neither IPv4 nor IPv6 could be opened.
+    public init(port: UInt16 = LANBeacon.port, interfaces: [NetworkInterface]) throws(SystemError) {
+        self.port = port
+        v6 = try? Self.open(AF_INET6, SocketAddress(host: .anyV6, port: port))
+        do throws(SystemError) {
+            v4 = try Self.open(AF_INET, SocketAddress(host: .anyV4, port: port))
+        } catch {
+            if v6 == nil { throw error }
+        }
+        join(interfaces)
+    }
+
+    /// The sockets, for the poller; one or two, always the same.
+    public var descriptors: [FileDescriptor] { [v4, v6].compactMap { $0?.descriptor } }
+
+    /// How many memberships there are, of both kinds.
+    public var membershipCount: Int { (v4?.joined.count ?? 0) + (v6?.joined.count ?? 0) }
+
+    /// Joins the groups on these interfaces where that has not been done, and stops sending on the
+    /// others. Call it again whenever the network changed. An interface that refuses is left out:
+    /// the beacon is a bonus.
+    public func join(_ interfaces: [NetworkInterface]) {
+        let hasV4 = interfaces.filter { $0.addresses.contains(where: \.isV4) }.map(\.index)
+        let hasV6 = interfaces.filter { !$0.addresses.allSatisfy(\.isV4) }.map(\.index)
+        v4?.joined = hasV4.filter { index in v4.map { Self.joinV4($0, index) } ?? false }
+        v6?.joined = hasV6.filter { index in v6.map { Self.joinV6($0, index) } ?? false }
+    }
+
+    /// Sends one datagram on each interface, by IPv4 and IPv6.
+    ///
+    /// - Returns: how many left. None is no error: a laptop on a train has no network.
+    @discardableResult
+    public func send(_ bytes: [UInt8]) -> Int {
+        precondition(bytes.count <= Self.datagramByteCountMax, "the core made too long a beacon")
+        var sent = 0
+        if let v4 {
+            for index in v4.joined {
+                var request = ip_mreqn()
+                request.imr_ifindex = Int32(bitPattern: index)
+                let level = Int32(IPPROTO_IP)
+                let isChosen = withUnsafeBytes(of: &request) {
+                    setOption(v4.descriptor, level, IP_MULTICAST_IF, $0)
+                }
+                guard isChosen else { continue }
+                sent += send(bytes, by: v4, to: SocketAddress(host: Self.groupV4, port: port))
+            }
+        }
+        if let v6, case .v6(let high, let low, _) = Self.groupV6 {
+            for index in v6.joined {
+                let group = IPAddress.v6(high: high, low: low, scope: index)
+                sent += send(bytes, by: v6, to: SocketAddress(host: group, port: port))
+            }
+        }
+        return sent
+    }
+
+    /// The datagrams that wait, at most `countMax`; the rest is reported ready again. Longer ones
+    /// than are allowed are dropped.
+    public func receive(countMax: Int, into buffer: ReadBuffer) -> [Datagram] {
+        var heard: [Datagram] = []
+        for side in [v4, v6].compactMap({ $0 }) {
+            for _ in 0..<countMax {
+                let (count, source) = buffer.fillDatagram(from: side.descriptor)
+                if count < 0 { break }
+                guard let source, count <= Self.datagramByteCountMax else { continue }
+                var bytes: [UInt8] = []
+                buffer.appendFilled(count, to: &bytes)
+                heard.append(Datagram(bytes: bytes, source: source))
+            }
+        }
+        return heard
+    }
+
+    private func send(_ bytes: [UInt8], by side: Side, to address: SocketAddress) -> Int {
+        let count = RawSocketAddress(address).withPointer { pointer, length in
+            uninterrupted {
+                let flags = Int32(MSG_NOSIGNAL)
+                return sendto(side.descriptor.number, bytes, bytes.count, flags, pointer, length)
+            }
+        }
+        return count == bytes.count ? 1 : 0
+    }
+}
+
+extension LANBeacon {
+    private static func open(_ family: Int32, _ address: SocketAddress) throws(SystemError) -> Side
+    {
+        let descriptor = try FileDescriptor.socket(family, SOCK_DGRAM)
+        // Several nodes of one machine hear the same datagrams.
+        try descriptor.setOption(SOL_SOCKET, SO_REUSEADDR, 1)
+        if family == AF_INET6 {
+            let level = Int32(IPPROTO_IPV6)
+            try descriptor.setOption(level, IPV6_V6ONLY, 1)
+            try descriptor.setOption(level, IPV6_MULTICAST_HOPS, 1)
+        } else {
+            let level = Int32(IPPROTO_IP)
+            try descriptor.setOption(level, IP_MULTICAST_TTL, 1)
+            // Only what this socket joined, not what any program of the machine did.
+            try descriptor.setOption(level, IP_MULTICAST_ALL, 0)
+        }
+        try descriptor.bind(RawSocketAddress(address), path: "udp \(address)")
+        return Side(descriptor: descriptor, joined: [])
+    }
+
+    private static func joinV4(_ side: Side, _ index: UInt32) -> Bool {
+        guard case .v4(let group) = groupV4 else { return false }
+        var request = ip_mreqn()
+        request.imr_multiaddr.s_addr = group.bigEndian
+        request.imr_ifindex = Int32(bitPattern: index)
+        return withUnsafeBytes(of: &request) {
+            setOption(side.descriptor, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, $0)
+        } || currentErrorNumber() == EADDRINUSE
+    }
+
+    private static func joinV6(_ side: Side, _ index: UInt32) -> Bool {
+        var request = ipv6_mreq()
+        withUnsafeMutableBytes(of: &request.ipv6mr_multiaddr) { $0.copyBytes(from: groupV6.bytes) }
+        request.ipv6mr_interface = index
+        return withUnsafeBytes(of: &request) {
+            setOption(side.descriptor, Int32(IPPROTO_IPV6), IPV6_JOIN_GROUP, $0)
+        } || currentErrorNumber() == EADDRINUSE
+    }
+}
+
+/// Sets an option whose value is a structure; EADDRINUSE says that a group is joined already.
+private func setOption(
+    _ descriptor: FileDescriptor, _ level: Int32, _ name: Int32, _ value: UnsafeRawBufferPointer
+) -> Bool {
+    setsockopt(descriptor.number, level, name, value.baseAddress, socklen_t(value.count)) == 0
+}

@@ -1,0 +1,19 @@
+private import Glibc
+
+/// A stream to a peer.
+public typealias TCPLink = StreamLink
+
+extension StreamLink {
+    /// Takes over a TCP socket that is connected.
+    ///
+    /// Nagle's delay is switched off: the loop writes once a turn, so there is nothing to gather,
+    /// and a message would wait for the acknowledgement of the one before.
+    static func tcp(_ descriptor: FileDescriptor, remoteAddress: SocketAddress) -> TCPLink {
+        // A link that is gone already refuses. Its first read tells why.
+        try? descriptor.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        return StreamLink(descriptor, remoteAddress: remoteAddress)
+    }
+
+    /// Our own address on this link, `nil` for a Unix socket or one that is gone.
+    public var localAddress: SocketAddress? { descriptor.localAddress }
+}
