@@ -1,0 +1,106 @@
+internal import WorkspaceModel
+
+extension Arguments {
+    /// Failing fields that one answer names. More would only make the line long.
+    private static let fieldsNamedMax = 16
+
+    /// Checks `given` against every parameter of `command`.
+    ///
+    /// All failing fields are told at once. A parameter whose name was misspelt is told as the
+    /// unknown name and not, a second time, as missing.
+    init(checking given: JSONObject, for command: Command) throws(NodeError) {
+        let parameters = command.remoteParameters
+        var failing: [(field: NodeError.Field, sentence: String, hint: String?)] = []
+        var meant: [String] = []
+        for member in given.members where failing.count < Self.fieldsNamedMax {
+            if parameters.contains(where: { $0.name == member.key }) { continue }
+            let similar = Similarity.nearest(to: member.key, in: parameters.map(\.name))
+            if let similar { meant.append(similar) }
+            failing.append(
+                (
+                    NodeError.Field(name: shortened(member.key), reason: Misfit.unknown.rawValue),
+                    "unknown parameter \(NodeError.quoted(member.key))",
+                    similar.map { "did you mean '\($0)'?" }
+                ))
+        }
+        for parameter in parameters {
+            guard let misfit = Self.misfit(of: parameter, in: given),
+                misfit != .missing || !meant.contains(parameter.name)
+            else { continue }
+            failing.append(
+                (
+                    NodeError.Field(name: parameter.name, reason: misfit.rawValue),
+                    sentence(about: parameter, misfit), nil
+                ))
+        }
+        if let first = failing.first {
+            let isUnknown = first.field.reason == Misfit.unknown.rawValue
+            throw NodeError(
+                .badRequest, first.sentence,
+                hint: first.hint ?? "see 'wsx-node rpc --describe \(command.name)'",
+                reason: isUnknown ? "unknown_parameter" : "control.bad_param",
+                fields: failing.map(\.field))
+        }
+        self.init(checked: JSONObject(uniqueMembers: given.members.filter { !$0.value.isNull }))
+    }
+
+    private static func misfit(of parameter: ParameterDefinition, in given: JSONObject) -> Misfit? {
+        guard let value = given[parameter.name], !value.isNull else {
+            return parameter.isRequired ? .missing : nil
+        }
+        return parameter.shape.misfit(value)
+    }
+}
+
+private func sentence(about parameter: ParameterDefinition, _ misfit: Misfit) -> String {
+    misfit == .missing
+        ? "'\(parameter.name)' is missing" : "'\(parameter.name)' must be \(parameter.shape.words)"
+}
+
+/// A field's name as it is answered: whole unless it is absurd.
+private func shortened(_ name: String) -> String {
+    name.utf8.count <= 64 ? name : String(String.UnicodeScalarView(name.unicodeScalars.prefix(64)))
+}
+
+/// Finding the name that somebody probably meant.
+public enum Similarity {
+    /// Names longer than this are nobody's typing error.
+    private static let lengthMax = 40
+
+    /// The name in `names` that is at most a third of its letters away from `name`.
+    public static func nearest(to name: String, in names: [String]) -> String? {
+        guard name.utf8.count <= lengthMax else { return nil }
+        let wanted = Array(name.utf8)
+        var best: (name: String, distance: Int)?
+        for candidate in names {
+            let distance = distance(wanted, Array(candidate.utf8))
+            let allowed = max(1, min(3, candidate.utf8.count / 3))
+            if distance <= allowed, distance < best?.distance ?? .max {
+                best = (candidate, distance)
+            }
+        }
+        return best?.name
+    }
+
+    /// Insertions, removals, replacements and swaps of neighbours that turn `left` into `right`.
+    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in 0..<left.count {
+            var current = [row + 1]
+            for column in 0..<right.count {
+                var cost = min(last[column + 1], current[column]) + 1
+                cost = min(cost, last[column] + (left[row] == right[column] ? 0 : 1))
+                if row > 0, column > 0, left[row] == right[column - 1],
+                    left[row - 1] == right[column]
+                {
+                    cost = min(cost, beforeLast[column - 1] + 1)
+                }
+                current.append(cost)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+}

@@ -1,0 +1,153 @@
+public import WorkspaceModel
+
+/// One thing that a person or a script can ask for.
+///
+/// `Command.all` is the only list of commands. The command line, the control socket, help,
+/// `OPERATIONS.md` and `rpc.discover` are made from it, so what is not in it does not exist.
+public struct Command: Sendable {
+    /// The method on the socket, such as `message.send`; for what only the command line has,
+    /// a name nobody can call.
+    public let name: String
+    /// Its words on the command line, or `nil` where it has none of its own.
+    public let line: CommandLineForm?
+    /// What it does, in one sentence that starts with a verb.
+    public let summary: String
+    /// What it needs to know, in the order in which help lists it. Includes what all commands take.
+    public let parameters: [ParameterDefinition]
+    /// What the answer is: the name of an object of section 4.9, or a list of them.
+    public let result: String
+    /// The failures that a caller should be ready for, besides those that every call can have.
+    public let failures: [NodeError.Kind]
+    /// Arguments that pass its checks. Help shows them, tests call it with them.
+    public let example: JSONValue
+    /// What must be there before it can run.
+    public let needs: Needs
+    /// What the node does; `nil` where the command line does all of it.
+    let run: Run?
+
+    /// The body of a command inside the node. It returns at once, with the answer or a promise.
+    public typealias Run =
+        @Sendable (CommandContext, Arguments) throws(NodeError) -> CommandOutcome
+
+    /// What must be there before a command can run.
+    public enum Needs: Sendable {
+        /// Nothing: the command line alone does it.
+        case nothing
+        /// A daemon, which may be locked or have no identity.
+        case daemon
+        /// A daemon with an open identity.
+        case identity
+    }
+
+    init(
+        _ name: String, line: CommandLineForm? = nil, _ summary: String,
+        parameters: [ParameterDefinition] = [], result: String,
+        failures: [NodeError.Kind] = [], example: JSONValue = [:], needs: Needs = .identity,
+        run: Run? = nil
+    ) {
+        self.name = name
+        self.line = line
+        self.summary = summary
+        let namesWorkspace = run == nil || parameters.contains { $0.name == "workspace" }
+        self.parameters = parameters + (namesWorkspace ? [] : [Self.workspace.definition])
+        self.result = result
+        self.failures = failures
+        self.example = example
+        self.needs = needs
+        self.run = run
+    }
+
+    /// Whether it can be called on the socket.
+    public var isMethod: Bool { run != nil }
+
+    /// The parameters that travel on the socket.
+    public var remoteParameters: [ParameterDefinition] { parameters.filter { !$0.isLocal } }
+
+    /// Checks every argument, then runs. Socket and gateways end here.
+    ///
+    /// - Parameter context: the node and what is known about this call.
+    public func call(_ context: CommandContext, _ given: JSONObject) throws(NodeError)
+        -> CommandOutcome
+    {
+        guard let run else { throw .unknownCommand(name, similar: nil) }
+        let arguments = try Arguments(checking: given, for: self)
+        return try run(context, arguments)
+    }
+}
+
+/// How a command is written on the command line.
+public struct CommandLineForm: Sendable {
+    /// The words that select it, such as `channel`, `create`.
+    public let words: [String]
+    /// The parameters that stand without a flag, in order. The last may be a list.
+    public let positions: [String]
+    /// Example lines for help, without the program's name.
+    public let examples: [String]
+
+    init(_ words: String, _ positions: [String] = [], examples: [String] = []) {
+        self.words = words.split(separator: " ").map(String.init)
+        self.positions = positions
+        self.examples = examples
+    }
+}
+
+extension Command {
+    /// Commands that belong together, with the title that help gives them.
+    public struct Group: Sendable {
+        /// A few words.
+        public let title: String
+        /// In the order of the documentation.
+        public let commands: [Command]
+    }
+
+    /// Every command by group, in the order of the documentation.
+    public static let groups: [Group] = [
+        Group(title: "messages", commands: messageCommands),
+        Group(title: "node", commands: nodeCommands),
+        Group(title: "identity", commands: identityCommands),
+        Group(title: "workspace", commands: workspaceCommands),
+        Group(title: "invites and members", commands: inviteCommands),
+        Group(title: "channels", commands: channelCommands),
+        Group(title: "sync and network", commands: networkCommands),
+        Group(title: "automation", commands: eventCommands + rpcCommands),
+        Group(title: "settings and help", commands: settingCommands),
+    ]
+
+    /// Every command, in the order of the documentation.
+    public static let all: [Command] = groups.flatMap(\.commands)
+
+    /// Those that the socket answers, in the same order.
+    public static let methods: [Command] = all.filter(\.isMethod)
+
+    private static let methodsByName: [String: Command] = Dictionary(
+        uniqueKeysWithValues: methods.map { ($0.name, $0) })
+
+    /// The method of this name.
+    ///
+    /// - Parameter name: from outside; it is measured before it is hashed.
+    public static func method(_ name: String) throws(NodeError) -> Command {
+        guard name.utf8.count <= 64 else { throw .unknownCommand(name, similar: nil) }
+        if let command = methodsByName[name] { return command }
+        throw .unknownCommand(name, similar: Similarity.nearest(to: name, in: methods.map(\.name)))
+    }
+
+    /// The workspace in which to act, which every method takes.
+    static let workspace = Parameter.workspace(
+        "workspace", "The workspace to act in: a name or an id. Without it the selected one."
+    ).optional().global()
+
+    /// The key under which a repeated call is recognised, which every creating method takes.
+    static let key = Parameter.text(
+        "key", "Makes a repeated call give the first answer again, for 7 days.",
+        bytes: 1...Limits.idempotencyKeyBytesMax
+    ).optional()
+
+    /// How many things a list gives at a time.
+    static let limit = Parameter.integer("limit", "At most so many items.", 1...1_000)
+        .defaulting(to: 100).short("n")
+
+    /// Where a list goes on.
+    static let cursor = Parameter.text(
+        "cursor", "Where to go on: the `next` of the list before.", bytes: 1...256
+    ).optional()
+}

@@ -1,0 +1,161 @@
+public import WorkspaceModel
+
+/// One connection to the control socket, without the socket: bytes in, requests out; answers in,
+/// bytes out.
+///
+/// The owner of the file descriptor gives it what was read, runs the requests in their order
+/// inside a turn, and hands the answers over after the turn's COMMIT. It reads on only while
+/// `wantsInput` holds and closes when `isFinished` does, so memory stays bounded whatever the
+/// other side does. Nothing is written before a request came.
+public struct ControlConnection {
+    /// The number under which the owner keeps it.
+    public let id: UInt64
+
+    private var splitter = LineSplitter()
+    /// Requests handed out and not yet answered, with the ids to be echoed.
+    private var waiting: [UInt64: JSONValue?] = [:]
+    private var lastNumber: UInt64 = 0
+    private var output: [UInt8] = []
+    private var sentCount = 0
+    private var hasInputEnded = false
+    private var isBroken = false
+
+    /// Streams of events that are open on it. The owner counts, for the node knows them.
+    public var openSubscriptions = 0
+
+    /// A connection that nothing was read from.
+    public init(id: UInt64) { self.id = id }
+
+    // MARK: Reading
+
+    /// Whether the owner should read from the socket now.
+    public var wantsInput: Bool {
+        !hasInputEnded && !isBroken && hasRoom && splitter.storedCount <= Self.storedInputMax
+    }
+
+    /// Whether another request may be taken from what was read.
+    private var hasRoom: Bool {
+        waiting.count < Limits.controlRequestsPendingMax
+            && unsentCount < Limits.controlUnsentBytesMax
+    }
+
+    /// Two lines: the one that is being read, and what came with its end.
+    private static let storedInputMax = 2 * Limits.controlLineBytesMax
+
+    /// Takes what was read. Call `nextRequest()` until it gives `nil` afterwards.
+    public mutating func receive(_ bytes: [UInt8]) {
+        if !isBroken, !hasInputEnded { splitter.append(bytes) }
+    }
+
+    /// The other side will send nothing more, and may still be reading.
+    public mutating func endOfInput() {
+        hasInputEnded = true
+        splitter.end()
+    }
+
+    /// The next request, or `nil` while there is none or too many wait.
+    ///
+    /// Lines that are no request are answered here. Also to be called after answers, which make
+    /// room for what was read before.
+    public mutating func nextRequest() -> ControlRequest? {
+        while !isBroken, hasRoom {
+            switch splitter.next() {
+            case .none: return nil
+            case .tooLong:
+                refuse(.lineTooLong, id: .null)
+                isBroken = true
+            case .line(let line):
+                do {
+                    let envelope = try RequestEnvelope(line)
+                    lastNumber += 1
+                    waiting[lastNumber] = envelope.id
+                    return ControlRequest(
+                        call: CallID(connection: id, number: lastNumber),
+                        method: envelope.method, parameters: envelope.parameters)
+                } catch {
+                    refuse(error.error, id: error.id)
+                }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Answering
+
+    /// Answers a request. An answer to one that does not wait, or that had no id, is dropped.
+    public mutating func answer(_ call: CallID, _ answer: Result<JSONValue, NodeError>) {
+        guard call.connection == id, let expected = waiting.removeValue(forKey: call.number),
+            let requestID = expected
+        else { return }
+        switch answer {
+        case .success(let value): append("result", value, id: requestID)
+        case .failure(let error): append("error", error.json, id: requestID)
+        }
+    }
+
+    /// Tells the other side about an event.
+    ///
+    /// - Parameter subscription: its number on this connection.
+    public mutating func notify(subscription: Int64, _ event: EventObject) {
+        var parameters: JSONObject = ["subscription": .integer(subscription)]
+        for member in event.json.objectValue?.members ?? [] {
+            parameters.append(member.key, member.value)
+        }
+        appendLine(["jsonrpc": "2.0", "method": "event", "params": .object(parameters)])
+    }
+
+    /// Ends the connection with a failure that belongs to no request, such as `slow_reader`.
+    public mutating func close(because error: NodeError) {
+        if !isBroken { refuse(error, id: .null) }
+        isBroken = true
+    }
+
+    private mutating func refuse(_ error: NodeError, id: JSONValue) {
+        append("error", error.json, id: id)
+    }
+
+    private mutating func append(_ member: String, _ value: JSONValue, id: JSONValue) {
+        let start = output.count
+        appendLine(.object(["jsonrpc": "2.0", "id": id, member: value]))
+        guard output.count - start > Limits.controlLineBytesMax + 1 else { return }
+        output.removeSubrange(start...)
+        appendLine(["jsonrpc": "2.0", "id": id, "error": Self.answerTooLong.json])
+    }
+
+    private static let answerTooLong = NodeError(
+        .tooLarge, "the answer is longer than \(Limits.controlLineBytesMax) bytes",
+        hint: "ask for less with 'limit'", reason: "control.too_long")
+
+    private mutating func appendLine(_ value: JSONValue) {
+        value.append(to: &output)
+        output.append(UInt8(ascii: "\n"))
+    }
+
+    // MARK: Writing
+
+    /// What is to be written to the socket.
+    public var unsent: ArraySlice<UInt8> { output[sentCount...] }
+
+    /// How much that is. A stream of events waits while it is above `Limits.controlUnsentBytesMax`.
+    public var unsentCount: Int { output.count - sentCount }
+
+    /// Notes that the first `count` bytes of `unsent` were written.
+    public mutating func didSend(_ count: Int) {
+        precondition((0...unsentCount).contains(count), "sent \(count) of \(unsentCount) bytes")
+        sentCount += count
+        if sentCount == output.count {
+            output.removeAll(keepingCapacity: output.count <= 64 * 1024)
+            sentCount = 0
+        } else if sentCount > output.count / 2 {
+            output.removeFirst(sentCount)
+            sentCount = 0
+        }
+    }
+
+    /// Whether everything asked was answered and written, and nothing more can come.
+    public var isFinished: Bool {
+        guard unsentCount == 0 else { return false }
+        return isBroken
+            || (hasInputEnded && splitter.isEmpty && waiting.isEmpty && openSubscriptions == 0)
+    }
+}

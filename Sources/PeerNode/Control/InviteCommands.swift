@@ -1,0 +1,80 @@
+import WorkspaceModel
+
+extension Command {
+    /// Letting people in, and seeing who is.
+    static let inviteCommands = [inviteCreate, inviteList, inviteRevoke, memberList]
+
+    private static let inviteCreate = {
+        let uses = Parameter.integer("uses", "How many people may use it.", 1...1_000)
+            .defaulting(to: 1)
+        let expires = Parameter.duration(
+            "expires_ms", "How long it may be used.", 60_000...31_536_000_000
+        ).defaulting(to: 86_400_000).flag("expires")
+        let role = Parameter.choice(
+            "role", "What they become. A guest needs a channel.", ["member", "admin", "guest"]
+        ).defaulting(to: "member")
+        let channels = Parameter<[ChannelReference]>.list(
+            of: Parameter.channel("channels", "A channel they are added to."), count: 0...100
+        ).flag("channel").defaulting(to: [])
+        return Command(
+            "invite.create",
+            line: CommandLineForm(
+                "invite create", examples: ["invite create", "invite create --uses 5 --expires 7d"]
+            ),
+            "Make an invite and print its link.",
+            parameters: [
+                uses.definition, expires.definition, role.definition, channels.definition,
+                key.definition,
+            ],
+            result: "invite", failures: [.forbidden, .notFound, .keyReused],
+            example: ["uses": 1, "expires_ms": 86_400_000],
+            run: { (context, given) throws(NodeError) in
+                if given[role] == "guest", given[channels].isEmpty {
+                    throw NodeError(
+                        .badRequest, "a guest needs a channel", hint: "add --channel CHANNEL",
+                        reason: "control.bad_param",
+                        fields: [NodeError.Field(name: "channels", reason: "missing")])
+                }
+                return .reply(
+                    try context.node.createInvite(
+                        InviteDraft(
+                            uses: given[uses], expiresInMilliseconds: given[expires],
+                            role: given[role], channels: given[channels]),
+                        context.scope(creating: "invite.create", given)))
+            })
+    }()
+
+    private static let inviteList = Command(
+        "invite.list", line: CommandLineForm("invite list"), "List the invites of the workspace.",
+        parameters: [limit.definition, cursor.definition], result: "list of invite",
+        failures: [.forbidden],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.invites(PageRequest(given), context.scope(given)))
+        })
+
+    private static let inviteRevoke = {
+        let id = Parameter.identifier("id", "The invite.", prefix: "i_")
+        return Command(
+            "invite.revoke",
+            line: CommandLineForm(
+                "invite revoke", ["id"], examples: ["invite revoke i_7k3qm2xa"]),
+            "End an invite.", parameters: [id.definition], result: "invite",
+            failures: [.notFound, .forbidden], example: ["id": "i_7k3qm2xa"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.revokeInvite(given[id], context.scope(given)))
+            })
+    }()
+
+    private static let memberList = {
+        let removed = Parameter.flag("removed", "List those who were removed instead.")
+        return Command(
+            "member.list", line: CommandLineForm("member list"), "List the members.",
+            parameters: [removed.definition, limit.definition, cursor.definition],
+            result: "list of member",
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.members(
+                        removed: given[removed], PageRequest(given), context.scope(given)))
+            })
+    }()
+}

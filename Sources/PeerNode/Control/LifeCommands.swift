@@ -1,0 +1,74 @@
+import WorkspaceModel
+
+extension Command {
+    /// Starting, stopping and looking at the node.
+    static let nodeCommands = [
+        up, nodeStop, nodeStatus, nodeDoctor, daemonRun, socket, nodeVersion,
+    ]
+
+    /// Where a daemon listens, shared by everything that starts one.
+    private static let startParameters = [
+        Parameter.text("listen", "Address and port to listen on.", bytes: 1...256).optional()
+            .definition,
+        Parameter.choice("announce", "Tell the local network about this node.", ["on", "off"])
+            .optional().definition,
+    ]
+
+    private static let up = Command(
+        "up",
+        line: CommandLineForm("up", examples: ["up --name Mina --workspace acme", "up"]),
+        """
+        Start the daemon if none runs; make the identity and, with --workspace, the workspace \
+        if there is none of that name.
+        """,
+        parameters: [
+            Parameter.name("name", "The name of a new identity.").optional().definition
+        ] + startParameters,
+        result: "what was done, one line each", failures: [.inUse, .badConfiguration],
+        example: ["name": "Mina"], needs: .nothing)
+
+    private static let nodeStop = Command(
+        "node.stop", line: CommandLineForm("down"),
+        "Stop the daemon; done when its process has ended.",
+        result: "nothing", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            try context.node.stop(context.scope(given))
+            return .reply([:])
+        })
+
+    private static let nodeStatus = {
+        let check = Parameter.flag("check", "Print nothing; the exit status tells.").local()
+        return Command(
+            "node.status", line: CommandLineForm("status", examples: ["status --json"]),
+            "Show identity, workspaces, peers and disk.",
+            parameters: [check.definition], result: "status", needs: .daemon,
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.status(context.scope(given)))
+            })
+    }()
+
+    private static let nodeDoctor = Command(
+        "node.doctor", line: CommandLineForm("doctor"),
+        "Check the node and its surroundings, with one remedy for each fault.",
+        result: "list of finding", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            try context.node.doctor(context.scope(given))
+        })
+
+    private static let daemonRun = Command(
+        "daemon.run",
+        line: CommandLineForm("daemon run", examples: ["daemon run --listen 0.0.0.0:29790"]),
+        "Be the daemon: stay in the foreground and log to standard error.",
+        parameters: startParameters, result: "nothing", failures: [.inUse], needs: .nothing)
+
+    private static let socket = Command(
+        "socket", line: CommandLineForm("socket"),
+        "Print the path of the control socket, whether or not a daemon runs.",
+        result: "a path", needs: .nothing)
+
+    private static let nodeVersion = Command(
+        "node.version", line: CommandLineForm("version"),
+        "Print the version of the program and of its interface.",
+        result: "version", needs: .nothing,
+        run: { (_, _) throws(NodeError) in .reply(Release.json) })
+}

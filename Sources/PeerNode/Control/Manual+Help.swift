@@ -1,0 +1,156 @@
+import WorkspaceModel
+
+extension Command {
+    /// The usage line without the program's name: words, positions, then flags.
+    public var usage: String {
+        guard let line else { return name }
+        var parts = line.words
+        for position in line.positions {
+            guard let parameter = parameters.first(where: { $0.name == position }) else { continue }
+            parts.append(Self.positional(parameter))
+        }
+        for parameter in flags { parts.append("[\(Self.flagForm(parameter))]") }
+        return parts.joined(separator: " ")
+    }
+
+    /// Parameters that are given by a flag of this command, in order.
+    public var flags: [ParameterDefinition] {
+        let positions = line?.positions ?? []
+        return parameters.filter { !$0.isGlobal && !positions.contains($0.name) }
+    }
+
+    private static func positional(_ parameter: ParameterDefinition) -> String {
+        var word = parameter.positionWord
+        if parameter.readsStandardInput { word += "|-" }
+        if case .list(_, let count) = parameter.shape {
+            return count.lowerBound == 0 ? "[\(word)...]" : "\(word)..."
+        }
+        return parameter.isRequired ? word : "[\(word)]"
+    }
+
+    static func flagForm(_ parameter: ParameterDefinition) -> String {
+        let flag = "--" + parameter.flag
+        if parameter.takesNoValue { return flag }
+        let value = parameter.shape.placeholder
+        if case .list = parameter.shape { return "\(flag) \(value)..." }
+        return "\(flag) \(value)"
+    }
+}
+
+extension ParameterDefinition {
+    /// Whether its flag stands for a value by itself.
+    public var takesNoValue: Bool {
+        if flagValue != nil { return true }
+        if case .flag = shape { return true }
+        return false
+    }
+
+    /// What the flag stands for when it takes no value itself.
+    public var impliedValue: JSONValue { flagValue ?? true }
+
+    /// The word that stands for it in a usage line.
+    var positionWord: String {
+        switch shape {
+        case .channel, .member, .workspace: return shape.placeholder
+        case .list(.channel, _): return shape.placeholder
+        default: return String(name.uppercased().map { $0 == "_" ? "-" : $0 })
+        }
+    }
+}
+
+extension Manual {
+    /// The flags that stand before or after any command.
+    public static let globalFlags: [(form: String, summary: String)] = [
+        ("--home DIR", "Keep everything of this node in one folder."),
+        ("--socket PATH", "Talk to the daemon on this socket."),
+        ("-w, --workspace NAME", "Act in this workspace."),
+        ("--json", "Print one JSON object a line."),
+        ("--plain", "Print tab-separated columns without a header."),
+        ("--color WHEN", "auto, always or never."),
+        ("--no-input", "Never ask."),
+        ("-q, --quiet", "Print no progress."),
+        ("--timeout DUR", "Give up after this time."),
+        ("-h, --help", "Explain the command."),
+        ("--version", "Print the version."),
+    ]
+
+    /// What the program prints when it is called bare: examples first.
+    public static var shortHelp: String {
+        """
+        wsx-node: a workspace without a server
+
+          wsx-node up --name Mina --workspace acme     start, and make what is not there yet
+          wsx-node invite create                       print a link for somebody else
+          wsx-node send general 'hello'                post
+          wsx-node log general                         read
+          wsx-node tail                                follow
+
+        'wsx-node help' lists every command, 'wsx-node help COMMAND' explains one.
+
+        """
+    }
+
+    /// Every command with a line, by group.
+    public static var fullHelp: String {
+        var text = shortHelp
+        for group in Command.groups {
+            let lines = group.commands.compactMap { command in
+                command.line.map { ($0.words.joined(separator: " "), command.summary) }
+            }
+            text += "\n\(group.title)\n" + table(lines)
+        }
+        return text + "\nflags for every command\n" + table(globalFlags.map { ($0.form, $0.summary) })
+    }
+
+    /// What `--help` after a command prints: examples, usage, parameters.
+    public static func help(for command: Command) -> String {
+        var text = command.summary + "\n\n"
+        let examples = command.line?.examples ?? []
+        for example in examples {
+            text += example.utf8.starts(with: "uptime".utf8)
+                ? "  \(example)\n" : "  wsx-node \(example)\n"
+        }
+        if !examples.isEmpty { text += "\n" }
+        text += "usage: wsx-node \(command.usage)\n"
+        let positions = command.line?.positions ?? []
+        let positional = command.parameters.filter { positions.contains($0.name) }
+            .map { ($0.positionWord, explained($0)) }
+        let flags = command.flags.map { parameter in
+            let short = parameter.shortFlag.map { "-\($0), " } ?? ""
+            return (short + Command.flagForm(parameter), explained(parameter))
+        }
+        if !(positional + flags).isEmpty { text += "\n" + table(positional + flags) }
+        return text + "\n'wsx-node help' lists the flags that every command takes.\n"
+    }
+
+    /// The commands that start with these words, or `nil` when none does.
+    public static func help(under words: [String]) -> String? {
+        let lines = Command.all.compactMap { command -> (String, String)? in
+            guard let line = command.line, line.words.starts(with: words) else { return nil }
+            return (command.usage, command.summary)
+        }
+        return lines.isEmpty ? nil : table(lines)
+    }
+
+    private static func explained(_ parameter: ParameterDefinition) -> String {
+        guard !parameter.isRequired, let value = parameter.defaultText,
+            !parameter.takesNoValue, value != "[]"
+        else { return parameter.summary }
+        if case .duration = parameter.shape, let milliseconds = Int64(value) {
+            return "\(parameter.summary) Default \(DurationText.text(milliseconds))."
+        }
+        return "\(parameter.summary) Default \(value)."
+    }
+
+    /// Two columns; a left side that is too wide gets a line of its own.
+    private static func table(_ rows: [(String, String)]) -> String {
+        let widest = min(34, rows.map(\.0.utf8.count).max() ?? 0)
+        return rows.map { left, right in
+            if left.utf8.count > widest {
+                return "  \(left)\n  \(String(repeating: " ", count: widest))  \(right)\n"
+            }
+            let gap = String(repeating: " ", count: widest - left.utf8.count)
+            return "  \(left)\(gap)  \(right)\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,140 @@
+import WorkspaceModel
+
+extension Command {
+    /// What people do all day.
+    static let messageCommands = [messageSend, messageHistory, tail, messageGet]
+
+    static let channel = Parameter.channel("channel", "Which channel or conversation.")
+    static let messageID = Parameter.identifier("message", "The id of a message.", prefix: "m_")
+
+    private static let messageSend = {
+        let text = Parameter.text(
+            "text", "What to say. '-' reads it from standard input.",
+            bytes: 1...Limits.messageTextBytesMax
+        ).standardInput()
+        let thread = Parameter.identifier(
+            "thread", "The message that this one answers.", prefix: "m_"
+        ).optional()
+        let format = Parameter.choice(
+            "format", "How to show it: flowing text, or code as it stands.", ["text", "code"]
+        ).defaulting(to: "text").flag("code").standing(for: "code")
+        return Command(
+            "message.send",
+            line: CommandLineForm(
+                "send", ["channel", "text"],
+                examples: [
+                    "send general 'hello'", "uptime | wsx-node send ops -",
+                    "send @Mina 'lunch?' --key lunch-1",
+                ]),
+            "Post a message; the answer comes when it is on disk.",
+            parameters: [
+                channel.definition, text.definition, thread.definition, format.definition,
+                key.definition,
+            ],
+            result: "message",
+            failures: [.notFound, .ambiguous, .forbidden, .archived, .keyReused, .locked],
+            example: ["channel": "general", "text": "hello", "key": "greeting-1"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.send(
+                        MessageDraft(
+                            channel: given[channel], text: given[text], thread: given[thread],
+                            format: given[format]),
+                        context.scope(creating: "message.send", given)))
+            })
+    }()
+
+    private static let messageHistory = {
+        let position = 1...128
+        let before = Parameter.text(
+            "before", "The newest messages before this position or message.", bytes: position
+        ).optional()
+        let after = Parameter.text(
+            "after", "The oldest messages after this position or message.", bytes: position
+        ).optional()
+        let around = Parameter.text(
+            "around", "The messages around this position or message.", bytes: position
+        ).optional()
+        let thread = Parameter.identifier(
+            "thread", "Only the answers to this message.", prefix: "m_"
+        ).optional()
+        let since = Parameter.time("since", "Only messages written since.").optional()
+        let until = Parameter.time("until", "Only messages written until then.").optional()
+        let limit = Parameter.integer("limit", "At most so many messages.", 1...100)
+            .defaulting(to: 30).short("n")
+        let follow = Parameter.flag("follow", "Go on with what comes, as tail does.").local()
+            .short("f")
+        return Command(
+            "message.history",
+            line: CommandLineForm(
+                "log", ["channel"], examples: ["log general -n 10", "log general --since 2h"]),
+            "Show part of a channel's past, oldest first.",
+            parameters: [
+                channel.definition, before.definition, after.definition, around.definition,
+                thread.definition, since.definition, until.definition, limit.definition,
+                follow.definition,
+            ],
+            result: "list of message, with older and newer",
+            failures: [.notFound, .ambiguous, .forbidden],
+            example: ["channel": "general", "limit": 10],
+            run: { (context, given) throws(NodeError) in
+                let position = try position(given[before], given[after], given[around])
+                return .reply(
+                    try context.node.history(
+                        HistoryRequest(
+                            channel: given[channel], position: position, thread: given[thread],
+                            since: given[since], until: given[until],
+                            limit: Int(clamping: given[limit])),
+                        context.scope(given)))
+            })
+    }()
+
+    private static func position(_ before: String?, _ after: String?, _ around: String?)
+        throws(NodeError) -> HistoryRequest.Position
+    {
+        switch (before, after, around) {
+        case (nil, nil, nil): return .latest
+        case (let place?, nil, nil): return .before(place)
+        case (nil, let place?, nil): return .after(place)
+        case (nil, nil, let place?): return .around(place)
+        default:
+            let given = [("before", before), ("after", after), ("around", around)]
+            throw NodeError(
+                .badRequest, "'before', 'after' and 'around' exclude each other",
+                hint: "give one of them", reason: "control.bad_param",
+                fields: given.filter { $0.1 != nil }.map {
+                    NodeError.Field(name: $0.0, reason: "form")
+                })
+        }
+    }
+
+    private static let tail = {
+        let channels = Parameter<[ChannelReference]>.list(
+            of: Parameter.channel("channels", "Which channels; without any, those one is in."),
+            count: 0...100)
+        let bell = Parameter.flag("bell", "Ring the terminal's bell for each message.")
+        return Command(
+            "tail",
+            line: CommandLineForm(
+                "tail", ["channels"], examples: ["tail", "tail general random"]),
+            "Show messages as they come, until interrupted.",
+            parameters: [channels.definition, bell.definition],
+            result: "messages, one a line", failures: [.notFound],
+            example: ["channels": ["general"]])
+    }()
+
+    private static let messageGet = {
+        let ids = Parameter<[String]>.list(
+            of: Parameter.identifier("ids", "Ids of messages.", prefix: "m_"), count: 1...100)
+        return Command(
+            "message.get",
+            line: CommandLineForm(
+                "message show", ["ids"], examples: ["message show m_01hx9t4c"]),
+            "Show messages by their ids.",
+            parameters: [ids.definition], result: "list of message", failures: [.notFound],
+            example: ["ids": ["m_01hx9t4c"]],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.messages(given[ids], context.scope(given)))
+            })
+    }()
+}

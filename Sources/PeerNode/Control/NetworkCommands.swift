@@ -1,0 +1,85 @@
+import WorkspaceModel
+
+extension Command {
+    /// Other devices, and the way to them.
+    static let networkCommands = [
+        syncStatus, peerList, peerAdd, peerRemove, netStatus, netSuspend, netResume,
+    ]
+
+    private static let syncStatus = {
+        let peer = Parameter.identifier("peer", "Only this device.", prefix: "d_").optional()
+        let channel = Parameter.channel("channel", "Only this channel.").optional()
+        return Command(
+            "sync.status", line: CommandLineForm("sync status"),
+            "Show how far each peer and this node are apart.",
+            parameters: [
+                peer.definition, channel.definition, limit.definition, cursor.definition,
+            ],
+            result: "list of sync", failures: [.notFound],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.syncStatus(
+                        SyncStatusRequest(
+                            peer: given[peer], channel: given[channel], page: PageRequest(given)),
+                        context.scope(given)))
+            })
+    }()
+
+    private static let peerList = Command(
+        "peer.list", line: CommandLineForm("peer list"), "List the peers and their state.",
+        parameters: [limit.definition, cursor.definition], result: "list of peer", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.peers(PageRequest(given), context.scope(given)))
+        })
+
+    private static let peerAdd = {
+        let address = Parameter.text(
+            "address", "Host or address, with ':port' unless it is 29790.", bytes: 1...256)
+        return Command(
+            "peer.add",
+            line: CommandLineForm(
+                "peer add", ["address"], examples: ["peer add 192.168.1.20:29790"]),
+            "Remember an address and dial it.",
+            parameters: [address.definition], result: "peer",
+            example: ["address": "192.168.1.20:29790"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.addPeer(address: given[address], context.scope(given)))
+            })
+    }()
+
+    private static let peerRemove = {
+        let peer = Parameter.text("peer", "A device, 'd_…', or an address.", bytes: 1...256)
+        return Command(
+            "peer.remove",
+            line: CommandLineForm(
+                "peer remove", ["peer"], examples: ["peer remove 192.168.1.20:29790"]),
+            "Forget a peer's address and close its link.",
+            parameters: [peer.definition], result: "peer", failures: [.notFound],
+            example: ["peer": "192.168.1.20:29790"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.removePeer(given[peer], context.scope(given)))
+            })
+    }()
+
+    private static let netStatus = Command(
+        "net.status", line: CommandLineForm("net status"), "Show whether the network is in use.",
+        result: "network", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.network(context.scope(given)))
+        })
+
+    private static let netSuspend = Command(
+        "net.suspend", line: CommandLineForm("net suspend"),
+        "Close every link and stay off the network until 'net resume' or the next start.",
+        result: "network", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            try context.node.suspendNetwork(context.scope(given))
+        })
+
+    private static let netResume = Command(
+        "net.resume", line: CommandLineForm("net resume"), "Use the network again.",
+        result: "network", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.resumeNetwork(context.scope(given)))
+        })
+}

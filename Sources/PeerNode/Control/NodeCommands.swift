@@ -1,0 +1,230 @@
+public import WorkspaceModel
+
+/// What the node core does for the commands. Everything is checked and typed when it arrives.
+///
+/// Calls come on the loop's thread, inside a turn: what they write is on disk before the answer
+/// leaves. A function that gives a `CommandOutcome` may answer `.later`.
+public protocol NodeCommands: AnyObject {
+    // MARK: The node
+
+    /// The state of everything, for one screen.
+    func status(_ scope: CallScope) throws(NodeError) -> StatusObject
+    /// Checks the node and its surroundings. Answers with `Page<FindingObject>`.
+    func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Ends the process, after this call was answered.
+    func stop(_ scope: CallScope) throws(NodeError)
+
+    // MARK: Identity
+
+    /// Makes the identity of this home. A second one is `duplicate`.
+    func createIdentity(name: String, _ scope: CallScope) throws(NodeError) -> Made<IdentityObject>
+    /// The identity of this home.
+    func identity(_ scope: CallScope) throws(NodeError) -> IdentityObject
+
+    // MARK: Workspaces
+
+    /// Makes a workspace and selects it.
+    func createWorkspace(_ draft: WorkspaceDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<WorkspaceObject>
+    /// The workspaces of this home, those one was removed from included.
+    func workspaces(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<WorkspaceObject>
+    /// The workspace of the scope.
+    func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    /// Makes `workspace` the one that calls act in.
+    func selectWorkspace(_ workspace: WorkspaceReference, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    /// Joins by a link. Answers with the workspace after admission and first sync.
+    func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+
+    // MARK: Invites and members
+
+    /// Makes an invite.
+    func createInvite(_ draft: InviteDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<InviteObject>
+    /// The invites of the workspace.
+    func invites(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<InviteObject>
+    /// Ends the invite `id`.
+    func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject
+    /// Current members, or those who were removed.
+    func members(removed: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MemberObject>
+
+    // MARK: Channels
+
+    /// Makes a channel.
+    func createChannel(_ draft: ChannelDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<ChannelObject>
+    /// The channels one is in, or all one may see.
+    func channels(all: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+    /// One channel.
+    func channel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    /// Joins a public channel.
+    func joinChannel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+
+    // MARK: Messages
+
+    /// Posts a message.
+    func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject>
+    /// Part of a channel's past, oldest first.
+    func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage
+    /// The messages of these ids, in the order asked; unknown ones are `not_found`.
+    func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject>
+
+    // MARK: Events
+
+    /// Opens a stream on the connection of `scope.call`.
+    func subscribe(_ request: SubscriptionRequest, _ scope: CallScope) throws(NodeError)
+        -> SubscriptionObject
+    /// Ends a stream of the same connection.
+    func unsubscribe(_ subscription: Int64, _ scope: CallScope) throws(NodeError)
+    /// The next events, at once or when there are any. Answers with `Page<EventObject>`.
+    func waitForEvents(_ request: EventsRequest, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Stores how far the reader `name` has come.
+    func acknowledge(name: String, cursor: String, _ scope: CallScope) throws(NodeError)
+        -> ReaderObject
+    /// The named readers and their positions.
+    func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject>
+
+    // MARK: Peers and network
+
+    /// How far each peer and we are apart.
+    func syncStatus(_ request: SyncStatusRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<SyncObject>
+    /// Every peer that is known, heard or being dialled.
+    func peers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject>
+    /// Remembers an address and dials it.
+    func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject
+    /// Forgets a peer by device id or address.
+    func removePeer(_ peer: String, _ scope: CallScope) throws(NodeError) -> PeerObject
+    /// Whether the network is in use, and how.
+    func network(_ scope: CallScope) throws(NodeError) -> NetworkObject
+    /// Leaves the network. Answers with `NetworkObject` when the last link is closed.
+    func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Uses the network again.
+    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> NetworkObject
+}
+
+/// What a new workspace is made of.
+public struct WorkspaceDraft: Sendable {
+    /// 1 to `Limits.nameBytesMax` bytes.
+    public let name: String
+    /// `nil` for none.
+    public let description: String?
+    /// The channel everybody is in; `general` unless said otherwise.
+    public let firstChannel: String
+}
+
+/// What joining needs.
+public struct JoinDraft: Sendable {
+    /// `wsx://join/…`, not yet decoded. Comes from outside.
+    public let link: String
+    /// The name of the identity to make where there is none.
+    public let name: String?
+    /// How long to look for somebody who may admit.
+    public let timeoutMilliseconds: Int64
+}
+
+/// What a new invite is made of.
+public struct InviteDraft: Sendable {
+    /// How many people may use it.
+    public let uses: Int64
+    /// For how long.
+    public let expiresInMilliseconds: Int64
+    /// `admin`, `member` or `guest`.
+    public let role: String
+    /// Channels to be added to; a guest needs one.
+    public let channels: [ChannelReference]
+}
+
+/// What a new channel is made of.
+public struct ChannelDraft: Sendable {
+    /// 1 to `Limits.nameBytesMax` bytes.
+    public let name: String
+    /// `nil` for none.
+    public let description: String?
+    /// `nil` for none.
+    public let topic: String?
+    /// Whether only those who were added see it.
+    public let isPrivate: Bool
+}
+
+/// What a new message is made of.
+public struct MessageDraft: Sendable {
+    /// Where to post.
+    public let channel: ChannelReference
+    /// 1 to `Limits.messageTextBytesMax` bytes.
+    public let text: String
+    /// The id of the message it answers, `m_…`.
+    public let thread: String?
+    /// `text` or `code`.
+    public let format: String
+}
+
+/// Which part of a channel's past is wanted.
+public struct HistoryRequest: Sendable {
+    /// From where on, and in which direction.
+    public enum Position: Sendable, Equatable {
+        /// The newest.
+        case latest
+        /// The newest before this position or message.
+        case before(String)
+        /// The oldest after this position or message.
+        case after(String)
+        /// This position or message in the middle.
+        case around(String)
+    }
+
+    /// Whose past.
+    public let channel: ChannelReference
+    /// From where on. Comes from outside.
+    public let position: Position
+    /// Only the answers to this message, `m_…`.
+    public let thread: String?
+    /// Only what was written at this time or later, ms.
+    public let since: Int64?
+    /// Only what was written at this time or earlier, ms.
+    public let until: Int64?
+    /// At most so many, 1 to 100.
+    public let limit: Int
+}
+
+/// Which events a stream carries.
+public struct SubscriptionRequest: Sendable {
+    /// Whose stored position to start from.
+    public let name: String?
+    /// A cursor, `all`, `latest`, or a duration such as `10m`. Comes from outside.
+    public let since: String?
+    /// Globs over event types; empty means all.
+    public let types: [String]
+    /// Only events of these channels; empty means all.
+    public let channels: [ChannelReference]
+    /// Whether events that are not stored come too.
+    public let ephemeral: Bool
+    /// Silence after which a keepalive is sent, in seconds.
+    public let keepaliveSeconds: Int64?
+}
+
+/// Which events one call wants.
+public struct EventsRequest: Sendable {
+    /// Which ones, as for a stream.
+    public let subscription: SubscriptionRequest
+    /// At most so many.
+    public let limit: Int
+    /// How long to wait for the first; 0 answers at once.
+    public let timeoutMilliseconds: Int64
+}
+
+/// What part of the state of synchronising is wanted.
+public struct SyncStatusRequest: Sendable {
+    /// Only this device, `d_…`.
+    public let peer: String?
+    /// Only this channel.
+    public let channel: ChannelReference?
+    /// Which part of the list.
+    public let page: PageRequest
+}

@@ -1,0 +1,194 @@
+public import WorkspaceModel
+
+/// A channel or direct conversation (sections 4.9 and 4.0.7).
+public struct ChannelObject: ControlObject {
+    /// `c_…`.
+    public var id: String
+    /// `w_…`.
+    public var workspace: String
+    /// Without `#`; of a conversation, the other people's names.
+    public var name: String
+    /// `channel`, `dm` or `self`.
+    public var kind = "channel"
+    /// Whether only those who were added see it.
+    public var isPrivate = false
+    /// Whether everybody is in it.
+    public var isDefault = false
+    /// What it is for.
+    public var description: String?
+    /// What it is about now.
+    public var topic: String?
+    /// Who owns it.
+    public var owner: PersonObject?
+    /// How many there are.
+    public var members: Int64 = 0
+    /// Who takes part; direct conversations only.
+    public var people: [PersonObject]?
+    /// Whether the caller is in it.
+    public var isJoined = false
+    /// Whether it is closed for writing.
+    public var isArchived = false
+    /// What those who come later see: `all` or `from-join`.
+    public var history = "all"
+    /// Messages the caller has not read.
+    public var unread: Int64 = 0
+    /// Those of them that mention the caller.
+    public var mentions: Int64 = 0
+    /// The newest message.
+    public var last: PreviewObject?
+    /// Milliseconds since 1970.
+    public var createdAt: Int64
+
+    /// An empty public channel.
+    public init(id: String, workspace: String, name: String, createdAt: Int64) {
+        self.id = id
+        self.workspace = workspace
+        self.name = name
+        self.createdAt = createdAt
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "workspace": .string(workspace), "name": .string(name),
+            "kind": .string(kind), "private": .bool(isPrivate), "default": .bool(isDefault),
+            "description": JSONValue(orNull: description), "topic": JSONValue(orNull: topic),
+            "owner": owner?.json ?? .null, "members": .integer(members),
+            "people": people.map { .array($0.map(\.json)) } ?? .null, "joined": .bool(isJoined),
+            "archived": .bool(isArchived), "history": .string(history),
+            "unread": .integer(unread), "mentions": .integer(mentions),
+            "last": last?.json ?? .null, "created_at": .integer(createdAt),
+        ]
+    }
+}
+
+/// The newest message of a channel, short.
+public struct PreviewObject: ControlObject {
+    /// `m_…`.
+    public let id: String
+    /// Who wrote it.
+    public let author: PersonObject
+    /// Milliseconds since 1970.
+    public let at: Int64
+    /// The text, cut by whoever makes the preview; `nil` when deleted.
+    public let text: String?
+
+    /// A preview.
+    public init(id: String, author: PersonObject, at: Int64, text: String?) {
+        self.id = id
+        self.author = author
+        self.at = at
+        self.text = text
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "author": author.json, "at": .integer(at),
+            "text": JSONValue(orNull: text),
+        ]
+    }
+}
+
+/// A message (sections 4.9 and 4.0.7).
+public struct MessageObject: ControlObject {
+    /// `m_…`.
+    public var id: String
+    /// `w_…`.
+    public var workspace: String
+    /// `c_…`.
+    public var channel: String
+    /// Who wrote it.
+    public var author: PersonObject
+    /// When it was written, milliseconds since 1970.
+    public var at: Int64
+    /// The text; `nil` when deleted.
+    public var text: String?
+    /// `text` or `code`.
+    public var format = "text"
+    /// The message that it answers, `m_…`.
+    public var thread: String?
+    /// How many answers it has.
+    public var replies: Int64 = 0
+    /// When it was last changed, milliseconds since 1970.
+    public var editedAt: Int64?
+    /// When and by whom it was deleted.
+    public var deleted: (at: Int64, by: PersonObject)?
+    /// Signs under it: emoji, how many, whether the caller's is among them.
+    public var reactions: [(emoji: String, count: Int64, isSelf: Bool)] = []
+    /// Ids of the members it mentions, `u_…`.
+    public var mentions: [String] = []
+    /// Whether it is pinned.
+    public var isPinned = false
+    /// Whether the caller wrote it.
+    public var isSelf = false
+    /// Whether a program wrote it for somebody.
+    public var isBot = false
+    /// `local`, `held_by_others` or `refused`.
+    public var state = "local"
+    /// How many devices are known to hold it.
+    public var holders: Int64 = 1
+
+    /// A message as it is right after it was written.
+    public init(
+        id: String, workspace: String, channel: String, author: PersonObject, at: Int64,
+        text: String?
+    ) {
+        self.id = id
+        self.workspace = workspace
+        self.channel = channel
+        self.author = author
+        self.at = at
+        self.text = text
+    }
+
+    /// All fields; files and places are empty until they are built.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "workspace": .string(workspace), "channel": .string(channel),
+            "author": author.json, "at": .integer(at), "text": JSONValue(orNull: text),
+            "format": .string(format), "thread": JSONValue(orNull: thread),
+            "replies": .integer(replies), "edited_at": JSONValue(orNull: editedAt),
+            "deleted": deleted.map { ["at": .integer($0.at), "by": $0.by.json] } ?? .null,
+            "reactions": .array(reactions.map(reactionJSON)), "attachments": [], "location": .null,
+            "mentions": JSONValue(texts: mentions), "pinned": .bool(isPinned),
+            "self": .bool(isSelf), "bot": .bool(isBot), "state": .string(state),
+            "holders": .integer(holders),
+        ]
+    }
+}
+
+private func reactionJSON(_ reaction: (emoji: String, count: Int64, isSelf: Bool)) -> JSONValue {
+    [
+        "emoji": .string(reaction.emoji), "count": .integer(reaction.count),
+        "self": .bool(reaction.isSelf),
+    ]
+}
+
+/// Part of a channel's past, oldest first.
+public struct HistoryPage: ControlObject {
+    /// Oldest first.
+    public let items: [MessageObject]
+    /// Goes on in the direction that was asked, or `nil` at the end.
+    public let next: String?
+    /// To be given as `before`, `nil` at the beginning of the channel.
+    public let older: String?
+    /// To be given as `after`, `nil` at the newest message.
+    public let newer: String?
+
+    /// One page.
+    public init(_ items: [MessageObject], next: String?, older: String?, newer: String?) {
+        self.items = items
+        self.next = next
+        self.older = older
+        self.newer = newer
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "items": .array(items.map(\.json)), "next": JSONValue(orNull: next),
+            "older": JSONValue(orNull: older), "newer": JSONValue(orNull: newer),
+        ]
+    }
+}

@@ -1,0 +1,79 @@
+public import WorkspaceModel
+
+/// Something that happened (section 4.8.4).
+public struct EventObject: ControlObject {
+    /// Its place in the table; grows by at least one.
+    public var sequence: Int64
+    /// Where to go on after it, `e1.4711`.
+    public var cursor: String
+    /// Milliseconds since 1970.
+    public var at: Int64
+    /// Such as `message.created`.
+    public var type: String
+    /// `w_…`, or `nil` for the node itself.
+    public var workspace: String?
+    /// Whether it came with a first sync, so that bots keep silent about it.
+    public var isBackfill = false
+    /// The object of section 4.9.
+    public var data: JSONValue
+
+    /// An event of the present.
+    public init(sequence: Int64, cursor: String, at: Int64, type: String, data: JSONValue) {
+        self.sequence = sequence
+        self.cursor = cursor
+        self.at = at
+        self.type = type
+        self.data = data
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "seq": .integer(sequence), "cursor": .string(cursor), "at": .integer(at),
+            "type": .string(type), "workspace": JSONValue(orNull: workspace),
+            "backfill": .bool(isBackfill), "data": data,
+        ]
+    }
+}
+
+/// A stream that was opened.
+public struct SubscriptionObject: ControlObject {
+    /// Its number on the connection, from 1.
+    public let id: Int64
+    /// Where it starts.
+    public let cursor: String
+
+    /// The answer of `events.subscribe`.
+    public init(id: Int64, cursor: String) {
+        self.id = id
+        self.cursor = cursor
+    }
+
+    /// Both fields.
+    public var json: JSONValue { ["subscription": .integer(id), "cursor": .string(cursor)] }
+}
+
+/// A named reader of events and how far it has come.
+public struct ReaderObject: ControlObject {
+    /// The name it gave itself.
+    public let name: String
+    /// The last position it acknowledged.
+    public let cursor: String
+    /// When, milliseconds since 1970.
+    public let at: Int64
+
+    /// One reader.
+    public init(name: String, cursor: String, at: Int64) {
+        self.name = name
+        self.cursor = cursor
+        self.at = at
+    }
+
+    /// All fields; the name is the id.
+    public var json: JSONValue {
+        [
+            "id": .string(name), "name": .string(name), "cursor": .string(cursor),
+            "at": .integer(at),
+        ]
+    }
+}

@@ -1,0 +1,162 @@
+public import WorkspaceModel
+
+/// The state of the node, for one screen (section 4.9).
+public struct StatusObject: ControlObject {
+    /// One workspace in it.
+    public struct Workspace: Sendable {
+        /// `w_…`.
+        public let id: String
+        /// As it is shown.
+        public let name: String
+        /// Hex.
+        public let digest: String
+        /// How many this node holds.
+        public let operations: Int64
+        /// How many it knows of and does not hold.
+        public let behind: Int64
+
+        /// One row.
+        public init(id: String, name: String, digest: String, operations: Int64, behind: Int64) {
+            self.id = id
+            self.name = name
+            self.digest = digest
+            self.operations = operations
+            self.behind = behind
+        }
+    }
+
+    /// What the disk holds; sizes in bytes.
+    public struct Store: Sendable {
+        /// How many are held.
+        public var operations: Int64 = 0
+        /// Of the database.
+        public var bytes: Int64 = 0
+        /// Of the files.
+        public var blobBytes: Int64 = 0
+        /// Left on the file system.
+        public var freeBytes: Int64 = 0
+
+        /// An empty store.
+        public init() {}
+    }
+
+    /// Something the owner should know.
+    public struct Warning: Sendable {
+        /// A stable word.
+        public let kind: String
+        /// What is wrong.
+        public let message: String
+        /// A command to run.
+        public let hint: String?
+
+        /// One row.
+        public init(kind: String, message: String, hint: String?) {
+            self.kind = kind
+            self.message = message
+            self.hint = hint
+        }
+    }
+
+    /// `nil` before there is one.
+    public var identity: IdentityObject?
+    /// The home folder.
+    public var home: String
+    /// The path of the control socket.
+    public var socket: String
+    /// Addresses with ports on which it listens.
+    public var listen: [String] = []
+    /// Milliseconds since the start.
+    public var uptimeMilliseconds: Int64 = 0
+    /// Whether the keys are closed.
+    public var isLocked = false
+    /// How many peers are in each state.
+    public var peers = PeerCounts()
+    /// Every workspace of this home.
+    public var workspaces: [Workspace] = []
+    /// What the disk holds.
+    public var store = Store()
+    /// What the owner should know.
+    public var warnings: [Warning] = []
+
+    /// The state of a node with nothing in it.
+    public init(home: String, socket: String) {
+        self.home = home
+        self.socket = socket
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "version": .string(Release.version), "api": Release.api,
+            "identity": identity?.json ?? .null, "device": JSONValue(orNull: identity?.id),
+            "home": .string(home), "socket": .string(socket), "listen": JSONValue(texts: listen),
+            "uptime_ms": .integer(uptimeMilliseconds), "locked": .bool(isLocked),
+            "peers": peers.json, "workspaces": .array(workspaces.map(\.json)),
+            "store": store.json, "warnings": .array(warnings.map(\.json)),
+        ]
+    }
+}
+
+extension StatusObject.Workspace {
+    var json: JSONValue {
+        [
+            "id": .string(id), "name": .string(name), "digest": .string(digest),
+            "operations": .integer(operations), "behind": .integer(behind),
+        ]
+    }
+}
+
+extension StatusObject.Store {
+    var json: JSONValue {
+        [
+            "operations": .integer(operations), "bytes": .integer(bytes),
+            "blob_bytes": .integer(blobBytes), "free_bytes": .integer(freeBytes),
+        ]
+    }
+}
+
+extension StatusObject.Warning {
+    var json: JSONValue {
+        ["kind": .string(kind), "message": .string(message), "hint": JSONValue(orNull: hint)]
+    }
+}
+
+/// What `doctor` found about one thing.
+public struct FindingObject: ControlObject {
+    /// A stable word, such as `network.listener`.
+    public let id: String
+    /// `ok`, `warn` or `fail`.
+    public let state: String
+    /// What was seen.
+    public let message: String
+    /// The one command that remedies it.
+    public let hint: String?
+
+    /// One finding.
+    public init(id: String, state: String, message: String, hint: String? = nil) {
+        self.id = id
+        self.state = state
+        self.message = message
+        self.hint = hint
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "state": .string(state), "message": .string(message),
+            "hint": JSONValue(orNull: hint),
+        ]
+    }
+}
+
+/// Which build this is.
+public enum Release {
+    /// The version of the program.
+    public static let version = "0.1.0"
+    /// The version of the interface: fields are only added within one major number.
+    public static let api: JSONValue = ["major": .integer(apiMajor), "minor": 0]
+    /// Grows when something is removed.
+    public static let apiMajor: Int64 = 1
+    /// The answer of `node.version`.
+    public static var json: JSONValue { ["version": .string(version), "api": api] }
+}

@@ -1,0 +1,184 @@
+public import WorkspaceModel
+
+/// A person as others mention them: `{"id":"u_…","name":"Mina"}`.
+public struct PersonObject: ControlObject, Equatable {
+    /// `u_…`.
+    public let id: String
+    /// The name they are shown under.
+    public let name: String
+
+    /// A mention.
+    public init(id: String, name: String) {
+        self.id = id
+        self.name = name
+    }
+
+    /// Both fields.
+    public var json: JSONValue { ["id": .string(id), "name": .string(name)] }
+}
+
+/// A workspace (section 4.9).
+public struct WorkspaceObject: ControlObject {
+    /// `w_…`.
+    public var id: String
+    /// As it is shown.
+    public var name: String
+    /// What it is for.
+    public var description: String?
+    /// A blob, `b_…`.
+    public var image: String?
+    /// `owner`, `admin`, `member`, `guest`; `nil` after one was removed.
+    public var role: String?
+    /// Who owns it.
+    public var owner: PersonObject?
+    /// How many there are.
+    public var members: Int64 = 0
+    /// How many there are.
+    public var channels: Int64 = 0
+    /// Whether calls act in it that name none.
+    public var isSelected = false
+    /// Milliseconds since 1970.
+    public var createdAt: Int64
+    /// Hex, equal on two full members exactly when both hold the same.
+    public var digest: String
+    /// Whether its owner ended it.
+    public var isDeleted = false
+    /// When one was removed from it, milliseconds since 1970.
+    public var removedAt: Int64?
+
+    /// A workspace with nothing in it yet.
+    public init(id: String, name: String, createdAt: Int64, digest: String) {
+        self.id = id
+        self.name = name
+        self.createdAt = createdAt
+        self.digest = digest
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "name": .string(name), "description": JSONValue(orNull: description),
+            "image": JSONValue(orNull: image), "role": JSONValue(orNull: role),
+            "owner": owner?.json ?? .null, "members": .integer(members),
+            "channels": .integer(channels), "selected": .bool(isSelected),
+            "created_at": .integer(createdAt), "digest": .string(digest),
+            "deleted": .bool(isDeleted), "removed_at": JSONValue(orNull: removedAt),
+        ]
+    }
+}
+
+/// A member of a workspace (section 4.9).
+public struct MemberObject: ControlObject {
+    /// `u_…`.
+    public var id: String
+    /// As they are shown.
+    public var name: String
+    /// `owner`, `admin`, `member` or `guest`.
+    public var role: String
+    /// Whether it is the caller.
+    public var isSelf = false
+    /// How many devices they use.
+    public var devices: Int64 = 1
+    /// Milliseconds since 1970.
+    public var joinedAt: Int64
+    /// Whether they were removed.
+    public var isRemoved = false
+
+    /// A member with one device.
+    public init(id: String, name: String, role: String, joinedAt: Int64) {
+        self.id = id
+        self.name = name
+        self.role = role
+        self.joinedAt = joinedAt
+    }
+
+    /// All fields; `presence` is `null` until presence is built.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "name": .string(name), "role": .string(role),
+            "self": .bool(isSelf), "devices": .integer(devices), "joined_at": .integer(joinedAt),
+            "removed": .bool(isRemoved), "presence": .null,
+        ]
+    }
+}
+
+/// An invite (section 4.9).
+public struct InviteObject: ControlObject {
+    /// `i_…`.
+    public var id: String
+    /// `wsx://join/…` in lower case; `nil` where this home does not know the secret.
+    public var link: String?
+    /// `admin`, `member` or `guest`.
+    public var role: String
+    /// How many people may use it.
+    public var uses: Int64
+    /// How many did.
+    public var used: Int64 = 0
+    /// Milliseconds since 1970.
+    public var expiresAt: Int64
+    /// Ids of the channels to be added to.
+    public var channels: [String] = []
+    /// Whether somebody has to approve.
+    public var needsApproval = false
+    /// `open`, `used`, `expired` or `revoked`.
+    public var state = "open"
+    /// Who made it.
+    public var createdBy: PersonObject
+
+    /// An open invite that nobody has used.
+    public init(
+        id: String, link: String?, role: String, uses: Int64, expiresAt: Int64,
+        createdBy: PersonObject
+    ) {
+        self.id = id
+        self.link = link
+        self.role = role
+        self.uses = uses
+        self.expiresAt = expiresAt
+        self.createdBy = createdBy
+    }
+
+    /// All fields; `code` is `null` until codes are built, `qr_text` is the link in capitals.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "link": JSONValue(orNull: link), "code": .null,
+            "qr_text": JSONValue(orNull: link.map { $0.uppercased() }), "role": .string(role),
+            "uses": .integer(uses), "used": .integer(used), "expires_at": .integer(expiresAt),
+            "channels": JSONValue(texts: channels), "approve": .bool(needsApproval),
+            "state": .string(state), "created_by": createdBy.json,
+        ]
+    }
+}
+
+/// The identity of this home (section 4.0.7).
+public struct IdentityObject: ControlObject {
+    /// The device, `d_…`.
+    public var id: String
+    /// The name under which one joins.
+    public var name: String
+    /// Milliseconds since 1970.
+    public var createdAt: Int64
+    /// Whether a passphrase protects the keys.
+    public var hasPassphrase = false
+    /// Whether the keys are closed now.
+    public var isLocked = false
+    /// Who one is in which workspace: ids `w_…` and `u_…`.
+    public var members: [(workspace: String, member: String)] = []
+
+    /// An open identity without a passphrase.
+    public init(id: String, name: String, createdAt: Int64) {
+        self.id = id
+        self.name = name
+        self.createdAt = createdAt
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "name": .string(name), "created_at": .integer(createdAt),
+            "passphrase": .bool(hasPassphrase), "locked": .bool(isLocked),
+            "members": .array(
+                members.map { ["workspace": .string($0.workspace), "member": .string($0.member)] }),
+        ]
+    }
+}

@@ -1,0 +1,200 @@
+public import WorkspaceModel
+
+/// What documentation, command line and check know about a parameter.
+public struct ParameterDefinition: Sendable {
+    /// Its name on the socket, such as `expires_ms`.
+    public let name: String
+    /// What it is for, in one sentence.
+    public let summary: String
+    /// Which values it takes.
+    public let shape: ParameterShape
+    /// Whether a call without it is refused.
+    public internal(set) var isRequired = true
+    /// What stands for it when it is left out, as documentation shows it.
+    public internal(set) var defaultText: String?
+    /// Its flag on the command line, without the dashes.
+    public internal(set) var flag: String
+    /// Its one-letter flag.
+    public internal(set) var shortFlag: Character?
+    /// The value that the flag stands for when it takes none itself.
+    public internal(set) var flagValue: JSONValue?
+    /// Whether it stays on the command line and never travels on the socket.
+    public internal(set) var isLocal = false
+    /// Whether it is one of the flags that every command takes.
+    public internal(set) var isGlobal = false
+    /// Whether `-` on the command line means standard input.
+    public internal(set) var readsStandardInput = false
+
+    init(_ name: String, _ summary: String, _ shape: ParameterShape) {
+        self.name = name
+        self.summary = summary
+        self.shape = shape
+        self.flag = String(name.map { $0 == "_" ? "-" : $0 })
+    }
+}
+
+/// A named argument with a type: it documents, checks and reads the same value.
+public struct Parameter<Value: Sendable>: Sendable {
+    /// Everything about it but the type.
+    public internal(set) var definition: ParameterDefinition
+    /// Reads a value that has passed the check of the shape; `nil` for one left out.
+    let read: @Sendable (JSONValue?) -> Value
+
+    /// - Parameter read: gives `nil` for a value of another shape, which the check excludes.
+    init(
+        _ name: String, _ summary: String, _ shape: ParameterShape,
+        read: @escaping @Sendable (JSONValue) -> Value?
+    ) {
+        definition = ParameterDefinition(name, summary, shape)
+        self.read = { json in
+            guard let json, let value = read(json) else {
+                preconditionFailure("'\(name)' was read without having been checked")
+            }
+            return value
+        }
+    }
+
+    private init(_ definition: ParameterDefinition, read: @escaping @Sendable (JSONValue?) -> Value)
+    {
+        self.definition = definition
+        self.read = read
+    }
+
+    /// The same parameter, which may be left out or be `null`.
+    func optional() -> Parameter<Value?> {
+        let read = read
+        var definition = definition
+        definition.isRequired = false
+        return Parameter<Value?>(definition) { json in json.map { read($0) } }
+    }
+
+    /// The same parameter, for which `value` stands when it is left out.
+    ///
+    /// - Parameter shown: how documentation writes the value, if not as it describes itself.
+    func defaulting(to value: Value, shown: String? = nil) -> Parameter<Value> {
+        let read = read
+        var definition = definition
+        definition.isRequired = false
+        definition.defaultText = shown ?? String(describing: value)
+        return Parameter(definition) { json in json.map { read($0) } ?? value }
+    }
+
+    private func changed(_ change: (inout ParameterDefinition) -> Void) -> Parameter {
+        var changed = self
+        change(&changed.definition)
+        return changed
+    }
+
+    /// The same parameter under another flag.
+    func flag(_ flag: String) -> Parameter { changed { $0.flag = flag } }
+    /// The same parameter with a one-letter flag as well.
+    func short(_ letter: Character) -> Parameter { changed { $0.shortFlag = letter } }
+    /// The same parameter, whose flag takes no value and stands for `value`.
+    func standing(for value: JSONValue) -> Parameter { changed { $0.flagValue = value } }
+    /// The same parameter, for the command line alone.
+    func local() -> Parameter { changed { $0.isLocal = true } }
+    /// The same parameter, listed with the flags that every command takes.
+    func global() -> Parameter { changed { $0.isGlobal = true } }
+    /// The same parameter, for which `-` means standard input.
+    func standardInput() -> Parameter { changed { $0.readsStandardInput = true } }
+}
+
+/// The arguments of one call, all checked before the command starts.
+public struct Arguments: Sendable {
+    /// What was given, checked and without the members that were `null`.
+    public let given: JSONObject
+
+    /// - Precondition: the command lists `parameter` among its parameters.
+    subscript<Value>(parameter: Parameter<Value>) -> Value {
+        parameter.read(given[parameter.definition.name])
+    }
+
+    init(checked: JSONObject) { given = checked }
+}
+
+extension Parameter where Value == String {
+    /// Text of a length in bytes of UTF-8.
+    static func text(_ name: String, _ summary: String, bytes: ClosedRange<Int>) -> Self {
+        Self(name, summary, .text(bytes: bytes)) { $0.stringValue }
+    }
+
+    /// A name for something new.
+    static func name(_ name: String, _ summary: String) -> Self {
+        text(name, summary, bytes: 1...Limits.nameBytesMax)
+    }
+
+    /// The id of a thing whose ids start with `prefix`, such as `i_`.
+    static func identifier(_ name: String, _ summary: String, prefix: String) -> Self {
+        Self(name, summary, .identifier(prefix: prefix)) { $0.stringValue }
+    }
+
+    /// One of a few words.
+    static func choice(_ name: String, _ summary: String, _ words: [String]) -> Self {
+        Self(name, summary, .choice(words)) { $0.stringValue }
+    }
+}
+
+extension Parameter where Value == Int64 {
+    /// An exact integer.
+    static func integer(_ name: String, _ summary: String, _ range: ClosedRange<Int64>) -> Self {
+        Self(name, summary, .integer(range)) { $0.integerValue }
+    }
+
+    /// A length of time in milliseconds, which the command line writes as `30s` or `24h`.
+    static func duration(_ name: String, _ summary: String, _ range: ClosedRange<Int64>) -> Self {
+        Self(name, summary, .duration(range)) { $0.integerValue }
+    }
+
+    /// A point in time in milliseconds since 1970.
+    static func time(_ name: String, _ summary: String) -> Self {
+        Self(name, summary, .time) { $0.integerValue }
+    }
+}
+
+extension Parameter where Value == Bool {
+    /// Yes or no; no when left out.
+    static func flag(_ name: String, _ summary: String) -> Self {
+        Self(name, summary, .flag) { $0.boolValue }.defaulting(to: false)
+    }
+}
+
+extension Parameter where Value == ChannelReference {
+    /// A channel or a direct conversation.
+    static func channel(_ name: String, _ summary: String) -> Self {
+        Self(name, summary, .channel) { $0.stringValue.flatMap(ChannelReference.init) }
+    }
+}
+
+extension Parameter where Value == MemberReference {
+    /// A person of the workspace.
+    static func member(_ name: String, _ summary: String) -> Self {
+        Self(name, summary, .member) { $0.stringValue.flatMap(MemberReference.init) }
+    }
+}
+
+extension Parameter where Value == WorkspaceReference {
+    /// A workspace of this home.
+    static func workspace(_ name: String, _ summary: String) -> Self {
+        Self(name, summary, .workspace) { $0.stringValue.flatMap(WorkspaceReference.init) }
+    }
+}
+
+extension Parameter where Value == JSONValue {
+    /// Any value.
+    static func json(_ name: String, _ summary: String) -> Self {
+        Self(name, summary, .json) { $0 }
+    }
+}
+
+extension Parameter {
+    /// A list of what `element` takes; empty when left out.
+    static func list<Element>(
+        of element: Parameter<Element>, count: ClosedRange<Int>
+    ) -> Self where Value == [Element] {
+        let read = element.read
+        let definition = element.definition
+        return Self(
+            definition.name, definition.summary, .list(definition.shape, count: count)
+        ) { $0.arrayValue?.map(read) }.flag(definition.flag)
+    }
+}

@@ -1,0 +1,171 @@
+public import WorkspaceModel
+
+/// Which values a parameter takes. Check, schema and the reading of text all switch over it.
+public indirect enum ParameterShape: Sendable {
+    /// Text of a length in bytes of UTF-8.
+    case text(bytes: ClosedRange<Int>)
+    /// An exact id.
+    case identifier(prefix: String)
+    /// A channel by name, id or person.
+    case channel
+    /// A person by name or id.
+    case member
+    /// A workspace by name or id.
+    case workspace
+    /// An exact integer.
+    case integer(ClosedRange<Int64>)
+    /// Milliseconds.
+    case duration(ClosedRange<Int64>)
+    /// Milliseconds since 1970.
+    case time
+    /// `true` or `false`.
+    case flag
+    /// One of these words.
+    case choice([String])
+    /// A list of so many values.
+    case list(ParameterShape, count: ClosedRange<Int>)
+    /// Anything.
+    case json
+}
+
+/// Why a value does not fit. The raw value is the stable word of `data.fields`.
+public enum Misfit: String, Sendable {
+    /// The parameter is not there.
+    case missing
+    /// No parameter has this name.
+    case unknown
+    /// A value of another JSON type, or a number that is no integer.
+    case type
+    /// Nothing, where something must be.
+    case empty
+    /// More bytes or elements than allowed.
+    case tooLong = "too_long"
+    /// A number outside its bounds.
+    case range
+    /// Text that is not written as it must be.
+    case form
+}
+
+extension ParameterShape {
+    /// Longest reference: a sign and a name.
+    static let referenceBytes = 1...(Limits.nameBytesMax + 1)
+    /// Times up to here stay exact in programs that know only doubles: 2^53 - 1.
+    static let timeRange: ClosedRange<Int64> = 0...9_007_199_254_740_991
+
+    /// What is wrong with `value`, or `nil`. Never recurses deeper than a list in the table.
+    func misfit(_ value: JSONValue) -> Misfit? {
+        switch self {
+        case .text(let bytes): textMisfit(value, bytes) { _ in true }
+        case .identifier(let prefix):
+            textMisfit(value, 1...80) { isIdentifier($0, prefix: prefix) }
+        case .channel: textMisfit(value, Self.referenceBytes) { ChannelReference($0) != nil }
+        case .member: textMisfit(value, Self.referenceBytes) { MemberReference($0) != nil }
+        case .workspace: textMisfit(value, Self.referenceBytes) { WorkspaceReference($0) != nil }
+        case .integer(let range), .duration(let range): integerMisfit(value, range)
+        case .time: integerMisfit(value, Self.timeRange)
+        case .flag: value.boolValue == nil ? .type : nil
+        case .choice(let words):
+            textMisfit(value, 0...64) { word in words.contains { $0 == word } }
+        case .list(let element, let count): listMisfit(value, element, count)
+        case .json: nil
+        }
+    }
+
+    /// The JSON schema for `rpc.discover`.
+    public var schema: JSONValue {
+        switch self {
+        case .text(let bytes):
+            [
+                "type": "string", "minLength": .integer(Int64(bytes.lowerBound)),
+                "maxLength": .integer(Int64(bytes.upperBound)),
+            ]
+        case .identifier(let prefix): ["type": "string", "pattern": .string("^" + prefix)]
+        case .channel, .member, .workspace:
+            [
+                "type": "string", "minLength": 1,
+                "maxLength": .integer(Int64(Limits.nameBytesMax + 1)),
+            ]
+        case .integer(let range), .duration(let range): Self.integerSchema(range)
+        case .time: Self.integerSchema(Self.timeRange)
+        case .flag: ["type": "boolean"]
+        case .choice(let words): ["type": "string", "enum": JSONValue(texts: words)]
+        case .list(let element, let count):
+            [
+                "type": "array", "items": element.schema,
+                "minItems": .integer(Int64(count.lowerBound)),
+                "maxItems": .integer(Int64(count.upperBound)),
+            ]
+        case .json: [:]
+        }
+    }
+
+    /// The word that stands for a value in a usage line, such as `CHANNEL`.
+    public var placeholder: String {
+        switch self {
+        case .text: "TEXT"
+        case .identifier: "ID"
+        case .channel: "CHANNEL"
+        case .member: "@U"
+        case .workspace: "WORKSPACE"
+        case .integer: "N"
+        case .duration: "DUR"
+        case .time: "T"
+        case .flag: ""
+        case .choice(let words): words.joined(separator: "|")
+        case .list(let element, _): element.placeholder
+        case .json: "JSON"
+        }
+    }
+
+    /// What it takes, in words for the manual.
+    public var words: String {
+        switch self {
+        case .text(let bytes): "text, \(bytes.lowerBound) to \(bytes.upperBound) bytes"
+        case .identifier(let prefix): "an id, `\(prefix)…`"
+        case .channel: "a channel: `general`, `#general`, `c_…`, or `@Mina`"
+        case .member: "a person: `Mina`, `@Mina`, or `u_…`"
+        case .workspace: "a workspace: its name or `w_…`"
+        case .integer(let range): "an integer, \(range.lowerBound) to \(range.upperBound)"
+        case .duration(let range):
+            "milliseconds, \(range.lowerBound) to \(range.upperBound)"
+        case .time: "milliseconds since 1970"
+        case .flag: "true or false"
+        case .choice(let words): "one of `\(words.joined(separator: "`, `"))`"
+        case .list(let element, let count): "a list of up to \(count.upperBound): \(element.words)"
+        case .json: "any JSON"
+        }
+    }
+
+    private static func integerSchema(_ range: ClosedRange<Int64>) -> JSONValue {
+        [
+            "type": "integer", "minimum": .integer(range.lowerBound),
+            "maximum": .integer(range.upperBound),
+        ]
+    }
+}
+
+private func textMisfit(
+    _ value: JSONValue, _ bytes: ClosedRange<Int>, isWellFormed: (String) -> Bool
+) -> Misfit? {
+    guard let text = value.stringValue else { return .type }
+    if text.utf8.count > bytes.upperBound { return .tooLong }
+    if text.utf8.count < bytes.lowerBound { return .empty }
+    return isWellFormed(text) ? nil : .form
+}
+
+private func integerMisfit(_ value: JSONValue, _ range: ClosedRange<Int64>) -> Misfit? {
+    guard let number = value.integerValue else { return .type }
+    return range.contains(number) ? nil : .range
+}
+
+private func listMisfit(
+    _ value: JSONValue, _ element: ParameterShape, _ count: ClosedRange<Int>
+) -> Misfit? {
+    guard let list = value.arrayValue else { return .type }
+    if list.count > count.upperBound { return .tooLong }
+    if list.count < count.lowerBound { return .empty }
+    for value in list {
+        if let misfit = element.misfit(value) { return misfit }
+    }
+    return nil
+}

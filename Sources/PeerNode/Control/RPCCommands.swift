@@ -1,0 +1,68 @@
+import WorkspaceModel
+
+extension Command {
+    /// The interface talking about itself.
+    static let rpcCommands = [rpc, rpcHello, rpcDiscover, rpcMethods]
+
+    private static let rpc = {
+        let method = Parameter.text("method", "The method to call.", bytes: 1...64).optional()
+        let arguments = Parameter<[String]>.list(
+            of: Parameter.text(
+                "arguments", "'name=value', or 'name:=JSON'; a repeated name makes a list.",
+                bytes: 1...Limits.controlLineBytesMax),
+            count: 0...1_000)
+        let params = Parameter.text(
+            "params", "All parameters as one JSON object. '-' reads it from standard input.",
+            bytes: 2...Limits.controlLineBytesMax
+        ).optional().standardInput()
+        let list = Parameter.flag("list", "List the methods.")
+        let describe = Parameter.text("describe", "Explain one method.", bytes: 1...64).optional()
+        return Command(
+            "rpc",
+            line: CommandLineForm(
+                "rpc", ["method", "arguments"],
+                examples: ["rpc message.send channel=general text=hello", "rpc --list"]),
+            "Call a method of the control socket.",
+            parameters: [
+                method.definition, arguments.definition, params.definition, list.definition,
+                describe.definition,
+            ],
+            result: "the method's answer", example: ["method": "node.version"], needs: .nothing)
+    }()
+
+    private static let rpcHello = {
+        let client = Parameter.text("client", "Who calls, such as 'bot 1.2'.", bytes: 1...64)
+        let api = Parameter.integer("api", "The major version that the caller knows.", 1...1_000)
+            .optional()
+        return Command(
+            "rpc.hello", "Tell who calls, and be told the version.",
+            parameters: [client.definition, api.definition], result: "version",
+            failures: [.versionMismatch], example: ["client": "bot 1.2", "api": 1],
+            needs: .daemon,
+            run: { (_, given) throws(NodeError) in
+                if let major = given[api], major != Release.apiMajor {
+                    throw NodeError(
+                        .versionMismatch,
+                        "the daemon speaks version \(Release.apiMajor) of the interface",
+                        hint: "wsx-node version", reason: "control.version",
+                        details: ["api": Release.api])
+                }
+                return .reply(Release.json)
+            })
+    }()
+
+    private static let rpcDiscover = Command(
+        "rpc.discover", "Describe every method as an OpenRPC document.",
+        result: "an OpenRPC document", needs: .daemon,
+        run: { (_, _) throws(NodeError) in .reply(Manual.openRPC) })
+
+    private static let rpcMethods = Command(
+        "rpc.methods", "List every method with what it does.",
+        result: "list of {name, summary}", needs: .daemon,
+        run: { (_, _) throws(NodeError) in
+            let items = methods.map { command -> JSONValue in
+                ["name": .string(command.name), "summary": .string(command.summary)]
+            }
+            return .reply(["items": .array(items), "next": .null])
+        })
+}

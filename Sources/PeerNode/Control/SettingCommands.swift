@@ -1,0 +1,48 @@
+import WorkspaceModel
+
+extension Command {
+    /// What needs no daemon at all.
+    static let settingCommands = [configGet, configSet, configList, configPath, help]
+
+    private static let settingName = Parameter.text(
+        "setting", "The setting, such as 'net.listen'.", bytes: 1...128)
+
+    private static let configGet = Command(
+        "config.get",
+        line: CommandLineForm("config get", ["setting"], examples: ["config get net.listen"]),
+        "Print one setting.", parameters: [settingName.definition], result: "a value",
+        failures: [.notFound, .badConfiguration], example: ["setting": "net.listen"],
+        needs: .nothing)
+
+    private static let configSet = Command(
+        "config.set",
+        line: CommandLineForm(
+            "config set", ["setting", "value"], examples: ["config set net.announce false"]),
+        "Change one setting, keeping comments and order of the file.",
+        parameters: [
+            settingName.definition,
+            Parameter.text("value", "The new value.", bytes: 0...4_096).definition,
+        ],
+        result: "nothing", failures: [.notFound, .badConfiguration],
+        example: ["setting": "net.announce", "value": "false"], needs: .nothing)
+
+    private static let configList = Command(
+        "config.list", line: CommandLineForm("config list"),
+        "Print every setting that the file gives.",
+        result: "settings, one a line", failures: [.badConfiguration], needs: .nothing)
+
+    private static let configPath = Command(
+        "config.path", line: CommandLineForm("config path"), "Print the path of the settings file.",
+        result: "a path", needs: .nothing)
+
+    private static let help = {
+        let topic = Parameter<[String]>.list(
+            of: Parameter.text("topic", "A command, or the beginning of some.", bytes: 1...64),
+            count: 0...4)
+        return Command(
+            "help",
+            line: CommandLineForm("help", ["topic"], examples: ["help", "help channel create"]),
+            "Explain the program or a command.", parameters: [topic.definition],
+            result: "text", example: ["topic": ["send"]], needs: .nothing)
+    }()
+}
