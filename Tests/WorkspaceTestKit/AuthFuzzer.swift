@@ -22,7 +22,7 @@ public struct AuthFuzzer {
         let root = history.write(
             by: devices[0], under: nil, knowing: [], .create(member: owner, devices: devices),
             with: &generator)
-        for role in [MemberRole.admin, .member, .member] {
+        for role in [Role.admin, .member, .member] {
             let invite = history.write(
                 by: devices[1], under: root.id, knowing: everything,
                 .invite(InviteTerms(role: role, uses: 2)), with: &generator)
@@ -167,7 +167,7 @@ public struct AuthFuzzer {
         memberOrder.randomElement(using: &generator) ?? newMember()
     }
 
-    private mutating func anyRole() -> MemberRole {
-        MemberRole.allCases.randomElement(using: &generator) ?? .member
+    private mutating func anyRole() -> Role {
+        Role.allCases.randomElement(using: &generator) ?? .member
     }
 }

@@ -18,7 +18,7 @@ public struct Story {
             .create(member: member("root"), devices: [device("recovery"), device("root")]),
             with: &generator)
         grants["root"] = root.id
-        let people = admins.map { ($0, MemberRole.admin) } + members.map { ($0, .member) }
+        let people = admins.map { ($0, Role.admin) } + members.map { ($0, .member) }
         for (name, role) in people {
             let invite = write("root", after: heads, .invite(InviteTerms(role: role)))
             grants[name] = admit(name, on: invite, by: "root", after: [invite])
@@ -70,7 +70,7 @@ public struct Story {
 
     /// Has `root` give a role, knowing everything.
     public mutating func promote(
-        _ name: String, to role: MemberRole, replacing: Bool = false, cuts: [CutEntry] = []
+        _ name: String, to role: Role, replacing: Bool = false, cuts: [CutEntry] = []
     ) -> OperationID {
         let grant = RoleGrant(
             member: member(name), devices: [device(name)], role: role, replaces: replacing)

@@ -43,7 +43,7 @@ public struct AuthEvaluator: Sendable {
     /// Widenings by the revocation they widen.
     var recuts: [Int: [Int]] = [:]
     /// The content each operation with cuts leaves valid.
-    var cuts: [Int: [CutEntry.Log: [CutEntry]]] = [:]
+    var cuts: [Int: [LogName: [CutEntry]]] = [:]
 
     /// A document without operations.
     public init() {}

@@ -98,7 +98,7 @@ public enum AuthAction: Sendable {
 /// The conditions of an invite.
 public struct InviteTerms: Hashable, Sendable {
     /// What those who are let in become.
-    public var role: MemberRole
+    public var role: Role
     /// How many may come in, counted in the past of each admission.
     public var uses: UInt64
     /// The last timestamp at which somebody may come in; `nil` for never ending.
@@ -110,7 +110,7 @@ public struct InviteTerms: Hashable, Sendable {
 
     /// One use, for ever, without approval, unless said otherwise.
     public init(
-        role: MemberRole, uses: UInt64 = 1, expires: UInt64? = nil, needsApproval: Bool = false,
+        role: Role, uses: UInt64 = 1, expires: UInt64? = nil, needsApproval: Bool = false,
         policy: OperationID? = nil
     ) {
         self.role = role
@@ -128,7 +128,7 @@ public struct RoleGrant: Hashable, Sendable {
     /// The devices that may use it. All of them must be the member's.
     public var devices: [DeviceID]
     /// What the member becomes.
-    public var role: MemberRole
+    public var role: Role
     /// Whether it takes the place of everything granted to the member before.
     public var replaces: Bool
     /// Whether the author gives up the grant under which this is written (a transfer).
@@ -136,7 +136,7 @@ public struct RoleGrant: Hashable, Sendable {
 
     /// An additional role, unless said otherwise.
     public init(
-        member: MemberID, devices: [DeviceID], role: MemberRole, replaces: Bool = false,
+        member: MemberID, devices: [DeviceID], role: Role, replaces: Bool = false,
         dropsOwn: Bool = false
     ) {
         self.member = member
@@ -144,40 +144,6 @@ public struct RoleGrant: Hashable, Sendable {
         self.role = role
         self.replaces = replaces
         self.dropsOwn = dropsOwn
-    }
-}
-
-/// The last operation of one content log that a revocation leaves valid.
-public struct CutEntry: Hashable, Sendable {
-    /// A log of a document: what one device wrote there under one incarnation.
-    public struct Log: Hashable, Sendable {
-        /// The document that is written to.
-        public let document: DocumentID
-        /// Who writes.
-        public let device: DeviceID
-        /// The incarnation of the writer's store.
-        public let incarnation: UInt32
-
-        /// Names a log.
-        public init(document: DocumentID, device: DeviceID, incarnation: UInt32) {
-            self.document = document
-            self.device = device
-            self.incarnation = incarnation
-        }
-    }
-
-    /// The log that is cut.
-    public let log: Log
-    /// The position of the last valid operation.
-    public let sequence: UInt64
-    /// The first 16 bytes of that operation's id, which tell the branches of a fork apart.
-    public let idPrefix: Identifier16<Named.Operation>
-
-    /// Cuts `log` after the operation named.
-    public init(log: Log, sequence: UInt64, idPrefix: Identifier16<Named.Operation>) {
-        self.log = log
-        self.sequence = sequence
-        self.idPrefix = idPrefix
     }
 }
 

@@ -5,7 +5,7 @@ public struct MemberStanding: Hashable, Sendable {
     /// Who.
     public let member: MemberID
     /// The strongest role the member has now.
-    public let role: MemberRole
+    public let role: Role
     /// The grant that gives it.
     public let grant: OperationID
     /// The devices with some grant in force, ascending.
@@ -49,7 +49,7 @@ extension AuthEvaluator {
     }
 
     /// What a grant gives, whether it is in force or not; `nil` when it is no grant.
-    public func role(ofGrant id: OperationID) -> MemberRole? {
+    public func role(ofGrant id: OperationID) -> Role? {
         indices[id].flatMap { records[$0].role }
     }
 

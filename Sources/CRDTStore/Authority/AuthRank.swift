@@ -11,7 +11,7 @@ public struct GrantRank: Hashable, Comparable, Sendable {
     /// Orders concurrent grants of one depth.
     let id: OperationID
 
-    init(role: MemberRole, lamport: UInt64, id: OperationID) {
+    init(role: Role, lamport: UInt64, id: OperationID) {
         level = Int8(role.rawValue)
         self.lamport = lamport
         self.id = id

@@ -21,7 +21,7 @@ struct AuthRecord: Sendable {
     /// Whom it gives something, when it is a grant.
     var subject: MemberID?
     /// What it gives, when it is a grant.
-    var role: MemberRole?
+    var role: Role?
     /// Why it can never be valid.
     var fault: AuthFault?
 

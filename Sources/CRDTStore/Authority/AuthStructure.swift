@@ -40,7 +40,7 @@ extension AuthEvaluator {
 
     /// An admin invites to any weaker role; a member invites members where a policy says so.
     private func inviteFault(
-        _ record: AuthRecord, _ role: MemberRole, _ terms: InviteTerms
+        _ record: AuthRecord, _ role: Role, _ terms: InviteTerms
     ) -> AuthFault? {
         if let policy = terms.policy {
             guard let reference = record.reference,
@@ -55,7 +55,7 @@ extension AuthEvaluator {
     }
 
     private func requestFault(
-        _ record: AuthRecord, _ role: MemberRole, _ member: MemberID, _ devices: [DeviceID]
+        _ record: AuthRecord, _ role: Role, _ member: MemberID, _ devices: [DeviceID]
     ) -> AuthFault? {
         guard let invite = record.reference, let terms = records[invite].operation.action.terms
         else { return .noReference }
@@ -65,7 +65,7 @@ extension AuthEvaluator {
     }
 
     private func admitFault(
-        _ record: AuthRecord, _ role: MemberRole, _ member: MemberID, _ devices: [DeviceID]
+        _ record: AuthRecord, _ role: Role, _ member: MemberID, _ devices: [DeviceID]
     ) -> AuthFault? {
         guard let invite = record.reference, let terms = records[invite].operation.action.terms
         else { return .noReference }
@@ -123,14 +123,14 @@ extension AuthEvaluator {
 
     /// An admin gives weaker roles, an owner also makes owners; nobody serves himself.
     private func grantFault(
-        _ record: AuthRecord, _ role: MemberRole, _ grant: RoleGrant
+        _ record: AuthRecord, _ role: Role, _ grant: RoleGrant
     ) -> AuthFault? {
         guard role <= .admin else { return .roleTooWeak }
         guard grant.member != record.author else { return .ownSubject }
         return grant.role > role || (role == .owner && grant.role == .owner) ? nil : .roleTooStrong
     }
 
-    private func revokeInviteFault(_ record: AuthRecord, _ role: MemberRole) -> AuthFault? {
+    private func revokeInviteFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         guard let invite = record.reference, records[invite].operation.action.terms != nil,
             records[invite].grant != nil
         else { return .noReference }

@@ -46,7 +46,7 @@ extension AuthEvaluator {
     ///   - leastRole: the weakest role that may write this: member in public documents, guest in
     ///     private ones.
     public func contentLimit(
-        grant: OperationID, log: CutEntry.Log, leastRole: MemberRole
+        grant: OperationID, log: LogName, leastRole: Role
     ) -> ContentLimit {
         guard let index = indices[grant], records[index].isValid,
             let role = records[index].role, role <= leastRole,
@@ -64,7 +64,7 @@ extension AuthEvaluator {
 
     /// Whether one content operation is valid; see `contentLimit` and `ContentLimit.allows`.
     public func isContentValid(
-        grant: OperationID, log: CutEntry.Log, sequence: UInt64, leastRole: MemberRole,
+        grant: OperationID, log: LogName, sequence: UInt64, leastRole: Role,
         isAtOrBefore: (CutEntry) -> Bool
     ) -> Bool {
         contentLimit(grant: grant, log: log, leastRole: leastRole)
@@ -75,7 +75,7 @@ extension AuthEvaluator {
     ///
     /// It can be one that a role change took from authority operations: a member who gave
     /// ownership away goes on writing.
-    public func contentGrant(of device: DeviceID, leastRole: MemberRole) -> OperationID? {
+    public func contentGrant(of device: DeviceID, leastRole: Role) -> OperationID? {
         let allowed = (grantsOfDevice[device] ?? []).filter { grant in
             guard records[grant].isValid, let role = records[grant].role, role <= leastRole,
                 let exposure = contentExposure(grant, device)
@@ -128,7 +128,7 @@ extension AuthEvaluator {
     }
 
     private func reachesContent(
-        _ revocation: Int, _ exposure: AuthExposure, leastRole: MemberRole
+        _ revocation: Int, _ exposure: AuthExposure, leastRole: Role
     ) -> Bool {
         switch records[revocation].operation.action {
         case .grant(let grant):
@@ -139,7 +139,7 @@ extension AuthEvaluator {
     }
 
     /// What a revocation and its valid widenings leave of a log.
-    private func cutEntries(of revocation: Int, log: CutEntry.Log) -> [CutEntry] {
+    private func cutEntries(of revocation: Int, log: LogName) -> [CutEntry] {
         var entries = cuts[revocation]?[log] ?? []
         for widening in recuts[revocation] ?? [] where records[widening].isValid {
             entries += cuts[widening]?[log] ?? []

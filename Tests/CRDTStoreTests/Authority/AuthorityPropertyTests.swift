@@ -192,7 +192,7 @@ private func forgeAsRemoved(
 
 /// Those who never got more than the role of a member.
 private func plainMembers(_ history: AuthHistory, _ evaluator: AuthEvaluator) -> [MemberID] {
-    var strongest: [MemberID: MemberRole] = [:]
+    var strongest: [MemberID: Role] = [:]
     for operation in history.operations {
         guard let member = evaluator.subject(ofGrant: operation.id),
             let role = evaluator.role(ofGrant: operation.id)

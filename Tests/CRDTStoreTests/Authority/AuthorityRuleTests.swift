@@ -6,13 +6,13 @@ import WorkspaceTestKit
 /// Single rules that need no quarrel.
 @Suite struct `Authority follows its table of rules` {
     @Test(arguments: [
-        (AuthAction.rekey, MemberRole.admin), (.setWorkspace(membersMayInvite: true), .admin),
+        (AuthAction.rekey, Role.admin), (.setWorkspace(membersMayInvite: true), .admin),
         (.feature, .admin), (.deleteWorkspace, .owner), (.createDocument, .member),
         (.setDocument, .member), (.deleteDocument, .member), (.cutPart, .guest), (.leave, .guest),
         (.invite(InviteTerms(role: .guest)), .admin),
     ])
-    func `each kind has a least role`(action: AuthAction, least: MemberRole) throws {
-        for role in MemberRole.allCases {
+    func `each kind has a least role`(action: AuthAction, least: Role) throws {
+        for role in Role.allCases {
             var story = Story(admins: ["ann"])
             let grant = story.promote("ann", to: role, replacing: true)
             let operation = story.write("ann", under: grant, after: story.heads, action)
@@ -112,16 +112,16 @@ import WorkspaceTestKit
 
 /// What content revocations leave.
 @Suite struct `Content stays valid up to the cuts` {
-    private func log(_ story: Story, _ name: String, _ document: UInt8 = 1) -> CutEntry.Log {
-        CutEntry.Log(
+    private func log(_ story: Story, _ name: String, _ document: UInt8 = 1) -> LogName {
+        LogName(
             document: DocumentID([UInt8](repeating: document, count: 32)),
             device: story.device(name), incarnation: 7)
     }
 
-    private func cut(_ log: CutEntry.Log, at sequence: UInt64, branch: UInt8 = 1) -> CutEntry {
+    private func cut(_ log: LogName, at sequence: UInt64, branch: UInt8 = 1) -> CutEntry {
         CutEntry(
             log: log, sequence: sequence,
-            idPrefix: Identifier16([UInt8](repeating: branch, count: 16)))
+            id: Identifier16([UInt8](repeating: branch, count: 16)))
     }
 
     @Test func `a removal keeps what it lists, on the branch it lists, and nothing else`() throws {
@@ -164,9 +164,9 @@ import WorkspaceTestKit
         #expect(last() == 6)
     }
 
-    @Test(arguments: [(MemberRole.member, true), (.guest, false)])
+    @Test(arguments: [(Role.member, true), (.guest, false)])
     func `a new role takes content only where it no longer allows it`(
-        role: MemberRole, isKept: Bool
+        role: Role, isKept: Bool
     ) throws {
         var story = Story(admins: ["ann"])
         let demotion = story.promote("ann", to: role, replacing: true)
@@ -181,7 +181,7 @@ import WorkspaceTestKit
         var story = Story(admins: ["ann"], members: ["bob"])
         let guest = story.promote("bob", to: .guest)
         let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
-        func limit(_ grant: OperationID, _ name: String, _ role: MemberRole) -> ContentLimit {
+        func limit(_ grant: OperationID, _ name: String, _ role: Role) -> ContentLimit {
             evaluator.contentLimit(grant: grant, log: log(story, name), leastRole: role)
         }
         #expect(limit(story.grant("bob"), "bob", .member) == .everything)
