@@ -1,0 +1,58 @@
+public import CRDTStore
+public import WorkspaceCrypto
+
+/// The world as the core sees it: randomness, files and facts come in here, and nowhere else.
+public struct NodeEnvironment {
+    /// Every random byte the core uses.
+    public let random: any RandomSource
+    /// The small files of the home.
+    public let files: any HomeFiles
+    /// The home folder as it was named, for `status`.
+    public let home: String
+    /// The control socket, for `status`.
+    public let socket: String
+    /// Whether LAN beacons are sent and heard.
+    public let announces: Bool
+
+    /// The given world.
+    public init(
+        random: any RandomSource, files: any HomeFiles, home: String, socket: String,
+        announces: Bool
+    ) {
+        self.random = random
+        self.files = files
+        self.home = home
+        self.socket = socket
+        self.announces = announces
+    }
+}
+
+/// The files of a home besides node.db. Each call is durable when it returns.
+public protocol HomeFiles: GuardFile {
+    /// The bytes of `identity/device.key`, or `nil` when there is none.
+    ///
+    /// - Throws: `HomeFileError` for a file that others may read, or that cannot be read.
+    func readIdentity() throws(HomeFileError) -> [UInt8]?
+    /// Makes `identity/device.key`; one that exists is never replaced.
+    func createIdentity(_ bytes: [UInt8]) throws(HomeFileError)
+    /// What the machine says about node.db.
+    var storeFacts: StoreFileFacts { get }
+    /// Free bytes on the disk that holds node.db.
+    var freeBytes: Int64 { get }
+    /// Bytes of node.db and its log.
+    var storeBytes: Int64 { get }
+}
+
+/// What went wrong with a file of the home, in a sentence and a hint.
+public struct HomeFileError: Error, Sendable, Equatable {
+    /// What happened.
+    public let message: String
+    /// What to do.
+    public let hint: String?
+
+    /// A failure with these words.
+    public init(_ message: String, hint: String? = nil) {
+        self.message = message
+        self.hint = hint
+    }
+}

@@ -1,0 +1,115 @@
+public import CRDTStore
+import WorkspaceModel
+
+/// A node core and its store, run turn by turn: the one place where inputs become effects.
+///
+/// A turn handles all inputs there are, then commits once, then gives out the effects. So
+/// nobody is told of something that is not on disk, and a burst of sends costs one fsync. The
+/// real loop and the simulation both run nodes through this type.
+public final class NodeHost {
+    private let environment: NodeEnvironment
+    private let openStore: () throws(StorageError) -> NodeStore
+    private var store: NodeStore
+    private var core: NodeCore
+    /// The I/O failure after which nothing is written until the process starts again.
+    private var writingStopped: StorageError?
+    private var openCalls: Set<CallID> = []
+
+    /// Opens the store and starts a core on it.
+    ///
+    /// - Parameter openStore: opens node.db; called again when a turn's COMMIT failed.
+    /// - Throws: `StartError`: the store or the identity cannot be used.
+    public init(
+        environment: NodeEnvironment, at time: TurnTime,
+        openStore: @escaping () throws(StorageError) -> NodeStore
+    ) throws(StartError) {
+        self.environment = environment
+        self.openStore = openStore
+        do throws(StorageError) { store = try openStore() } catch { throw .store(error) }
+        core = try NodeCore(environment: environment, store: store, at: time)
+    }
+
+    /// Handles `inputs` in order and returns what to do, all of it on disk already.
+    public func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
+        for case .call(let call, _, _) in inputs { openCalls.insert(call) }
+        do throws(StorageError) {
+            if let writingStopped { core.refuseWriting(because: writingStopped) }
+            var effects: [NodeEffect] = []
+            core.beginTurn(at: time)
+            for input in inputs { effects += try handle(input) }
+            effects += try core.endTurn()
+            try store.commit()
+            core.didCommit()
+            for case .answer(let call, _) in effects { openCalls.remove(call) }
+            return effects
+        } catch {
+            return recover(from: error, at: time)
+        }
+    }
+
+    /// When `turn` wants a `tick` at the latest, on the monotonic clock.
+    public var nextDeadline: UInt64? { core.nextDeadline }
+
+    /// Whether a turn was cut short and wants another at once.
+    public var hasMoreToDo: Bool { core.hasMoreToDo }
+
+    /// Control connections with open subscriptions, which `events(for:room:)` may have news for.
+    public var subscribers: [UInt64] { core.subscribers }
+
+    /// The next events for the subscriptions of a connection that can take `room` bytes now.
+    ///
+    /// Called after `turn`, when the connection's socket is writable: events are read from the
+    /// store when they can be sent, so a slow reader costs no memory.
+    public func events(
+        for connection: UInt64, room: Int
+    ) -> [(subscription: Int64, event: EventObject)] {
+        (try? core.nextEvents(for: connection, room: room)) ?? []
+    }
+
+    /// Moves the write-ahead log into the database; a step between turns.
+    public func checkpoint(_ mode: Connection.CheckpointMode) {
+        _ = try? store.connection.checkpoint(mode)
+    }
+
+    /// Bytes in the write-ahead log.
+    public var logByteCount: Int { store.connection.logByteCount }
+
+    /// COMMITs since the store was opened, for tests that count them.
+    public var commitCount: Int { store.connection.commitCount }
+
+    /// One input, in a savepoint of its own once it writes.
+    private func handle(_ input: NodeInput) throws(StorageError) -> [NodeEffect] {
+        try core.handle(input)
+    }
+
+    /// A failed write leaves an unknown state: no effect of the turn is carried out, the core is
+    /// made again from the store, and whoever waits for an answer is told to ask again.
+    private func recover(from error: StorageError, at time: TurnTime) -> [NodeEffect] {
+        store.connection.rollback()
+        if error.kind == .ioFailure { writingStopped = error }
+        let failure = NodeError(storage: error)
+        var effects: [NodeEffect] = core.openLinks.map { .close($0) }
+        effects += openCalls.sorted { ($0.connection, $0.number) < ($1.connection, $1.number) }
+            .map { .answer($0, .failure(failure)) }
+        openCalls.removeAll()
+        effects.append(.log(.error, "store \(error)"))
+        do {
+            store = try openStore()
+            let subscriptions = core.subscriptions
+            core = try NodeCore(environment: environment, store: store, at: time)
+            core.subscriptions = subscriptions
+        } catch {
+            effects.append(.log(.error, "the store cannot be opened again: \(error)"))
+            effects.append(.stop)
+        }
+        return effects
+    }
+}
+
+/// Why a node could not start.
+public enum StartError: Error, Sendable {
+    /// node.db cannot be used.
+    case store(StorageError)
+    /// The identity file cannot be used.
+    case identity(HomeFileError)
+}

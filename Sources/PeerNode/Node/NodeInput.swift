@@ -1,0 +1,83 @@
+public import WorkspaceModel
+
+/// One TCP link, numbered by the loop; never used twice by one process.
+public struct LinkID: Hashable, Comparable, Sendable {
+    /// The number.
+    public let number: UInt64
+
+    /// The link with this number.
+    public init(_ number: UInt64) { self.number = number }
+
+    /// By age.
+    public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
+}
+
+/// What can happen to a node. Everything the core learns of the world is one of these.
+public enum NodeInput: Sendable {
+    /// A call on the control socket whose method exists; its arguments are not checked yet.
+    case call(CallID, method: String, arguments: JSONObject)
+    /// A control connection is gone: its calls and subscriptions with it.
+    case controlClosed(connection: UInt64)
+    /// An outgoing connection that `NodeEffect.dial` asked for is open.
+    case dialled(LinkID, number: UInt64, address: String)
+    /// An outgoing connection could not be made; `reason` is a word for `peer list`.
+    case dialFailed(number: UInt64, reason: String)
+    /// Somebody connected from `address`.
+    case accepted(LinkID, address: String)
+    /// Bytes of a link, in order.
+    case received(LinkID, [UInt8])
+    /// How much of what was written to a link the kernel has not taken yet.
+    case unsent(LinkID, byteCount: Int)
+    /// The other side closed, or the connection broke. No effect of this link is wanted any more.
+    case linkClosed(LinkID)
+    /// The addresses under which peers reach the listener now; empty while it is off.
+    case listening([String])
+    /// The machine's addresses changed: dial again at once.
+    case networkChanged
+    /// A beacon heard on the local network, from the host part of an address.
+    case beacon([UInt8], host: String)
+    /// A deadline of `NodeHost.nextDeadline` has passed, or the loop is idle.
+    case tick
+}
+
+/// What the loop must do, in order, after the COMMIT of the turn.
+public enum NodeEffect: Sendable {
+    /// Answers a call.
+    case answer(CallID, Result<JSONValue, NodeError>)
+    /// Sends bytes on a link.
+    case write(LinkID, [UInt8])
+    /// Closes a link once what was written has been tried.
+    case close(LinkID)
+    /// Opens a connection and tells `dialled` or `dialFailed`.
+    case dial(number: UInt64, address: String)
+    /// Turns listening, accepting and beacons on or off.
+    case setNetwork(isOn: Bool)
+    /// Sends one packet to the multicast groups.
+    case announce([UInt8])
+    /// Writes one line to the log; never text, names or keys.
+    case log(LogLevel, String)
+    /// Ends the process after everything before was carried out.
+    case stop
+}
+
+/// How important a line of the log is.
+public enum LogLevel: Int, Comparable, Sendable {
+    case error, warning, info, debug
+
+    /// The more important first.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What the clocks say at the start of a turn; the core reads no other.
+public struct TurnTime: Sendable, Equatable {
+    /// Milliseconds since 1970.
+    public let wall: UInt64
+    /// Milliseconds of a clock that never steps back.
+    public let monotonic: UInt64
+
+    /// Both clocks' readings.
+    public init(wall: UInt64, monotonic: UInt64) {
+        self.wall = wall
+        self.monotonic = monotonic
+    }
+}
