@@ -26,6 +26,17 @@ public struct Identifier32<Named>: Hashable, Comparable, Sendable {
         self.init(bytes)
     }
 
+    /// The name in `range` of `bytes`, or `nil` unless that is exactly 32 bytes of them.
+    public init?(untrusted bytes: [UInt8], in range: Range<Int>) {
+        guard range.count == 32, range.lowerBound >= 0, range.upperBound <= bytes.count else {
+            return nil
+        }
+        word0 = bigEndianWord(bytes, at: range.lowerBound)
+        word1 = bigEndianWord(bytes, at: range.lowerBound + 8)
+        word2 = bigEndianWord(bytes, at: range.lowerBound + 16)
+        word3 = bigEndianWord(bytes, at: range.lowerBound + 24)
+    }
+
     /// The same bytes as the name of something else, where the design says that they are equal.
     public init<Other>(sameBytesAs other: Identifier32<Other>) {
         self.init(other.bytes)
@@ -38,8 +49,14 @@ public struct Identifier32<Named>: Hashable, Comparable, Sendable {
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(32)
-        for word in [word0, word1, word2, word3] { appendBigEndian(word, to: &bytes) }
+        append(to: &bytes)
         return bytes
+    }
+
+    /// Writes the 32 bytes after those of `bytes`, in one move.
+    public func append(to bytes: inout [UInt8]) {
+        let words = (word0.bigEndian, word1.bigEndian, word2.bigEndian, word3.bigEndian)
+        withUnsafeBytes(of: words) { bytes.append(contentsOf: $0) }
     }
 
     /// The first 8 bytes as a number, for tags, buckets and short names.
@@ -74,6 +91,15 @@ public struct Identifier16<Named>: Hashable, Comparable, Sendable {
         self.init(bytes)
     }
 
+    /// The name in `range` of `bytes`, or `nil` unless that is exactly 16 bytes of them.
+    public init?(untrusted bytes: [UInt8], in range: Range<Int>) {
+        guard range.count == 16, range.lowerBound >= 0, range.upperBound <= bytes.count else {
+            return nil
+        }
+        word0 = bigEndianWord(bytes, at: range.lowerBound)
+        word1 = bigEndianWord(bytes, at: range.lowerBound + 8)
+    }
+
     /// The first half of a 32-byte name.
     public init<Other>(prefixOf whole: Identifier32<Other>) {
         self.init([UInt8](whole.bytes.prefix(16)))
@@ -86,9 +112,14 @@ public struct Identifier16<Named>: Hashable, Comparable, Sendable {
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16)
-        appendBigEndian(word0, to: &bytes)
-        appendBigEndian(word1, to: &bytes)
+        append(to: &bytes)
         return bytes
+    }
+
+    /// Writes the 16 bytes after those of `bytes`, in one move.
+    public func append(to bytes: inout [UInt8]) {
+        let words = (word0.bigEndian, word1.bigEndian)
+        withUnsafeBytes(of: words) { bytes.append(contentsOf: $0) }
     }
 
     /// Byte order.
@@ -136,14 +167,10 @@ public typealias KeyID = Identifier16<Named.EpochKey>
 /// Drawn anew whenever a store is made, copied or restored.
 public typealias StoreID = Identifier16<Named.Store>
 
+/// The 8 bytes at `offset`, which the callers above have checked to be there.
 private func bigEndianWord(_ bytes: [UInt8], at offset: Int) -> UInt64 {
-    var word: UInt64 = 0
-    for index in offset..<offset + 8 { word = word << 8 | UInt64(bytes[index]) }
-    return word
-}
-
-private func appendBigEndian(_ word: UInt64, to bytes: inout [UInt8]) {
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+    precondition(offset >= 0 && offset <= bytes.count - 8)
+    return bytes.withUnsafeBytes {
+        UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 }
