@@ -96,4 +96,6 @@ public enum Limits {
 
     /// Memory of one Argon2id run, in bytes; one runs at a time.
     public static let passphraseMemoryBytes = 64 * 1024 * 1024
+    /// Passes of one Argon2id run that a file may ask for: a wait of about half a second.
+    public static let passphrasePassesMax = 16
 }

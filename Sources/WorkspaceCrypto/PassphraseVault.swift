@@ -1,0 +1,138 @@
+private import CSodium
+private import WorkspaceModel
+
+/// Seals a node's secret keys on disk under a passphrase.
+///
+/// ```
+/// offset  bytes
+///      0      8  "wsxvault"
+///      8      1  version, 1
+///      9      4  passes of Argon2id, little endian
+///     13      4  memory of Argon2id in KiB, little endian
+///     17     16  salt
+///     33     24  nonce
+///     57      n  XChaCha20-Poly1305 ciphertext and tag; the 57 bytes before are its
+///                associated data
+///   57+n     16  first half of H("wsx-vault1", all bytes before)
+/// ```
+/// The hash at the end protects nothing. It tells a damaged file from a wrong passphrase.
+///
+/// - Source: Argon2id (RFC 9106) by libsodium's `crypto_pwhash`, with one lane.
+public enum PassphraseVault {
+    /// What one guess of the passphrase costs.
+    public struct Cost: Equatable, Sendable {
+        /// How often the memory is filled.
+        public let passes: UInt32
+        /// How much memory is filled, in KiB.
+        public let memoryKiB: UInt32
+
+        /// - Precondition: both are within what `open` accepts, at least one pass and 8 KiB.
+        public init(passes: UInt32, memoryKiB: UInt32) {
+            self.passes = passes
+            self.memoryKiB = memoryKiB
+            precondition(isAcceptable, "a passphrase cost that could not be opened again")
+        }
+
+        fileprivate init?(untrustedPasses passes: UInt32, memoryKiB: UInt32) {
+            self.passes = passes
+            self.memoryKiB = memoryKiB
+            guard isAcceptable else { return nil }
+        }
+
+        private var isAcceptable: Bool {
+            (1...UInt32(Limits.passphrasePassesMax)).contains(passes)
+                && (8...UInt32(Limits.passphraseMemoryBytes / 1_024)).contains(memoryKiB)
+        }
+
+        /// What a person's passphrase is worth: 4 passes over 64 MiB, about a tenth of a second.
+        public static let standard = Cost(
+            passes: 4, memoryKiB: UInt32(Limits.passphraseMemoryBytes / 1_024))
+    }
+
+    /// Why a vault stays closed.
+    public enum OpenError: Error, Equatable, Sendable {
+        /// The file is whole, but it was not sealed with this passphrase.
+        case wrongPassphrase
+        /// This is not a vault, or some of its bytes were lost or changed.
+        case malformed
+        /// The file asks for more time or memory than `Limits` allows. Nothing was allocated.
+        case excessiveCost
+        /// The system has no memory for Argon2id now. Trying later may help.
+        case outOfMemory
+    }
+
+    private static let magic = [UInt8]("wsxvault".utf8)
+    private static let version: UInt8 = 1
+    private static let headerByteCount = 57
+    private static let checkByteCount = 16
+    private static let purpose: Personal = "wsx-vault1"
+
+    /// Seals `secrets`. Takes as long as `cost` says: a job, not a step of the loop.
+    ///
+    /// - Throws: `outOfMemory` only.
+    public static func seal(
+        _ secrets: [UInt8], passphrase: [UInt8], cost: Cost = .standard,
+        using random: any RandomSource
+    ) throws(OpenError) -> [UInt8] {
+        let salt = random.bytes(Int(crypto_pwhash_argon2id_SALTBYTES))
+        let nonce = random.bytes(XChaCha20Poly1305.nonceByteCount)
+        let header =
+            magic + [version] + bytes(cost.passes) + bytes(cost.memoryKiB) + salt + nonce
+        let key = try key(passphrase, salt, cost)
+        let body =
+            header
+            + XChaCha20Poly1305.seal(secrets, under: key, nonce: nonce, associatedData: header)
+        return body + check(body)
+    }
+
+    /// The secrets in `file`. Takes any bytes.
+    public static func open(
+        _ file: [UInt8], passphrase: [UInt8]
+    ) throws(OpenError) -> [UInt8] {
+        let byteCountMin = headerByteCount + XChaCha20Poly1305.tagByteCount + checkByteCount
+        let body = [UInt8](file.dropLast(checkByteCount))
+        guard file.count >= byteCountMin, file.starts(with: magic), file[8] == version,
+            check(body) == [UInt8](file.suffix(checkByteCount))
+        else { throw .malformed }
+        let passes = number(file[9..<13])
+        guard let cost = Cost(untrustedPasses: passes, memoryKiB: number(file[13..<17])) else {
+            throw .excessiveCost
+        }
+        let header = [UInt8](body.prefix(headerByteCount))
+        let key = try key(passphrase, [UInt8](header[17..<33]), cost)
+        let secrets = XChaCha20Poly1305.open(
+            [UInt8](body.dropFirst(headerByteCount)), under: key,
+            nonce: [UInt8](header[33..<57]), associatedData: header)
+        guard let secrets else { throw .wrongPassphrase }
+        return secrets
+    }
+
+    private static func key(
+        _ passphrase: [UInt8], _ salt: [UInt8], _ cost: Cost
+    ) throws(OpenError) -> SymmetricKey {
+        requireSodium()
+        var text = passphrase.map { CChar(bitPattern: $0) }
+        defer { sodium_memzero(&text, text.count) }
+        var status: Int32 = -1
+        let key = SymmetricKey { key in
+            status = crypto_pwhash_argon2id(
+                key, UInt64(SymmetricKey.byteCount), text, UInt64(text.count), salt,
+                UInt64(cost.passes), Int(cost.memoryKiB) * 1_024,
+                crypto_pwhash_argon2id_ALG_ARGON2ID13)
+        }
+        guard status == 0 else { throw .outOfMemory }
+        return key
+    }
+
+    private static func check(_ body: [UInt8]) -> [UInt8] {
+        [UInt8](Hash.personal(purpose, body).prefix(checkByteCount))
+    }
+
+    private static func bytes(_ number: UInt32) -> [UInt8] {
+        [UInt8](littleEndianBytes(UInt64(number)).prefix(4))
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
