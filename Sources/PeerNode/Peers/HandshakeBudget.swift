@@ -1,4 +1,4 @@
-public import WorkspaceModel
+private import WorkspaceModel
 
 /// What people who have not proved anything may cost: places for handshakes under way, and key
 /// agreements a second.

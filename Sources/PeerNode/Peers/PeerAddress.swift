@@ -43,7 +43,7 @@ public struct PeerAddress: Hashable, Sendable {
     public init?(host: Host, port: UInt16) {
         guard port != 0 else { return nil }
         if case .name(let name) = host, AddressText.name(Array(name.utf8)) != name { return nil }
-        self.host = host
+        self.host = Self.canonical(host)
         self.port = port
     }
 
@@ -60,6 +60,14 @@ public struct PeerAddress: Hashable, Sendable {
         guard let port = portBytes.map(AddressText.port) ?? defaultPort else { return nil }
         guard let host = AddressText.host(hostBytes) else { return nil }
         self.init(host: host, port: port)
+    }
+
+    /// IPv4 inside IPv6, as a listener for both sees it, is IPv4; a scope is kept only where it
+    /// means something. So one host has one address.
+    private static func canonical(_ host: Host) -> Host {
+        guard case .ipv6(let high, let low, _) = host else { return host }
+        if high == 0, low >> 32 == 0xffff { return .ipv4(UInt32(truncatingIfNeeded: low)) }
+        return high >> 54 == 0xfe80 >> 6 ? host : .ipv6(high, low, scope: 0)
     }
 
     /// The one text of this address. IPv6 is written as RFC 5952 recommends.
@@ -79,8 +87,6 @@ public struct PeerAddress: Hashable, Sendable {
         switch host {
         case .name(let name): name == "localhost" ? .loopback : .global
         case .ipv4(let number): Self.reach(ipv4: number)
-        case .ipv6(0, let low, _) where low >> 32 == 0xffff:
-            Self.reach(ipv4: UInt32(truncatingIfNeeded: low))
         case .ipv6(0, 0, _): .none
         case .ipv6(0, 1, _): .loopback
         case .ipv6(let high, _, _) where high >> 56 == 0xff: .none
