@@ -1,0 +1,81 @@
+/// The name of a person, a workspace or a channel, fit to be written into an operation.
+///
+/// What is written here is judged strictly; what others wrote only has to pass `checkWire`, which
+/// is part of an operation's validity and so must never depend on the Unicode version.
+///
+///     let name = try CheckedName(authored: "  Ada Lovelace ")
+///     name.text  // "Ada Lovelace"
+public struct CheckedName: Hashable, Sendable {
+    /// The name without white space around it, not normalised.
+    public let text: String
+
+    /// Takes what somebody typed.
+    ///
+    /// - Throws: `tooManyBytes` before anything else is looked at: counting characters of a
+    ///   hostile text is what takes long.
+    public init(authored typed: String) throws(TextProblem) {
+        guard typed.utf8.count <= Limits.nameBytesMax else { throw .tooManyBytes }
+        let text = Self.trimmed(typed)
+        guard !text.unicodeScalars.allSatisfy(Self.isInvisible) else { throw .blank }
+        guard !text.unicodeScalars.contains(where: Self.isRefused) else {
+            throw .forbiddenCharacter
+        }
+        guard text.unicodeScalars.count <= Limits.nameScalarsMax else { throw .tooManyScalars }
+        guard Self.longestRunOfMarks(text) <= Limits.combiningMarksInARowMax else {
+            throw .tooManyMarks
+        }
+        guard text.count <= Limits.nameCharactersMax else { throw .tooManyCharacters }
+        self.text = text
+    }
+
+    /// Judges a name inside an operation: its length in bytes and its forbidden characters.
+    public static func checkWire(_ name: String) throws(TextProblem) {
+        guard name.utf8.count <= Limits.nameBytesMax else { throw .tooManyBytes }
+        guard !name.unicodeScalars.contains(where: { $0.isControl || $0.isNoncharacter }) else {
+            throw .forbiddenCharacter
+        }
+    }
+
+    /// As `checkWire(_:)` of a string, for bytes that may not be text at all.
+    ///
+    /// - Returns: the name.
+    public static func checkWire(_ bytes: some Collection<UInt8>) throws(TextProblem) -> String {
+        guard bytes.count <= Limits.nameBytesMax else { throw .tooManyBytes }
+        guard let name = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+        try checkWire(name)
+        return name
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        let head = scalars.drop { $0.properties.isWhitespace }
+        guard let last = head.lastIndex(where: { !$0.properties.isWhitespace }) else { return "" }
+        return String(head[...last])
+    }
+
+    private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isControl || scalar.isNoncharacter || scalar.isLayoutControl
+    }
+
+    /// Marks without a letter and the blank braille cell look like nothing, too.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        return properties.isWhitespace || properties.isDefaultIgnorableCodePoint
+            || scalar.isControl || scalar.isMark || scalar.value == 0x2800
+    }
+
+    private static func longestRunOfMarks(_ text: String) -> Int {
+        var longest = 0
+        var run = 0
+        for scalar in text.unicodeScalars {
+            run = scalar.isMark ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        return longest
+    }
+}
+
+extension CheckedName: CustomStringConvertible {
+    /// The name itself. For a terminal or a log it still goes through `TerminalText`.
+    public var description: String { text }
+}
