@@ -1,3 +1,4 @@
+public import SyncProtocol
 public import WorkspaceModel
 
 /// The newest address record of each device, as peers pass them on.

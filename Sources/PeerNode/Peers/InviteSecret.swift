@@ -1,3 +1,4 @@
+public import SyncProtocol
 public import WorkspaceCrypto
 public import WorkspaceModel
 
@@ -51,13 +52,13 @@ public struct InviteSecret: Sendable {
     public var publicKey: DeviceID { signingKey.device }
 
     /// How `join1` names the invite without its id: the first half of H("wsx-invpub", public key).
-    public var publicKeyName: Identifier16<Named.InviteKey> {
+    public var publicKeyName: InviteHash {
         Self.publicKeyName(publicKey.bytes)
     }
 
     /// The name of any invite's 32-byte public key.
-    public static func publicKeyName(_ publicKey: [UInt8]) -> Identifier16<Named.InviteKey> {
-        Identifier16(prefixOf: Hash.name("wsx-invpub", publicKey) as Identifier32<Named.InviteKey>)
+    public static func publicKeyName(_ publicKey: [UInt8]) -> InviteHash {
+        Identifier16(Array(Hash.personal("wsx-invpub", publicKey).prefix(16)))
     }
 
     /// The proof of `join1`: that this session's other end holds the link.
@@ -100,9 +101,4 @@ public struct InviteSecret: Sendable {
 
     /// The 16 bytes, only to be put into a link or to be sealed at rest. Wipe them after.
     public func exposedSeed() -> [UInt8] { seed.exposedCopy() }
-}
-
-extension Named {
-    /// The public half of an invite's signing pair.
-    public enum InviteKey {}
 }

@@ -1,3 +1,4 @@
+private import SyncProtocol
 public import WorkspaceCrypto
 public import WorkspaceModel
 
@@ -73,24 +74,29 @@ public struct PeerRegistry: Sendable {
         /// The place of the next address in this round.
         var next = 0
         var failures = 0
+        var schedule = RetrySchedule()
         var isBlocked = false
         /// Dropped when a round fails: nobody asked for this address by hand.
         var isPassing = false
         var lastError: String?
         var lastSeen: UInt64?
 
+        mutating func forgetFailures() {
+            failures = 0
+            schedule.succeeded()
+        }
+
         var isDialing: Bool { if case .dialing = stage { true } else { false } }
     }
 
     private var entries: [PeerName: Entry] = [:]
     private var lastNumber: UInt64 = 0
-    private let schedule: RetryDelays
 
     /// Whether all dialling is off.
     public private(set) var isSuspended = false
 
     /// A registry that knows nobody.
-    public init() { schedule = RetryDelays() }
+    public init() {}
 }
 
 // MARK: What is known
@@ -186,7 +192,7 @@ extension PeerRegistry {
     /// Everybody who rests is due at once: what failed before says nothing about this network.
     public mutating func networkChanged() {
         for name in entries.keys {
-            entries[name]?.failures = 0
+            entries[name]?.forgetFailures()
             guard case .waiting = entries[name]?.stage else { continue }
             entries[name]?.stage = .idle
             entries[name]?.next = 0
@@ -328,7 +334,7 @@ extension PeerRegistry {
         using random: any RandomSource
     ) {
         guard var entry = entries[.device(device)], entry.stage == .connected else { return }
-        if lived >= Self.goodLinkMilliseconds { entry.failures = 0 }
+        if lived >= Self.goodLinkMilliseconds { entry.forgetFailures() }
         entry.lastError = error
         entry.lastSeen = wallMilliseconds
         rest(&entry, now: now, using: random)
@@ -336,8 +342,8 @@ extension PeerRegistry {
     }
 
     private func rest(_ entry: inout Entry, now: UInt64, using random: any RandomSource) {
-        let delay = schedule.delay(afterFailures: entry.failures, using: random)
-        entry.failures = min(entry.failures + 1, RetryDelays.countMax)
+        let delay = entry.schedule.delayAfterFailure(random: random.number())
+        entry.failures += 1
         entry.next = 0
         entry.stage = .waiting(until: now + delay)
     }

@@ -78,6 +78,8 @@ public enum Limits {
     public static let pingMilliseconds: UInt64 = 30_000
     /// Silence after which a peer is dead.
     public static let deadMilliseconds: UInt64 = 90_000
+    /// Sealed bytes in a transport above which no more are sealed: they can no longer be overtaken.
+    public static let sealedUnsentBytesMax = 64 * 1024
     /// Dials under way at a time: enough for a start with many peers, few enough for any router.
     public static let dialsInFlightMax = 16
     /// Addresses that are kept of one device: several networks, some of them old.
