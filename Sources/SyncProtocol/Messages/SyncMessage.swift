@@ -1,0 +1,162 @@
+public import WorkspaceModel
+
+/// What peers say to each other inside an encrypted link. This list is closed.
+///
+/// A workspace is meant by the number under which the *sender* opened it on this link, so that 32
+/// bytes are said once.
+///
+/// - Source: PROTOCOL.md, 5.3.
+public enum SyncMessage: Sendable, Equatable {
+    /// 01: opens a workspace, or says its root once more.
+    case workspaceOpen(WorkspaceOpening)
+    /// 02: why the sender does not (yet) serve a workspace.
+    case workspaceResult(tag: WorkspaceTag, WorkspaceRefusal)
+    /// 03: asks to be let in by an invite. `invite` is the hash of its public key.
+    case joinHello(invite: InviteHash, proof: Signature)
+    /// 04: names the newcomer who asks for an `admit`.
+    case joinRequest(JoinRequest)
+    /// 05: what became of a join.
+    case joinResult(JoinResult)
+    /// 10: the 256 bucket digests of a workspace, 16 bytes each, joined: 4,096 bytes.
+    case workspaceDigest(WorkspaceNumber, buckets: [UInt8])
+    /// 11: the document digests of some buckets.
+    case documentDigests(WorkspaceNumber, [BucketDigests])
+    /// 12: what the sender holds: an announcement, and a receipt for everything below.
+    case tips(WorkspaceNumber, [LogTip], final: Bool)
+    /// 13: asks for operations.
+    case pull(WorkspaceNumber, PullRequest)
+    /// 15: operations: the answer to a pull, or a live push (`request` 0).
+    ///
+    /// `isComplete` says that nothing that was asked for and can be served was left out for size.
+    case operations(
+        WorkspaceNumber, request: RequestNumber, [OperationRun], isComplete: Bool)
+    /// 17: the asker's tip and the target lie on no common branch: ask again with samples.
+    case forkProbe(WorkspaceNumber, LogTip)
+    /// 30: a sign of life. One that is no answer wants one.
+    case ping(number: UInt64, isAnswer: Bool)
+    /// 31: where devices of the workspace listen.
+    case peers(WorkspaceNumber, [AddressRecord])
+    /// 3f: why the sender closes, or for how long it wants to be left alone.
+    case error(code: String, retryAfterMilliseconds: UInt64)
+}
+
+/// The number under which one side of a link opened a workspace.
+public typealias WorkspaceNumber = UInt32
+/// The number of a pull, chosen by the asker; 0 marks what nobody asked for.
+public typealias RequestNumber = UInt32
+
+/// What the 16-byte names that only messages have name. No value of these types exists.
+public enum NamedInMessage {
+    /// A workspace on one link, known only to those who know the workspace.
+    public enum WorkspaceTag {}
+    /// An invite, by the hash of its public key.
+    public enum Invite {}
+}
+
+/// `H16("wsx-wstag1", workspace || handshake hash)`: tells a stranger nothing.
+public typealias WorkspaceTag = Identifier16<NamedInMessage.WorkspaceTag>
+/// `H16("wsx-invpub", invite public key)`.
+public typealias InviteHash = Identifier16<NamedInMessage.Invite>
+
+/// The first message about a workspace, and the one by which roots are compared again.
+public struct WorkspaceOpening: Sendable, Equatable {
+    /// The sender's number for the workspace on this link.
+    public var workspace: WorkspaceNumber
+    /// Which workspace.
+    public var tag: WorkspaceTag
+    /// The digest of everything that the sender keeps; zeros when it does not say.
+    public var root: SetDigest
+    /// The root that both sides had when they last agreed, as the sender remembers it.
+    public var agreedRoot: SetDigest?
+    /// The digest of the receiving device's own log tips as the sender knows them.
+    public var mine: SetDigest
+
+    /// An opening with the given fields.
+    public init(
+        workspace: WorkspaceNumber, tag: WorkspaceTag, root: SetDigest, agreedRoot: SetDigest?,
+        mine: SetDigest
+    ) {
+        self.workspace = workspace
+        self.tag = tag
+        self.root = root
+        self.agreedRoot = agreedRoot
+        self.mine = mine
+    }
+}
+
+/// Why a peer does not serve a workspace.
+public enum WorkspaceRefusal: UInt64, CaseIterable, Sendable {
+    /// The tag belongs to no workspace that the sender has.
+    case unknown = 1
+    /// The sender holds a valid removal of the receiving device.
+    case removed = 2
+    /// The sender knows no valid grant of the receiving device (yet): it only asks for the
+    /// authority document, whose tips the receiver should announce.
+    case authorityOnly = 3
+}
+
+/// What became of a join.
+public struct JoinResult: Sendable, Equatable {
+    /// How far it came.
+    public enum Code: UInt64, CaseIterable, Sendable {
+        /// The invite is open: pull the authority document.
+        case open = 0
+        /// The `admit` is written and stored.
+        case admitted = 1
+        /// Somebody has to approve.
+        case pending = 2
+        /// There is no such invite, or the proof is wrong.
+        case invalid = 3
+        /// The invite's time is over.
+        case expired = 4
+        /// The invite admitted as many as it may.
+        case used = 5
+        /// Try again later, or with another member.
+        case busy = 6
+    }
+
+    /// How far it came.
+    public var code: Code
+    /// The workspace's whole name, of which the link has only a half.
+    public var workspace: WorkspaceID?
+    /// The tips of the authority document.
+    public var tips: [LogTip]?
+    /// The id of the `admit`.
+    public var admission: OperationID?
+
+    /// A result with the given fields.
+    public init(
+        code: Code, workspace: WorkspaceID? = nil, tips: [LogTip]? = nil,
+        admission: OperationID? = nil
+    ) {
+        self.code = code
+        self.workspace = workspace
+        self.tips = tips
+        self.admission = admission
+    }
+}
+
+/// Who asks to be admitted.
+public struct JoinRequest: Sendable, Equatable {
+    /// The id of the `invite` operation.
+    public var invite: OperationID
+    /// The newcomer, bound to the first of the devices.
+    public var member: MemberID
+    /// `Enc` of the devices (PROTOCOL.md, 3.1), one item of the profile, not interpreted here.
+    public var devices: [UInt8]
+    /// The invite key's signature over the newcomer.
+    public var proof: Signature
+    /// How the newcomer wants to be called.
+    public var name: String
+
+    /// A request with the given fields.
+    public init(
+        invite: OperationID, member: MemberID, devices: [UInt8], proof: Signature, name: String
+    ) {
+        self.invite = invite
+        self.member = member
+        self.devices = devices
+        self.proof = proof
+        self.name = name
+    }
+}

@@ -1,0 +1,196 @@
+public import WorkspaceModel
+
+/// Between messages and bytes: `type u8 || Enc map`, strict both in form and in bounds.
+///
+/// - Source: PROTOCOL.md, 5.2 and 5.3.
+extension SyncMessage {
+    /// An address in a record, in bytes: a DNS name of 253 and a port.
+    public static let addressBytesMax = 260
+    /// Addresses in one record.
+    public static let addressesMax = 16
+    /// The code of an `error`, in bytes.
+    public static let errorCodeBytesMax = 64
+    /// Logs in one pull: their items fill a third of a message, their answers rarely less than one.
+    public static let pullItemsMax = 512
+    /// Places that an asker names of one log: 8 branches, sampled at doubling distances.
+    public static let pullPointsMax = 8 * 65
+
+    /// The first byte of the message.
+    public var type: UInt8 {
+        switch self {
+        case .workspaceOpen: 0x01
+        case .workspaceResult: 0x02
+        case .joinHello: 0x03
+        case .joinRequest: 0x04
+        case .joinResult: 0x05
+        case .workspaceDigest: 0x10
+        case .documentDigests: 0x11
+        case .tips: 0x12
+        case .pull: 0x13
+        case .operations: Self.operationsType
+        case .forkProbe: 0x17
+        case .ping: 0x30
+        case .peers: 0x31
+        case .error: 0x3f
+        }
+    }
+
+    /// The one type whose messages may have 1 MiB.
+    static let operationsType: UInt8 = 0x15
+
+    /// How large a message that begins with `type` may be, in bytes.
+    static func bytesMax(type: UInt8) -> Int {
+        type == operationsType ? Limits.operationsMessageBytesMax : Limits.messageBytesMax
+    }
+
+    /// The message as it is sent, before it is cut into fragments.
+    ///
+    /// The caller keeps to the limits; whoever writes a larger message is refused by the peer.
+    public func encoded() -> [UInt8] {
+        var body = CBOREncoder(reservingBytes: reservation)
+        body.item(raw: [type])
+        encodeBody(to: &body)
+        return body.bytes
+    }
+
+    /// A message from its bytes, or `nil` for a type that may be skipped when unknown (from 0x80).
+    public static func decoded(_ bytes: [UInt8]) throws(SyncViolation) -> SyncMessage? {
+        guard let type = bytes.first else { throw .emptyMessage }
+        guard bytes.count <= bytesMax(type: type) else { throw .messageTooLarge }
+        guard type < 0x80 else { return nil }
+        var body = CBORDecoder(bytes, in: 1..<bytes.count)
+        let message: SyncMessage?
+        do {
+            message = try decodeBody(type: type, from: &body)
+            if message != nil { try body.finish() }
+        } catch {
+            throw .malformed(type: type, error)
+        }
+        guard let message else { throw .unknownMessage(type: type) }
+        return message
+    }
+
+    private var reservation: Int {
+        switch self {
+        case .operations(_, _, let runs, _):
+            runs.reduce(into: 32) { $0 += $1.encodedBytesEstimate }
+        case .tips(_, let tips, _): 32 + 80 * tips.count
+        case .workspaceDigest: 4_128
+        case .documentDigests(_, let buckets):
+            buckets.reduce(into: 32) { $0 += 8 + 52 * $1.documents.count }
+        case .pull(_, let pull):
+            pull.items.reduce(into: 64) { $0 += 120 + 28 * $1.have.count }
+        default: 192
+        }
+    }
+
+    private func encodeBody(to body: inout CBOREncoder) {
+        switch self {
+        case .workspaceOpen(let opening): opening.encode(to: &body)
+        case .workspaceResult(let tag, let refusal):
+            body.map(count: 2)
+            body.key(1)
+            body.byteString(tag)
+            body.key(2)
+            body.uint(refusal.rawValue)
+        case .joinHello(let invite, let proof):
+            body.map(count: 2)
+            body.key(1)
+            body.byteString(invite)
+            body.key(2)
+            body.byteString(proof.bytes)
+        case .joinRequest(let request): request.encode(to: &body)
+        case .joinResult(let result): result.encode(to: &body)
+        case .workspaceDigest(let workspace, let buckets):
+            body.map(count: 2)
+            body.workspace(workspace)
+            body.key(2)
+            body.byteString(buckets)
+        case .documentDigests(let workspace, let buckets):
+            body.documentDigests(workspace, buckets)
+        case .tips(let workspace, let tips, let final): body.tips(workspace, tips, final: final)
+        case .pull(let workspace, let pull): pull.encode(workspace, to: &body)
+        case .operations(let workspace, let request, let runs, let isComplete):
+            body.operations(workspace, request: request, runs, isComplete: isComplete)
+        case .forkProbe(let workspace, let tip): body.forkProbe(workspace, tip)
+        case .ping(let number, let isAnswer):
+            body.map(count: 2)
+            body.key(1)
+            body.uint(number)
+            body.key(2)
+            body.bool(isAnswer)
+        case .peers(let workspace, let records): body.peers(workspace, records)
+        case .error(let code, let retryAfterMilliseconds):
+            body.map(count: 2)
+            body.key(1)
+            body.text(code)
+            body.key(2)
+            body.uint(retryAfterMilliseconds)
+        }
+    }
+
+    /// `nil` for a type that is not in the list.
+    private static func decodeBody(
+        type: UInt8, from body: inout CBORDecoder
+    ) throws(Malformed) -> SyncMessage? {
+        switch type {
+        case 0x01: return .workspaceOpen(try WorkspaceOpening(from: &body))
+        case 0x02: return try workspaceResult(from: &body)
+        case 0x03: return try joinHello(from: &body)
+        case 0x04: return .joinRequest(try JoinRequest(from: &body))
+        case 0x05: return .joinResult(try JoinResult(from: &body))
+        case 0x10: return try workspaceDigest(from: &body)
+        case 0x11: return try documentDigests(from: &body)
+        case 0x12: return try tips(from: &body)
+        case 0x13: return try pull(from: &body)
+        case operationsType: return try operations(from: &body)
+        case 0x17: return try forkProbe(from: &body)
+        case 0x30: return try ping(from: &body)
+        case 0x31: return try peers(from: &body)
+        case 0x3f: return try error(from: &body)
+        default: return nil
+        }
+    }
+}
+
+extension CBOREncoder {
+    /// The first pair of most messages.
+    mutating func workspace(_ number: WorkspaceNumber) {
+        key(1)
+        uint(UInt64(number))
+    }
+}
+
+extension CBORDecoder {
+    /// Begins a map that must have exactly `count` pairs.
+    mutating func mapCount(exactly count: Int) throws(Malformed) {
+        let start = position
+        guard try mapCount() == count else { throw Malformed(.wrongKeys, at: start) }
+    }
+
+    /// Reads a key that must be `wanted`.
+    mutating func key(exactly wanted: UInt64) throws(Malformed) {
+        let start = position
+        guard try key() == wanted else { throw Malformed(.wrongKeys, at: start) }
+    }
+
+    /// Reads the pair with which most messages begin.
+    mutating func workspace() throws(Malformed) -> WorkspaceNumber {
+        try key(exactly: 1)
+        return try uint(as: WorkspaceNumber.self)
+    }
+
+    /// Reads a number that must be one of a closed list.
+    mutating func code<Code: RawRepresentable>(
+        _ type: Code.Type
+    ) throws(Malformed) -> Code where Code.RawValue == UInt64 {
+        let start = position
+        guard let code = Code(rawValue: try uint()) else { throw Malformed(.outOfRange, at: start) }
+        return code
+    }
+
+    /// Reads a signature: 64 bytes.
+    mutating func signature() throws(Malformed) -> Signature {
+        Signature(try byteString(exactly: Signature.byteCount))
+    }
+}
