@@ -45,7 +45,9 @@ let package = Package(
             path: "Tests/WorkspaceTestKit", swiftSettings: settings),
         .testTarget(
             name: "CRDTStoreTests",
-            dependencies: ["CRDTStore", "WorkspaceCrypto", "WorkspaceModel", "WorkspaceTestKit"],
+            dependencies: [
+                "CRDTStore", "CSodium", "WorkspaceCrypto", "WorkspaceModel", "WorkspaceTestKit",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "PeerNodeTests",
