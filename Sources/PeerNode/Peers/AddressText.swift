@@ -162,7 +162,7 @@ enum AddressText {
         var best = 0..<0
         var start = 0
         for (index, group) in groups.enumerated() {
-            if group != 0 { start = index + 1 } 
+            if group != 0 { start = index + 1 }
             if index + 1 - start > max(best.count, 1) { best = start..<index + 1 }
         }
         let texts = groups.map { String($0, radix: 16) }
