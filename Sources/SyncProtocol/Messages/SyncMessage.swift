@@ -160,3 +160,18 @@ public struct JoinRequest: Sendable, Equatable {
         self.name = name
     }
 }
+
+extension SyncMessage {
+    /// The sender's number of the workspace that the message is about, or `nil` when it is about
+    /// none, or names it by a tag.
+    public var workspace: WorkspaceNumber? {
+        switch self {
+        case .workspaceOpen(let opening): opening.workspace
+        case .workspaceDigest(let number, _), .documentDigests(let number, _),
+            .tips(let number, _, _), .pull(let number, _), .operations(let number, _, _, _),
+            .forkProbe(let number, _), .peers(let number, _):
+            number
+        case .workspaceResult, .joinHello, .joinRequest, .joinResult, .ping, .error: nil
+        }
+    }
+}

@@ -60,6 +60,9 @@ public enum Limits {
     public static let operationsMessageBytesMax = 1024 * 1024
     /// Pulls that may be outstanding on one session.
     public static let pullsOutstandingMax = 2
+    /// Logs of which one peer's claims and receipts are remembered; more come with the next
+    /// comparison.
+    public static let rememberedTipsMax = 65_536
     /// Unasked pushes that may wait in one peer's send buffer before it gets `tips` only.
     public static let unaskedUnsentBytesMax = 256 * 1024
     /// Everything that may wait in one peer's send buffer.

@@ -1,0 +1,69 @@
+public import WorkspaceModel
+
+/// Puts messages together from the fragments in decrypted frames.
+///
+/// Holds at most one unfinished message of each class, each within its own limit, and makes room
+/// only for bytes that have arrived. After an error the link is closed and the decoder is of no
+/// more use.
+public struct FrameDecoder: Sendable {
+    /// A whole message and how it came.
+    public struct Message: Sendable, Equatable {
+        /// The class of its fragments.
+        public let messageClass: MessageClass
+        /// The type and the body.
+        public let bytes: [UInt8]
+    }
+
+    private var unfinished = [[UInt8]](repeating: [], count: MessageClass.allCases.count)
+
+    /// A decoder at the start of a link.
+    public init() {}
+
+    /// How many bytes wait for the rest of their message.
+    public var bufferedBytes: Int { unfinished.reduce(into: 0) { $0 += $1.count } }
+
+    /// The messages that end in this frame, in order of their ends. An empty frame is allowed.
+    ///
+    /// - Throws: `badFragment` for an impossible head or length, `messageTooLarge` as soon as a
+    ///   message exceeds the limit of its type.
+    public mutating func messages(
+        in plaintext: [UInt8]
+    ) throws(SyncViolation) -> [Message] {
+        var messages: [Message] = []
+        var position = 0
+        while position < plaintext.count {
+            guard plaintext.count - position > Frame.fragmentHeadBytes else { throw .badFragment }
+            let head = plaintext[position]
+            let length = Int(plaintext[position + 1]) << 8 | Int(plaintext[position + 2])
+            position += Frame.fragmentHeadBytes
+            guard head & ~(Frame.finalBit | Frame.classBits) == 0,
+                let messageClass = MessageClass(rawValue: head & Frame.classBits),
+                length > 0, length <= Limits.fragmentBytesMax,
+                length <= plaintext.count - position
+            else { throw .badFragment }
+            let contents = plaintext[position..<position + length]
+            position += length
+            let isFinal = head & Frame.finalBit != 0
+            if let bytes = try take(contents, of: messageClass, isFinal: isFinal) {
+                messages.append(Message(messageClass: messageClass, bytes: bytes))
+            }
+        }
+        return messages
+    }
+
+    /// Adds a fragment and returns the message that it ends.
+    private mutating func take(
+        _ contents: ArraySlice<UInt8>, of messageClass: MessageClass, isFinal: Bool
+    ) throws(SyncViolation) -> [UInt8]? {
+        let index = Int(messageClass.rawValue)
+        guard let type = unfinished[index].first ?? contents.first else { throw .badFragment }
+        let limit = SyncMessage.bytesMax(type: type)
+        guard unfinished[index].count + contents.count <= limit else { throw .messageTooLarge }
+        if isFinal, unfinished[index].isEmpty { return [UInt8](contents) }
+        unfinished[index].append(contentsOf: contents)
+        guard isFinal else { return nil }
+        let bytes = unfinished[index]
+        unfinished[index] = []
+        return bytes
+    }
+}

@@ -1,0 +1,168 @@
+import WorkspaceModel
+
+/// What the peer says it holds and this device lacks, log by log.
+///
+/// Queues keep the order: the authority document, then logs whose pull goes on, then the rest as
+/// announced. Entries of a queue may be out of date; `state` decides.
+struct ClaimTable: Sendable {
+    /// What is being done about a claim.
+    enum State: Sendable {
+        /// Waits for its turn.
+        case queued
+        /// Asked for in an outstanding pull.
+        case pulling
+        /// Another session pulls this log.
+        case elsewhere
+        /// Came, but waits for operations that it cites.
+        case waiting
+        /// The peer did not deliver; it is not asked again unless the answer was only late.
+        case ignored
+    }
+
+    /// One log that the peer holds more of.
+    struct Claim: Sendable {
+        /// What the peer announced, one for each branch.
+        var targets: [LogPoint]
+        var state = State.queued
+        /// The peer found no common branch: the next pull names samples.
+        var needsSamples = false
+        /// How many operations are missing, as far as the sequence numbers say.
+        var behind: UInt64
+    }
+
+    private(set) var claims: [LogName: Claim] = [:]
+    /// Missing operations of all claims.
+    private(set) var behind: UInt64 = 0
+    /// Claims that somebody still works on.
+    private(set) var activeCount = 0
+
+    private var authority = LogQueue()
+    private var continued = LogQueue()
+    private var fresh = LogQueue()
+    private var elsewhere: [LogName] = []
+    private var waiting: [LogName] = []
+
+    /// Branches of one log that a peer may claim: those that everybody keeps.
+    static let targetsMax = 8
+    /// More than any log has, so that sums of claims cannot overflow.
+    private static let behindMax: UInt64 = 1 << 40
+
+    subscript(log: LogName) -> Claim? { claims[log] }
+
+    /// Notes that the peer holds `tip`; `false` when there is no room for one more log.
+    mutating func add(_ tip: LogTip, ownSequence: UInt64?, isAuthority: Bool) -> Bool {
+        let log = tip.log
+        let point = LogPoint(tip)
+        let start = ownSequence.map { $0 &+ 1 } ?? 0
+        let missing = tip.sequence >= start ? tip.sequence - start : 0
+        let amount = min(max(missing, 1), Self.behindMax)
+        if var claim = claims[log] {
+            guard !claim.targets.contains(point) else { return true }
+            // A higher place of the same branch replaces the lower one when that has come.
+            if claim.targets.count == Self.targetsMax { claim.targets.removeFirst() }
+            claim.targets.append(point)
+            behind -= claim.behind
+            claim.behind = max(claim.behind, amount)
+            behind += claim.behind
+            claims[log] = claim
+            return true
+        }
+        guard claims.count < Limits.rememberedTipsMax else { return false }
+        claims[log] = Claim(targets: [point], behind: amount)
+        behind += amount
+        activeCount += 1
+        if isAuthority { authority.append(log) } else { fresh.append(log) }
+        return true
+    }
+
+    /// Forgets what has come meanwhile; `true` when nothing of the log is missing any more.
+    mutating func settle(_ log: LogName, holds: (LogTip) -> Bool) -> Bool {
+        guard var claim = claims[log] else { return true }
+        claim.targets.removeAll { point in
+            holds(LogTip(log: log, sequence: point.sequence, id: point.id))
+        }
+        if claim.targets.isEmpty {
+            remove(log)
+            return true
+        }
+        claims[log] = claim
+        return false
+    }
+
+    mutating func remove(_ log: LogName) {
+        guard let claim = claims.removeValue(forKey: log) else { return }
+        behind -= claim.behind
+        if Self.isActive(claim.state) { activeCount -= 1 }
+    }
+
+    mutating func removeAll() {
+        self = ClaimTable()
+    }
+
+    mutating func askForSamples(_ log: LogName) {
+        claims[log]?.needsSamples = true
+    }
+
+    /// Moves a claim on, and puts it where its new state is looked for.
+    mutating func set(_ state: State, of log: LogName, isAuthority: Bool) {
+        guard let before = claims[log]?.state else { return }
+        claims[log]?.state = state
+        activeCount += (Self.isActive(state) ? 1 : 0) - (Self.isActive(before) ? 1 : 0)
+        switch state {
+        case .queued where isAuthority: authority.append(log)
+        case .queued: continued.append(log)
+        case .elsewhere: elsewhere.append(log)
+        case .waiting: waiting.append(log)
+        case .pulling, .ignored: break
+        }
+    }
+
+    /// The next log whose turn it is.
+    mutating func nextQueued() -> LogName? {
+        while let log = authority.popFirst() ?? continued.popFirst() ?? fresh.popFirst() {
+            if claims[log]?.state == .queued { return log }
+        }
+        return nil
+    }
+
+    /// Logs that another session had, to be tried again.
+    mutating func takeElsewhere() -> [LogName] {
+        defer { elsewhere = [] }
+        return elsewhere.filter { claims[$0]?.state == .elsewhere }
+    }
+
+    /// Logs that waited for others, to be tried again because something came.
+    mutating func takeWaiting() -> [LogName] {
+        defer { waiting = [] }
+        return waiting.filter { claims[$0]?.state == .waiting }
+    }
+
+    private static func isActive(_ state: State) -> Bool {
+        switch state {
+        case .queued, .pulling, .elsewhere: true
+        case .waiting, .ignored: false
+        }
+    }
+}
+
+/// First in, first out, without moving everything at each removal.
+struct LogQueue: Sendable {
+    private var logs: [LogName] = []
+    private var next = 0
+
+    mutating func append(_ log: LogName) { logs.append(log) }
+
+    mutating func popFirst() -> LogName? {
+        guard next < logs.count else { return nil }
+        let log = logs[next]
+        next += 1
+        if next == logs.count {
+            logs = []
+            next = 0
+        } else if next >= 256, next * 2 >= logs.count {
+            logs.removeFirst(next)
+            next = 0
+        }
+        return log
+    }
+}

@@ -1,0 +1,48 @@
+public import WorkspaceModel
+
+/// What a session wants to know of the workspace as it is stored on this device.
+///
+/// The node implements it over its store. Every answer comes at once, from values that are kept up
+/// to date as operations are stored; the answers to one input all speak of the same state.
+public protocol Replica {
+    /// The name of the workspace's authority document.
+    var authorityDocument: DocumentID { get }
+    /// The digest of everything that is kept (PROTOCOL.md, 5.4).
+    var root: SetDigest { get }
+    /// The 256 bucket digests, 16 bytes each, joined: 4,096 bytes.
+    var bucketDigests: [UInt8] { get }
+    /// The number that the last stored operation or moved tip got on arrival.
+    var arrival: UInt64 { get }
+
+    /// The kept documents whose names begin with `bucket`, ascending.
+    func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest]
+    /// The kept tips of `document`, ascending by log, then sequence, then id; none if unknown.
+    func tips(of document: DocumentID) -> [LogTip]
+    /// Kept tips that moved after `arrival`, in any fixed order that keeps documents together; may
+    /// stop as soon as there are more than `limit`.
+    func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip]
+    /// The tips of all branches that are stored of `log`, ascending by sequence, then id.
+    func branchTips(of log: LogName) -> [LogPoint]
+    /// Of every branch of `log` the places at -1, -2, -4 … before its tip, and sequence 0; at most
+    /// `SyncMessage.pullPointsMax`.
+    func samples(of log: LogName) -> [LogPoint]
+    /// Whether this operation is stored.
+    func holds(_ tip: LogTip) -> Bool
+    /// Operations behind what the item's asker has, up to its target.
+    ///
+    /// - Parameter maxBytes: how much they may cost by `OperationRun.encodedBytesMax`.
+    func runs(for item: PullItem, maxBytes: Int) -> PullAnswer
+    /// `H("wsx-mine1", …)` over the stored log tips of `device` (PROTOCOL.md, 5.3).
+    func ownTipsDigest(of device: DeviceID) -> SetDigest
+}
+
+/// What a replica has for one item of a pull.
+public enum PullAnswer: Sendable, Equatable {
+    /// The next operations on the way to the target, the first behind one that the asker has.
+    /// `isComplete` unless some were left out for size.
+    case runs([OperationRun], isComplete: Bool)
+    /// None of the asker's places lies on the target's branch, and none of them is sequence 0.
+    case noCommonBranch
+    /// The target is not stored here.
+    case unknownTarget
+}

@@ -1,0 +1,35 @@
+/// When to dial a peer again: soon at first, then less and less often, never in step with others.
+///
+/// - Source: "Exponential Backoff And Jitter": half of each delay is fixed, half is chance.
+public struct RetrySchedule: Hashable, Sendable {
+    /// The longest first delay, in milliseconds.
+    public static let firstMilliseconds: UInt64 = 1_000
+    /// The longest delay of all, in milliseconds.
+    public static let lastMilliseconds: UInt64 = 5 * 60 * 1_000
+
+    /// How often it failed in a row; beyond 9 nothing changes any more.
+    private var failures: UInt64 = 0
+
+    /// A schedule of a peer that was not dialled yet.
+    public init() {}
+
+    /// The delay after one more failure, in milliseconds: from half of the step to the whole.
+    ///
+    /// - Parameter random: any number; equal numbers give equal delays.
+    public mutating func delayAfterFailure(random: UInt64) -> UInt64 {
+        let step = min(Self.firstMilliseconds << failures, Self.lastMilliseconds)
+        if failures < 9 { failures += 1 }
+        return step / 2 + random % (step / 2 + 1)
+    }
+
+    /// A link was made and lived: the next failure is the first one.
+    public mutating func succeeded() { failures = 0 }
+
+    /// The network changed: what was unreachable may be near. Dial at once.
+    ///
+    /// - Returns: the delay until then, in milliseconds: none.
+    public mutating func networkChanged() -> UInt64 {
+        failures = 0
+        return 0
+    }
+}

@@ -1,0 +1,115 @@
+import WorkspaceModel
+
+/// What the peer was told of one log. Counts are sequence numbers plus one.
+struct Outgoing: Sendable {
+    /// Up to where it was told.
+    var told: UInt64
+    /// Up to where it said that it holds the log, as far as known.
+    var confirmed: UInt64
+    /// Up to where it will hold the log when the pushes under way have arrived.
+    var pushed: UInt64
+
+    var missing: UInt64 { told > confirmed ? told - confirmed : 0 }
+}
+
+/// Live pushes, gathered announcements, receipts (PROTOCOL.md, 5.4, step 4).
+extension SyncSession {
+    /// How long announcements are gathered, in milliseconds.
+    static let gatherMilliseconds: UInt64 = 100
+    /// Tips in one live message: a busy relay has few logs that move at a time.
+    private static let liveTipsMax = 2_048
+
+    /// Pushes what this device wrote, or announces it when the peer is slow or lacks what comes
+    /// before.
+    mutating func append(_ run: OperationRun, tip: LogTip, replica: some Replica) {
+        guard standing == .full, openingsReceived > 0 else { return }
+        comparison.isWanted = true
+        // Without agreement, only what was pushed or confirmed on this link is surely there.
+        let start = agreedOnThisLink ? run.firstSequence : 0
+        var log =
+            outgoing[run.log]
+            ?? Outgoing(told: run.firstSequence, confirmed: start, pushed: start)
+        let bytes = run.encodedBytesEstimate
+        let isTooMuch = unaskedUnsent + bytes > Limits.unaskedUnsentBytesMax
+        let end = run.firstSequence + UInt64(run.entries.count)
+        if log.pushed >= run.firstSequence, !isTooMuch, !gathered.contains(run.log) {
+            unaskedUnsent += bytes
+            send(
+                .operations(configuration.workspace, request: 0, [run], isComplete: true), .live,
+                isUnasked: true)
+            log.pushed = max(log.pushed, end)
+        } else {
+            gather(run.log)
+        }
+        let before = outgoing[run.log]?.missing ?? 0
+        log.told = max(log.told, end)
+        if outgoing[run.log] == nil {
+            log.confirmed = max(log.confirmed, run.firstSequence)
+            guard outgoing.count < Limits.rememberedTipsMax else { return }
+        }
+        outgoing[run.log] = log
+        ahead += log.missing - min(before, log.missing)
+    }
+
+    /// Wants the tips of `log` announced soon.
+    mutating func gather(_ log: LogName) {
+        guard standing == .full, openingsReceived > 0, !peerRefuses else { return }
+        guard gathered.count < Limits.rememberedTipsMax else { return }
+        gathered.insert(log)
+        gatherDeadline = gatherDeadline ?? (now + Self.gatherMilliseconds)
+    }
+
+    /// Announces what was gathered, unless the peer has not even taken what is waiting.
+    mutating func announceWhenDue(replica: some Replica) {
+        guard let due = gatherDeadline, due <= now else { return }
+        guard unaskedUnsent < Limits.unaskedUnsentBytesMax else {
+            gatherDeadline = now + Self.gatherMilliseconds
+            return
+        }
+        gatherDeadline = nil
+        var tips: [LogTip] = []
+        for log in gathered.sorted() {
+            for point in replica.branchTips(of: log) {
+                tips.append(LogTip(log: log, sequence: point.sequence, id: point.id))
+            }
+        }
+        gathered = []
+        for start in stride(from: 0, to: tips.count, by: Self.liveTipsMax) {
+            let part = [LogTip](tips[start..<min(start + Self.liveTipsMax, tips.count)])
+            unaskedUnsent += 32 + 80 * part.count
+            send(.tips(configuration.workspace, part, final: false), .live, isUnasked: true)
+        }
+    }
+
+    /// The peer is told of these tips at the end of a descent.
+    mutating func noteAnnounced(_ tips: [LogTip]) {
+        for tip in tips where outgoing[tip.log] == nil && tip.sequence < .max {
+            guard outgoing.count < Limits.rememberedTipsMax else { return }
+            // At least the tip is missing; the peer's pull says how much it is.
+            outgoing[tip.log] = Outgoing(
+                told: tip.sequence + 1, confirmed: tip.sequence, pushed: 0)
+            ahead += 1
+        }
+    }
+
+    /// A pull says exactly what the peer has.
+    mutating func noteHave(_ item: PullItem) {
+        guard var log = outgoing[item.target.log] else { return }
+        let highest = item.have.map(\.sequence).max()
+        guard highest != .max else { return }
+        let before = log.missing
+        log.confirmed = highest.map { $0 + 1 } ?? 0
+        outgoing[item.target.log] = log
+        ahead = ahead - before + log.missing
+    }
+
+    /// The peer holds this operation, which this device has as well, and all below it.
+    mutating func confirm(_ tip: LogTip) {
+        guard var log = outgoing[tip.log], tip.sequence < .max else { return }
+        let before = log.missing
+        log.confirmed = max(log.confirmed, tip.sequence + 1)
+        log.pushed = max(log.pushed, log.confirmed)
+        outgoing[tip.log] = log
+        ahead = ahead - before + log.missing
+    }
+}

@@ -1,0 +1,214 @@
+import WorkspaceModel
+
+/// When roots are compared again.
+struct Comparison: Sendable {
+    /// The shortest time between two comparisons, in milliseconds.
+    static let intervalMin: UInt64 = 30_000
+    /// The longest, after descents that moved nothing.
+    static let intervalMax: UInt64 = 10 * 60 * 1_000
+
+    var last: UInt64 = 0
+    var interval = Comparison.intervalMin
+    /// Something changed since the last comparison, so that another one can tell something.
+    var isWanted = false
+    /// The last comparison found a difference.
+    var wasUnequal = false
+    /// Operations went either way because of it.
+    var hasMoved = false
+
+    /// The next comparison begins.
+    mutating func begin(at now: UInt64) {
+        if wasUnequal, !hasMoved {
+            interval = min(interval * 2, Self.intervalMax)
+        } else {
+            interval = Self.intervalMin
+        }
+        last = now
+        isWanted = false
+        wasUnequal = false
+        hasMoved = false
+    }
+}
+
+/// Opening, comparing and descending (PROTOCOL.md, 5.4, steps 1 and 2).
+extension SyncSession {
+    /// Tips that one descent announces at most; the rest comes with the next one.
+    static let announcedTipsMax = 16_384
+    /// Tips in one message: about 75 bytes each.
+    private static let tipsPerMessage = 2_048
+    /// Documents in one message: about 52 bytes each.
+    private static let documentsPerMessage = 4_096
+
+    /// Says what this side thinks of the peer.
+    mutating func open(as standing: Standing, replica: some Replica) {
+        phase = .open
+        self.standing = standing
+        guard standing != .removed else {
+            return send(.workspaceResult(tag: configuration.tag, .removed), .control)
+        }
+        sayRoot(replica: replica)
+        if standing == .authorityOnly {
+            send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
+        }
+    }
+
+    /// Sends `ws_open`; whoever may not know it is told no digest.
+    private mutating func sayRoot(replica: some Replica) {
+        openingsSent += 1
+        comparison.begin(at: now)
+        let isFull = standing == .full
+        let opening = WorkspaceOpening(
+            workspace: configuration.workspace, tag: configuration.tag,
+            root: isFull ? replica.root : .zero, agreedRoot: isFull ? agreed?.root : nil,
+            mine: isFull ? replica.ownTipsDigest(of: configuration.peerDevice) : .zero)
+        send(.workspaceOpen(opening), .control)
+    }
+
+    /// The peer said its root. Each side answers an opening that it did not ask for with its own.
+    mutating func opened(
+        by opening: WorkspaceOpening, replica: some Replica
+    ) throws(SyncViolation) {
+        guard openingAllowance.take(at: now) else { throw .tooMany }
+        openingsReceived += 1
+        peerRefuses = false
+        if openingsSent < openingsReceived {
+            sayRoot(replica: replica)
+            if standing == .authorityOnly {
+                send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
+            }
+        }
+        guard standing == .full else { return }
+        digestsAllowed = min(digestsAllowed + 1, 4)
+        if opening.mine == replica.ownTipsDigest(of: configuration.ownDevice) {
+            effects.append(.ownOperationsConfirmed)
+        }
+        let root = replica.root
+        if opening.root == root { return agree(on: root, replica: replica) }
+        comparison.wasUnequal = true
+        descend(against: opening, replica: replica)
+    }
+
+    private mutating func agree(on root: SetDigest, replica: some Replica) {
+        descent = .finished
+        agreedOnThisLink = true
+        comparison.isWanted = false
+        outgoing = [:]
+        ahead = 0
+        guard agreed?.root != root else { return }
+        let agreement = Agreement(root: root, arrival: replica.arrival)
+        agreed = agreement
+        effects.append(.remember(agreement))
+    }
+
+    private mutating func descend(against opening: WorkspaceOpening, replica: some Replica) {
+        if let agreed, opening.agreedRoot == agreed.root {
+            let limit = Self.announcedTipsMax
+            let tips = replica.tips(changedSince: agreed.arrival, limit: limit)
+            if tips.count <= limit {
+                descent = .tips(1)
+                return announce(tips)
+            }
+        }
+        descent = .digest
+        // A workspace of very many documents is answered in several messages.
+        documentDigestsAllowed = min(documentDigestsAllowed + 64, 256)
+        send(
+            .workspaceDigest(configuration.workspace, buckets: replica.bucketDigests), .bulk)
+    }
+
+    /// The tips that end a descent, in messages of bearable size, the last one final.
+    private mutating func announce(_ tips: [LogTip]) {
+        noteAnnounced(tips)
+        var start = 0
+        repeat {
+            let end = min(start + Self.tipsPerMessage, tips.count)
+            let part = [LogTip](tips[start..<end])
+            send(.tips(configuration.workspace, part, final: end == tips.count), .bulk)
+            start = end
+        } while start < tips.count
+    }
+
+    /// Answers a digest with the documents of all unequal buckets.
+    mutating func answerDigest(_ buckets: [UInt8], replica: some Replica) throws(SyncViolation) {
+        guard standing == .full else { return }
+        guard digestsAllowed > 0 else { throw .outOfTurn }
+        digestsAllowed -= 1
+        let own = replica.bucketDigests
+        var messages: [[BucketDigests]] = [[]]
+        var room = Self.documentsPerMessage
+        for bucket in UInt8.min...UInt8.max {
+            let range = Int(bucket) * 16..<Int(bucket) * 16 + 16
+            guard own[range] != buckets[range] else { continue }
+            var documents = replica.documentDigests(inBucket: bucket)[...]
+            repeat {
+                if room == 0 {
+                    messages.append([])
+                    room = Self.documentsPerMessage
+                }
+                let part = [DocumentDigest](documents.prefix(room))
+                messages[messages.count - 1].append(
+                    BucketDigests(bucket: bucket, documents: part))
+                documents = documents.dropFirst(part.count)
+                room -= part.count
+            } while !documents.isEmpty
+        }
+        descent = .tips(messages.count)
+        for message in messages {
+            send(.documentDigests(configuration.workspace, message), .bulk)
+        }
+    }
+
+    /// Answers document digests with the tips of all unequal documents.
+    mutating func answerDocumentDigests(
+        _ buckets: [BucketDigests], replica: some Replica
+    ) throws(SyncViolation) {
+        guard standing == .full else { return }
+        guard documentDigestsAllowed > 0 else { throw .outOfTurn }
+        documentDigestsAllowed -= 1
+        var tips: [LogTip] = []
+        for bucket in buckets {
+            var theirs = bucket.documents[...]
+            for own in replica.documentDigests(inBucket: bucket.bucket) {
+                theirs = theirs.drop { $0.document < own.document }
+                guard theirs.first != own else { continue }
+                tips += replica.tips(of: own.document)
+            }
+            if tips.count > Self.announcedTipsMax { break }
+        }
+        if tips.count > Self.announcedTipsMax {
+            tips.removeLast(tips.count - Self.announcedTipsMax)
+            comparison.isWanted = true
+        }
+        announce(tips)
+    }
+
+    /// One part of what the peer announces is complete.
+    mutating func finalTipsCame() {
+        guard case .tips(let count) = descent else { return }
+        descent = count > 1 ? .tips(count - 1) : .finished
+    }
+
+    /// The peer does not serve the workspace; if it asks for the authority document, it gets the
+    /// tips of that.
+    mutating func refused(_ refusal: WorkspaceRefusal, replica: some Replica) {
+        peerRefuses = true
+        effects.append(.refused(refusal))
+        guard refusal == .authorityOnly, standing == .full else { return }
+        let tips = replica.tips(of: replica.authorityDocument)
+        send(.tips(configuration.workspace, tips, final: true), .control)
+    }
+
+    /// When the roots are compared next, if there is anything to learn from it.
+    var comparisonDeadline: UInt64? {
+        guard standing == .full, openingsReceived > 0, !peerRefuses, comparison.isWanted
+        else { return nil }
+        // Not while operations are still coming: the roots would differ for certain.
+        let due = comparison.last + comparison.interval
+        return outstanding.isEmpty ? due : max(due, now + 1_000)
+    }
+
+    mutating func compareWhenDue(replica: some Replica) {
+        guard let due = comparisonDeadline, due <= now else { return }
+        sayRoot(replica: replica)
+    }
+}

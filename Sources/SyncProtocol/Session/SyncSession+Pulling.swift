@@ -1,0 +1,267 @@
+import WorkspaceModel
+
+/// A pull that was sent.
+struct Outstanding: Sendable {
+    /// A pull that brings nothing for so long is given up.
+    static let patienceMilliseconds: UInt64 = 5_000
+
+    let request: RequestNumber
+    /// The logs that were asked for, in order, and the highest sequence wanted of each.
+    let logs: [LogName]
+    let highest: [LogName: UInt64]
+    /// `nil` once the answer is here and being stored.
+    var deadline: UInt64?
+    /// Logs for which the peer wants samples.
+    var probed: Set<LogName> = []
+    /// Whether the answer left nothing out for size.
+    var isComplete = true
+
+    /// The peer is slow, but sending.
+    mutating func extend(from now: UInt64) {
+        if deadline != nil { deadline = now + Self.patienceMilliseconds }
+    }
+}
+
+/// Asking for what the peer announced (PROTOCOL.md, 5.4, step 3).
+extension SyncSession {
+    /// Bytes of one pull's items, so that the message keeps below its limit.
+    private static let itemBytesMax = 192 * 1024
+    /// Operations that one answer may bring: asking for more only repeats the question.
+    private static let operationsPerPull: UInt64 = 8_192
+    /// Pulls that a peer may leave unanswered.
+    private static let expiredMax = 8
+
+    /// Notes what the peer announces.
+    mutating func claim(_ tips: [LogTip], replica: some Replica) {
+        guard standing == .full || standing == .authorityOnly else { return }
+        let authority = replica.authorityDocument
+        if standing == .full, !tips.isEmpty { effects.append(.peerHolds(tips)) }
+        for tip in tips {
+            let isAuthority = tip.log.document == authority
+            guard isAuthority || standing == .full else { continue }
+            if replica.holds(tip) {
+                confirm(tip)
+                continue
+            }
+            comparison.isWanted = true
+            let own = replica.branchTips(of: tip.log).last?.sequence
+            // Without room the tip is lost; the next comparison announces it again.
+            _ = claims.add(tip, ownSequence: own, isAuthority: isAuthority)
+        }
+    }
+
+    /// Sends pulls while there is something to ask for and fewer than two are outstanding.
+    mutating func plan(replica: some Replica, planner: inout PullPlanner) {
+        guard phase == .open, standing == .full || standing == .authorityOnly else { return }
+        while outstanding.count < Limits.pullsOutstandingMax {
+            let items = nextItems(replica: replica, planner: &planner)
+            guard !items.isEmpty else { return }
+            lastRequest = lastRequest == .max ? 1 : lastRequest + 1
+            var logs: [LogName] = []
+            var highest: [LogName: UInt64] = [:]
+            for item in items {
+                let log = item.target.log
+                if let before = highest[log] {
+                    highest[log] = max(before, item.target.sequence)
+                } else {
+                    logs.append(log)
+                    highest[log] = item.target.sequence
+                }
+            }
+            outstanding.append(
+                Outstanding(
+                    request: lastRequest, logs: logs, highest: highest,
+                    deadline: now + Outstanding.patienceMilliseconds))
+            let pull = PullRequest(
+                request: lastRequest, items: items, maxBytes: Limits.operationsMessageBytesMax)
+            send(.pull(configuration.workspace, pull), .control)
+        }
+    }
+
+    private mutating func nextItems(
+        replica: some Replica, planner: inout PullPlanner
+    ) -> [PullItem] {
+        var items: [PullItem] = []
+        var bytes = 0
+        var operations: UInt64 = 0
+        let countMax = SyncMessage.pullItemsMax - ClaimTable.targetsMax
+        while items.count <= countMax, bytes < Self.itemBytesMax,
+            operations < Self.operationsPerPull, let log = claims.nextQueued()
+        {
+            let isAuthority = log.document == replica.authorityDocument
+            if claims.settle(log, holds: replica.holds) { continue }
+            guard planner.reserve(log, for: configuration.source) else {
+                claims.set(.elsewhere, of: log, isAuthority: isAuthority)
+                continue
+            }
+            claims.set(.pulling, of: log, isAuthority: isAuthority)
+            guard let claim = claims[log] else { continue }
+            let points = claim.needsSamples ? replica.samples(of: log) : replica.branchTips(of: log)
+            let have = [LogPoint](points.prefix(SyncMessage.pullPointsMax))
+            for target in claim.targets {
+                let tip = LogTip(log: log, sequence: target.sequence, id: target.id)
+                items.append(PullItem(target: tip, have: have))
+                bytes += 112 + 28 * have.count
+            }
+            operations += claim.behind
+        }
+        return items
+    }
+
+    /// A live push: an author sends its own new operations.
+    mutating func receivePush(
+        _ runs: [OperationRun], replica: some Replica
+    ) throws(SyncViolation) {
+        guard runs.allSatisfy({ $0.log.device == configuration.peerDevice }) else {
+            throw .unasked
+        }
+        let authority = replica.authorityDocument
+        let wanted: [OperationRun]
+        switch standing {
+        case .full: wanted = runs
+        case .authorityOnly: wanted = runs.filter { $0.log.document == authority }
+        case .joining, .removed: wanted = []
+        }
+        if !wanted.isEmpty { effects.append(.ingest(wanted, answering: 0)) }
+    }
+
+    /// The answer to a pull.
+    mutating func receiveAnswer(
+        _ runs: [OperationRun], to request: RequestNumber, isComplete: Bool,
+        _ replica: some Replica, _ planner: inout PullPlanner
+    ) throws(SyncViolation) {
+        if let late = expired.firstIndex(where: { $0.request == request }) {
+            let pull = expired.remove(at: late)
+            guard pull.covers(runs) else { throw .unasked }
+            // It was only slow: what it still owes is asked for again.
+            for log in pull.logs where claims[log]?.state == .ignored { requeue(log, replica) }
+            if !runs.isEmpty { effects.append(.ingest(runs, answering: request)) }
+            return
+        }
+        guard
+            let index = outstanding.firstIndex(where: {
+                $0.request == request && $0.deadline != nil
+            }), outstanding[index].covers(runs)
+        else { throw .unasked }
+        outstanding[index].deadline = nil
+        outstanding[index].isComplete = isComplete
+        if runs.isEmpty {
+            settle(request, stored: [], waiting: [], replica, &planner)
+        } else {
+            effects.append(.ingest(runs, answering: request))
+        }
+    }
+
+    /// The peer found none of our places on its branch.
+    mutating func probed(_ log: LogName) {
+        guard
+            let index = outstanding.firstIndex(where: {
+                $0.deadline != nil && $0.highest[log] != nil
+            }), let claim = claims[log], !claim.needsSamples
+        else { return }
+        outstanding[index].probed.insert(log)
+    }
+
+    /// Operations are stored, from whomever they came.
+    mutating func stored(
+        _ tips: [LogTip], waiting: [LogName], answering request: RequestNumber?,
+        _ replica: some Replica, _ planner: inout PullPlanner
+    ) {
+        if request == 0, tips.isEmpty || !waiting.isEmpty { comparison.isWanted = true }
+        for tip in tips {
+            gather(tip.log)
+            guard let claim = claims[tip.log], claim.state != .pulling else { continue }
+            if !claims.settle(tip.log, holds: replica.holds), claim.state != .queued,
+                claim.state != .ignored
+            {
+                requeue(tip.log, replica)
+            }
+        }
+        if let request, request != 0 {
+            let logs = Set(tips.map(\.log))
+            settle(request, stored: logs, waiting: Set(waiting), replica, &planner)
+        }
+        guard !tips.isEmpty else { return }
+        comparison.isWanted = true
+        for log in claims.takeWaiting() { requeue(log, replica) }
+    }
+
+    mutating func requeue(_ log: LogName, _ replica: some Replica) {
+        claims.set(.queued, of: log, isAuthority: log.document == replica.authorityDocument)
+    }
+
+    /// A pull is over: what came is forgotten, what may still come is asked for again, and what
+    /// the peer claimed without delivering is left to others.
+    private mutating func settle(
+        _ request: RequestNumber, stored: Set<LogName>, waiting: Set<LogName>,
+        _ replica: some Replica, _ planner: inout PullPlanner
+    ) {
+        guard let index = outstanding.firstIndex(where: { $0.request == request }) else { return }
+        let pull = outstanding.remove(at: index)
+        let hasProgress = !stored.isEmpty || !waiting.isEmpty || !pull.probed.isEmpty
+        comparison.hasMoved = comparison.hasMoved || !stored.isEmpty
+        // An answer cut short without any use must not be asked for again for ever.
+        var blamesNext = !pull.isComplete && !hasProgress
+        for log in pull.logs {
+            release(log, planner: &planner)
+            guard !claims.settle(log, holds: replica.holds) else { continue }
+            let isAuthority = log.document == replica.authorityDocument
+            if pull.probed.contains(log) {
+                claims.askForSamples(log)
+                claims.set(.queued, of: log, isAuthority: isAuthority)
+            } else if waiting.contains(log), pull.isComplete || !stored.contains(log) {
+                claims.set(.waiting, of: log, isAuthority: isAuthority)
+            } else if stored.contains(log) || !(pull.isComplete || blamesNext) {
+                claims.set(.queued, of: log, isAuthority: isAuthority)
+            } else {
+                blamesNext = false
+                claims.set(.ignored, of: log, isAuthority: isAuthority)
+            }
+        }
+    }
+
+    /// Gives up pulls that brought nothing in time.
+    mutating func expirePulls(
+        replica: some Replica, planner: inout PullPlanner
+    ) throws(SyncViolation) {
+        while let index = outstanding.firstIndex(where: { ($0.deadline ?? .max) <= now }) {
+            let pull = outstanding.remove(at: index)
+            guard expired.count < Self.expiredMax else { throw .unresponsive }
+            expired.append(pull)
+            for log in pull.logs {
+                release(log, planner: &planner)
+                let isAuthority = log.document == replica.authorityDocument
+                claims.set(.ignored, of: log, isAuthority: isAuthority)
+            }
+        }
+    }
+
+    /// Frees all logs that this session pulls, and forgets what the peer claims.
+    mutating func giveBack(planner: inout PullPlanner) {
+        for pull in outstanding {
+            for log in pull.logs { release(log, planner: &planner) }
+        }
+        // Answers may be under way still: they are not unasked.
+        expired = [Outstanding]((expired + outstanding).suffix(Self.expiredMax))
+        outstanding = []
+        claims.removeAll()
+    }
+
+    private mutating func release(_ log: LogName, planner: inout PullPlanner) {
+        guard planner.release(log, by: configuration.source),
+            !effects.contains(.replanOthers)
+        else { return }
+        effects.append(.replanOthers)
+    }
+}
+
+extension Outstanding {
+    /// Whether `runs` are of the logs that were asked for, and none goes past its target.
+    func covers(_ runs: [OperationRun]) -> Bool {
+        runs.allSatisfy { run in
+            guard let target = highest[run.log], run.firstSequence <= target else { return false }
+            return UInt64(run.entries.count) <= target - run.firstSequence + 1
+                || target == .max
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import WorkspaceModel
+
+/// Answering pulls. The request is the credit, so only the number of requests is watched here.
+extension SyncSession {
+    /// Pulls that wait until the link has sent earlier answers.
+    private static let waitingPullsMax = 2 * Limits.pullsOutstandingMax
+    /// What an `ops` message needs besides its runs.
+    private static let envelopeBytes = 64
+
+    /// Answers a pull now, or when the link has room.
+    mutating func serve(_ pull: PullRequest, replica: some Replica) throws(SyncViolation) {
+        guard waitingPulls.count < Self.waitingPullsMax else { throw .tooMany }
+        waitingPulls.append(pull)
+        serveWaiting(replica: replica)
+    }
+
+    /// Answers the pulls for which the link has room.
+    mutating func serveWaiting(replica: some Replica) {
+        let room = Limits.unsentBytesMax - Limits.operationsMessageBytesMax
+        while askedUnsent <= room, let pull = waitingPulls.first {
+            waitingPulls.removeFirst()
+            answer(pull, replica: replica)
+        }
+    }
+
+    private mutating func answer(_ pull: PullRequest, replica: some Replica) {
+        var runs: [OperationRun] = []
+        var left = min(pull.maxBytes, Limits.operationsMessageBytesMax) - Self.envelopeBytes
+        var isComplete = true
+        for item in pull.items where isServed(item.target.log, replica: replica) {
+            noteHave(item)
+            switch replica.runs(for: item, maxBytes: max(left, 0)) {
+            case .runs(let found, let isWhole):
+                isComplete = isWhole
+                for run in found {
+                    left -= run.encodedBytesMax
+                    guard left >= 0 else {
+                        isComplete = false
+                        break
+                    }
+                    runs.append(run)
+                }
+            case .noCommonBranch:
+                // Control overtakes the answer, so the asker knows before it draws conclusions.
+                send(.forkProbe(configuration.workspace, item.target), .control)
+            case .unknownTarget:
+                break
+            }
+            if !isComplete { break }
+        }
+        if !runs.isEmpty { comparison.hasMoved = true }
+        askedUnsent += runs.reduce(into: Self.envelopeBytes) { $0 += $1.encodedBytesEstimate }
+        send(
+            .operations(
+                configuration.workspace, request: pull.request, runs, isComplete: isComplete),
+            .bulk)
+    }
+
+    private func isServed(_ log: LogName, replica: some Replica) -> Bool {
+        switch standing {
+        case .full: true
+        case .joining: log.document == replica.authorityDocument
+        case .authorityOnly, .removed: false
+        }
+    }
+}

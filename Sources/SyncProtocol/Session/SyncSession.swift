@@ -1,0 +1,334 @@
+public import WorkspaceModel
+
+/// One side of the conversation after which two peers hold the same operations of a workspace.
+///
+/// The session reads no socket, no clock and no disk. Its owner gives it one `Input` at a time,
+/// with the time and the replica as it is then, and carries out the `Effect`s in order.
+///
+///     idle ──opened──▶ open ──violation or closed──▶ closed
+///                       │
+///     roots unequal: descent ──tips──▶ claims ──pull──▶ ops ──ingest──▶ stored
+///
+/// - Source: PROTOCOL.md, 5.4.
+public struct SyncSession: Sendable {
+    /// What does not change while the session lives.
+    public struct Configuration: Sendable {
+        /// The number under which this side opens the workspace.
+        public var workspace: WorkspaceNumber
+        /// The workspace's tag on this link.
+        public var tag: WorkspaceTag
+        /// This device.
+        public var ownDevice: DeviceID
+        /// The device at the other end.
+        public var peerDevice: DeviceID
+        /// The session's number in the planner.
+        public var source: PullPlanner.SourceID
+
+        /// A configuration with the given values.
+        public init(
+            workspace: WorkspaceNumber, tag: WorkspaceTag, ownDevice: DeviceID,
+            peerDevice: DeviceID, source: PullPlanner.SourceID
+        ) {
+            self.workspace = workspace
+            self.tag = tag
+            self.ownDevice = ownDevice
+            self.peerDevice = peerDevice
+            self.source = source
+        }
+    }
+
+    /// What this side grants the peer.
+    public enum Standing: Sendable, Equatable {
+        /// A valid grant: everything is asked for and served.
+        case full
+        /// No valid grant is known (yet): the authority document is asked for, nothing is served.
+        case authorityOnly
+        /// Somebody who joins by an invite: the authority document is served, nothing is asked.
+        case joining
+        /// A valid removal is known: the peer is told so, and nothing else.
+        case removed
+    }
+
+    /// What both sides held when their roots were last equal.
+    public struct Agreement: Sendable, Hashable {
+        /// The common root.
+        public var root: SetDigest
+        /// This side's arrival number at that time.
+        public var arrival: UInt64
+
+        /// The agreement on `root` at `arrival`.
+        public init(root: SetDigest, arrival: UInt64) {
+            self.root = root
+            self.arrival = arrival
+        }
+    }
+
+    /// What can happen to a session.
+    public enum Input: Sendable {
+        /// The link is up. `agreed` is what `remember` said last about this peer's store.
+        case opened(Standing, agreed: Agreement?)
+        /// A message about this workspace came.
+        case received(SyncMessage)
+        /// Part of a message came: the peer is slow, but alive.
+        case receiving
+        /// This device wrote `run`, whose last operation is `tip`.
+        case appended(OperationRun, tip: LogTip)
+        /// Operations are stored, after COMMIT: the new tips. Every session of the workspace gets
+        /// it; the one whose `ingest` it answers also gets the request's number, even when there
+        /// are no tips, and the logs of which something now waits for what it cites.
+        case stored([LogTip], waiting: [LogName], answering: RequestNumber?)
+        /// Another session gave logs back.
+        case replan
+        /// The peer holds these tips, as another message said (`join_result`).
+        case announced([LogTip])
+        /// This side thinks otherwise of the peer now.
+        case standingChanged(Standing)
+        /// So much waits in the link's send queue, in bytes; said whenever it shrank.
+        case sendQueueLevel(unasked: Int, asked: Int)
+        /// The time of the last `setDeadline` has come.
+        case deadline
+        /// The link is gone.
+        case closed
+    }
+
+    /// What the owner must do.
+    public enum Effect: Sendable, Equatable {
+        /// Encode and send. `isUnasked` counts against `Limits.unaskedUnsentBytesMax`.
+        case send(SyncMessage, MessageClass, isUnasked: Bool)
+        /// Check and store, then answer with `stored`. Request 0 is a live push.
+        case ingest([OperationRun], answering: RequestNumber)
+        /// Store with the operations it speaks of; replaces what was remembered of this peer.
+        case remember(Agreement)
+        /// The peer announced that it holds these: receipts.
+        case peerHolds([LogTip])
+        /// The peer knows exactly the own operations that this device has: it may write.
+        case ownOperationsConfirmed
+        /// The peer does not serve this workspace.
+        case refused(WorkspaceRefusal)
+        /// For the first time everything that the peer announced is here.
+        case caughtUp
+        /// Give `replan` to the other sessions of the workspace.
+        case replanOthers
+        /// Give `deadline` at this time, in milliseconds, instead of at any time set before.
+        case setDeadline(UInt64?)
+        /// Close the link: the peer broke the rules.
+        case close(SyncViolation)
+    }
+
+    enum Phase: Sendable { case idle, open, closed }
+
+    /// What is still to come of the peer's side of a comparison.
+    enum Descent: Sendable, Equatable {
+        case none
+        /// The peer's digest, after which it is known how many final `tips` come.
+        case digest
+        /// So many final `tips`.
+        case tips(Int)
+        case finished
+    }
+
+    let configuration: Configuration
+    var phase = Phase.idle
+    var standing = Standing.removed
+    var agreed: Agreement?
+    /// Whether the roots were equal on this link: then everything older is on both sides.
+    var agreedOnThisLink = false
+    /// The peer said that it serves nothing (yet).
+    var peerRefuses = false
+
+    var openingsSent = 0
+    var openingsReceived = 0
+    var openingAllowance = Allowance(tokens: 8, refillMilliseconds: 10_000)
+    /// Foreign digests that may be answered.
+    var digestsAllowed = 0
+    /// Foreign document digests that may be answered.
+    var documentDigestsAllowed = 0
+    var descent = Descent.none
+    var caughtUpWasTold = false
+    var comparison = Comparison()
+
+    var claims = ClaimTable()
+    var outstanding: [Outstanding] = []
+    /// Pulls that were given up; their answers may still come.
+    var expired: [Outstanding] = []
+    var lastRequest: RequestNumber = 0
+    var waitingPulls: [PullRequest] = []
+
+    var gathered: Set<LogName> = []
+    var gatherDeadline: UInt64?
+    var outgoing: [LogName: Outgoing] = [:]
+    /// Operations that the peer was told of and did not confirm.
+    public internal(set) var ahead: UInt64 = 0
+    var unaskedUnsent = 0
+    var askedUnsent = 0
+
+    var now: UInt64 = 0
+    private var deadline: UInt64?
+    var effects: [Effect] = []
+
+    /// A session that has not said anything yet.
+    public init(_ configuration: Configuration) {
+        self.configuration = configuration
+    }
+
+    /// Operations that the peer announced and this device lacks, as far as known.
+    public var behind: UInt64 { claims.behind }
+
+    /// Takes one input and returns what to do about it.
+    ///
+    /// - Parameters:
+    ///   - now: milliseconds of a clock that never goes back.
+    ///   - replica: the workspace as it is stored.
+    ///   - planner: shared by all sessions of the workspace.
+    public mutating func handle(
+        _ input: Input, at now: UInt64, replica: some Replica, planner: inout PullPlanner
+    ) -> [Effect] {
+        self.now = max(self.now, now)
+        effects.removeAll(keepingCapacity: true)
+        switch (phase, input) {
+        case (.idle, .opened(let standing, let agreed)):
+            self.agreed = agreed
+            open(as: standing, replica: replica)
+        case (.open, _):
+            do {
+                try handleOpen(input, replica: replica, planner: &planner)
+            } catch {
+                end(planner: &planner)
+                effects.append(.close(error))
+            }
+        case (.closed, _):  // what was already under way when it ended
+            return []
+        case (.idle, .closed):
+            phase = .closed
+        case (.idle, _):  // an operation may be stored before the link is open
+            return []
+        }
+        updateDeadline()
+        defer { effects = [] }
+        return effects
+    }
+
+    private mutating func handleOpen(
+        _ input: Input, replica: some Replica, planner: inout PullPlanner
+    ) throws(SyncViolation) {
+        switch input {
+        case .received(let message):
+            try receive(message, replica: replica, planner: &planner)
+        case .receiving:
+            for index in outstanding.indices { outstanding[index].extend(from: now) }
+        case .appended(let run, let tip): append(run, tip: tip, replica: replica)
+        case .stored(let tips, let waiting, let request):
+            stored(tips, waiting: waiting, answering: request, replica, &planner)
+        case .replan:
+            for log in claims.takeElsewhere() { requeue(log, replica) }
+        case .announced(let tips): claim(tips, replica: replica)
+        case .standingChanged(let standing):
+            guard standing != self.standing else { break }
+            if standing != .full { giveBack(planner: &planner) }
+            open(as: standing, replica: replica)
+        case .sendQueueLevel(let unasked, let asked):
+            unaskedUnsent = unasked
+            askedUnsent = asked
+            serveWaiting(replica: replica)
+            announceWhenDue(replica: replica)
+        case .deadline: try deadlinePassed(replica: replica, planner: &planner)
+        case .closed: return end(planner: &planner)
+        case .opened: preconditionFailure("driver bug: a session is opened once")
+        }
+        plan(replica: replica, planner: &planner)
+        tellWhenCaughtUp()
+    }
+
+    private mutating func receive(
+        _ message: SyncMessage, replica: some Replica, planner: inout PullPlanner
+    ) throws(SyncViolation) {
+        guard standing != .removed else { return }
+        switch message {
+        case .workspaceOpen(let opening): try opened(by: opening, replica: replica)
+        case .workspaceResult(_, let refusal): refused(refusal, replica: replica)
+        case .workspaceDigest(_, let buckets):
+            try answerDigest(buckets, replica: replica)
+        case .documentDigests(_, let buckets):
+            try answerDocumentDigests(buckets, replica: replica)
+        case .tips(_, let tips, let final):
+            claim(tips, replica: replica)
+            if final { finalTipsCame() }
+        case .pull(_, let pull): try serve(pull, replica: replica)
+        case .operations(_, let request, let runs, let isComplete):
+            if request == 0 {
+                try receivePush(runs, replica: replica)
+            } else {
+                try receiveAnswer(runs, to: request, isComplete: isComplete, replica, &planner)
+            }
+        case .forkProbe(_, let tip): probed(tip.log)
+        case .joinHello, .joinRequest, .joinResult, .ping, .peers, .error:
+            break  // the link's and the join's, not the session's
+        }
+    }
+
+    private mutating func deadlinePassed(
+        replica: some Replica, planner: inout PullPlanner
+    ) throws(SyncViolation) {
+        try expirePulls(replica: replica, planner: &planner)
+        announceWhenDue(replica: replica)
+        compareWhenDue(replica: replica)
+    }
+
+    /// Ends the session; its logs are free for others.
+    private mutating func end(planner: inout PullPlanner) {
+        phase = .closed
+        giveBack(planner: &planner)
+        gathered = []
+        outgoing = [:]
+        waitingPulls = []
+    }
+
+    private mutating func updateDeadline() {
+        var next: UInt64?
+        if phase == .open {
+            let times = [gatherDeadline, comparisonDeadline] + outstanding.map(\.deadline)
+            next = times.compactMap { $0 }.min()
+        }
+        guard next != deadline else { return }
+        deadline = next
+        effects.append(.setDeadline(next))
+    }
+
+    private mutating func tellWhenCaughtUp() {
+        guard phase == .open, !caughtUpWasTold, descent == .finished, claims.activeCount == 0
+        else { return }
+        caughtUpWasTold = true
+        effects.append(.caughtUp)
+    }
+
+    mutating func send(
+        _ message: SyncMessage, _ messageClass: MessageClass, isUnasked: Bool = false
+    ) {
+        effects.append(.send(message, messageClass, isUnasked: isUnasked))
+    }
+}
+
+/// So many at once, and one more each time a while has passed.
+struct Allowance: Sendable {
+    private let capacity: UInt64
+    private let refillMilliseconds: UInt64
+    private var tokens: UInt64
+    private var since: UInt64?
+
+    init(tokens: UInt64, refillMilliseconds: UInt64) {
+        capacity = tokens
+        self.refillMilliseconds = refillMilliseconds
+        self.tokens = tokens
+    }
+
+    /// Takes one, or says that there is none left.
+    mutating func take(at now: UInt64) -> Bool {
+        let start = since ?? now
+        let refills = (now - min(start, now)) / refillMilliseconds
+        since = start + refills * refillMilliseconds
+        tokens = min(capacity, tokens + refills)
+        guard tokens > 0 else { return false }
+        tokens -= 1
+        return true
+    }
+}
