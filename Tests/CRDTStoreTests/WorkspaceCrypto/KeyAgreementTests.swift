@@ -37,7 +37,7 @@ let lowOrderPublicKeys = [
             "95cbde9476e8907d7aade45cb4b873f88b595a68799fa152e6f8f7647aac7957"
         ),
         (
-            "77076d0a7318a57d3c16c17251b26645df4c2f92ebc0992ac177fba51db92c2a",
+            "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a",
             "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f",
             "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742"
         ),

@@ -106,7 +106,8 @@ private let hex = CryptoVectors.hex
             var length = 0
             let status = sodium_pad(&length, &padded, count, 32, padded.count)
             #expect(status == 0)
-            #expect(Padding.padded([UInt8](repeating: 7, count: count)) == padded.prefix(length))
+            let expected = [UInt8](padded.prefix(length))
+            #expect(Padding.padded([UInt8](repeating: 7, count: count)) == expected)
         }
     }
 
