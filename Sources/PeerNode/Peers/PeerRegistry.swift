@@ -86,6 +86,10 @@ public struct PeerRegistry: Sendable {
             schedule.succeeded()
         }
 
+        func has(_ address: PeerAddress) -> Bool {
+            addresses.entries.contains { $0.address == address }
+        }
+
         var isDialing: Bool { if case .dialing = stage { true } else { false } }
     }
 
@@ -352,11 +356,5 @@ extension PeerRegistry {
         entries.first {
             if case .dialing(number, _) = $0.value.stage { true } else { false }
         }?.key
-    }
-}
-
-extension PeerRegistry.Entry {
-    fileprivate func has(_ address: PeerAddress) -> Bool {
-        addresses.entries.contains { $0.address == address }
     }
 }

@@ -1,6 +1,6 @@
 public import SyncProtocol
 public import WorkspaceCrypto
-public import WorkspaceModel
+import WorkspaceModel
 
 /// One link to one peer, from its first byte to its last, without a socket or a clock.
 ///
