@@ -1,9 +1,10 @@
-@testable import PeerNode
 import SyncProtocol
 import Testing
-@testable import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import PeerNode
+@testable import WorkspaceCrypto
 
 @Suite struct `A hostile handshake` {
     /// The parts of one honest handshake, and the sides that made it.
@@ -240,6 +241,11 @@ import WorkspaceTestKit
 
 /// An initiator that lies in its third message.
 enum ByHand {
+    /// What an honest third message carries.
+    static func payload(_ identity: LocalIdentity) -> [UInt8] {
+        HandshakePayload(identity, wallMilliseconds: InMemoryLink.wall).encoded
+    }
+
     static func endingAfterThird(
         payload: [UInt8], random: SeededRandom
     ) throws -> LinkEnding? {

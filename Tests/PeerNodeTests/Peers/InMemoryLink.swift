@@ -1,8 +1,9 @@
-@testable import PeerNode
 import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import PeerNode
 
 /// Two sessions joined by two byte queues that are cut at random, under a clock that the test
 /// moves.
@@ -39,7 +40,8 @@ final class InMemoryLink {
         dialler: LocalIdentity? = nil, answerer: LocalIdentity? = nil,
         diallerPSK: SymmetricKey = psk, answererPSKs: [SymmetricKey] = [psk]
     ) throws {
-        random = SeededRandom(seed: seed)
+        let random = SeededRandom(seed: seed)
+        self.random = random
         cuts = SeededGenerator(seed: seed)
         self.now = now
         let (session, effects) = try PeerSession.dialling(
@@ -68,7 +70,9 @@ final class InMemoryLink {
             case .write(let bytes):
                 self[keyPath: side].outbox += bytes
                 self[keyPath: side].written += bytes
-                if drains { perform(self[keyPath: side].session.writeQueueLevel(0, now: now), side) }
+                if drains {
+                    perform(self[keyPath: side].session.writeQueueLevel(0, now: now), side)
+                }
             case .wantsAgreement:
                 guard grants else { continue }
                 perform(self[keyPath: side].session.agreementGranted(now: now), side)

@@ -1,9 +1,10 @@
-@testable import PeerNode
 import SyncProtocol
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import PeerNode
 
 @Suite struct `Two sessions back to back` {
     @Test(arguments: Seeds.explore(8))
