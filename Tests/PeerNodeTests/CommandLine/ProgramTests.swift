@@ -112,6 +112,10 @@ import WorkspaceModel
         #expect(io.run("up") == 0)
         #expect(io.startedWith == nil)
         #expect(io.run("down") == 0)
+        io.node?.failure = .stopping
+        #expect(io.run("down") == 0)
+        io.node?.failure = NodeError(.forbidden, "no")
+        #expect(io.run("down") == 4)
         io.node = nil
         #expect(io.run("down") == 0)
     }
