@@ -81,6 +81,9 @@ import WorkspaceModel
         #expect(budget.nextAgreement(count: 3, now: 1_005) == 1_020)
         #expect(budget.spend(agreements: 201, now: 100_000) == false)
         #expect(budget.spend(agreements: 200, now: 100_000) == true)
+        // What was not spent is not saved up.
+        var rested = HandshakeBudget(now: 0)
+        #expect(rested.spend(agreements: 201, now: 60_000) == false)
         // A clock that stands still or runs back fills nothing.
         #expect(budget.spend(agreements: 1, now: 1) == false)
     }
