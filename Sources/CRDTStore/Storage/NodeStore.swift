@@ -27,7 +27,7 @@ public final class NodeStore {
         operations = try OperationStore(connection)
         view = try ViewStore(connection)
         events = try EventStore(connection)
-        peers = PeerStore(connection)
+        peers = try PeerStore(connection)
         registry = RegistryStore(connection)
         commitCounter =
             try connection.statement("SELECT value FROM counter WHERE name = 'commit'").integer()
@@ -57,6 +57,7 @@ public final class NodeStore {
         guard connection.isInTransaction else { return }
         try operations.flush()
         try events.flush()
+        try peers.flush()
         commitCounter += 1
         try connection.statement("INSERT OR REPLACE INTO counter VALUES('commit', ?)")
             .run(.integer(commitCounter))
