@@ -9,7 +9,8 @@ import WorkspaceModel
     private func agreedWorld() -> SyncWorld {
         let world = SyncWorld(count: 2)
         for number in 0..<300 {
-            world.write(at: number % 2, SyncWorld.document(number % 40), payload: [UInt8(number & 255)])
+            world.write(
+                at: number % 2, SyncWorld.document(number % 40), payload: [UInt8(number & 255)])
         }
         world.connect(0, 1)
         world.pass(60_000)
@@ -158,7 +159,9 @@ import WorkspaceModel
 
     private func workspace() -> SyncWorld {
         let world = SyncWorld(count: 2)
-        for number in 0..<6 { world.write(at: 0, SyncWorld.document(number % 3), payload: [UInt8(number)]) }
+        for number in 0..<6 {
+            world.write(at: 0, SyncWorld.document(number % 3), payload: [UInt8(number)])
+        }
         return world
     }
 
