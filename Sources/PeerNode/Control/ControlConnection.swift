@@ -68,7 +68,7 @@ public struct ControlConnection {
                 do {
                     let envelope = try RequestEnvelope(line)
                     lastNumber += 1
-                    waiting[lastNumber] = envelope.id
+                    waiting.updateValue(envelope.id, forKey: lastNumber)
                     return ControlRequest(
                         call: CallID(connection: id, number: lastNumber),
                         method: envelope.method, parameters: envelope.parameters)
