@@ -107,12 +107,14 @@ struct ArgumentScanner {
 
     private func unknownFlag(_ token: String) -> NodeError {
         let name = String(token.prefix { $0 != "=" })
-        let own = (scan.command?.flags ?? []).map { "--" + $0.flag }
-        let similar = Similarity.nearest(to: name, in: own + Self.globalNames)
+        let own = (scan.command?.flags ?? []).map(\.flag)
+        let bare = String(name.drop { $0 == "-" })
+        let similar = Similarity.nearest(
+            to: bare, in: own + Self.globalNames.map { String($0.dropFirst(2)) })
         let command = scan.words.joined(separator: " ")
         return .usage(
             "unknown flag \(NodeError.quoted(name))",
-            hint: similar.map { "did you mean '\($0)'?" }
+            hint: similar.map { "did you mean '--\($0)'?" }
                 ?? "wsx-node help" + (command.isEmpty ? "" : " " + command))
     }
 

@@ -123,7 +123,8 @@ extension Session {
             try client.waitForEnd()
         } catch {
             if error.kind == .notRunning { return 0 }
-            throw error
+            // It may end before its answer is read: the socket tells whether it has gone.
+            guard error.kind == .stopping else { throw error }
         }
         guard io.waitUntilGone(paths.socket, milliseconds: 10_000) else {
             throw NodeError(

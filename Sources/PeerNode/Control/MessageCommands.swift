@@ -111,7 +111,8 @@ extension Command {
     private static let tail = {
         let channels = Parameter<[ChannelReference]>.list(
             of: Parameter.channel("channels", "Which channels; without any, those one is in."),
-            count: 0...100)
+            count: 0...100
+        ).defaulting(to: [])
         let bell = Parameter.flag("bell", "Ring the terminal's bell for each message.")
         return Command(
             "tail",

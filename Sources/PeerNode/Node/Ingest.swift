@@ -48,45 +48,63 @@ struct AppendedRun {
 
 /// The waist: every operation, our own and other people's, comes through `accept`.
 extension NodeCore {
-    /// Checks a run and stores what is new of it, with everything that follows from it.
+    /// Checks a run and stores what is new of it, with everything that follows from it, waiting
+    /// runs that it releases included.
     @discardableResult
     func accept(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
-        if let known = store.operations.document(run.log.document),
-            known.workspace != workspace.number
-        {
-            return .rejected(.wrongScope)
+        let outcome = try acceptOne(run, in: workspace, from: source)
+        // A queue and not recursion: what waits may be a long chain in reverse.
+        while let guest = released.popLast() {
+            try acceptOne(
+                guest.run, in: workspace,
+                from: .peer(guest.run.log.device, source: guest.source, isBackfill: true))
         }
-        if run.log.document == workspace.id,
-            run.entries.contains(where: { $0.kind != OperationKind.authority.rawValue })
-        {
-            return .rejected(.wrongScope)
-        }
+        return outcome
+    }
+
+    @discardableResult
+    private func acceptOne(
+        _ run: OperationRun, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) -> IngestOutcome {
+        if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
         if let missing = try missing(of: run, in: workspace) {
             let guest = WaitingRoom.Guest(run: run, source: source.number, arrived: time.monotonic)
             _ = waiting.admit(guest, until: missing)
             return .waiting
         }
-        let checked: [CheckedOperation]
         let position: RunPosition
+        switch try place(run) {
+        case .failure(let rejection): return .rejected(rejection)
+        case .success(let found): position = found
+        }
+        guard position.skipped < run.entries.count else { return .known }
+        let rest = OperationRun(
+            log: run.log, firstSequence: run.firstSequence + UInt64(position.skipped),
+            entries: Array(run.entries.dropFirst(position.skipped)))
+        let checked: [CheckedOperation]
         do throws(Rejection) {
-            switch try place(run) {
-            case .failure(let error): throw error
-            case .success(let found): position = found
-            }
-            guard position.skipped < run.entries.count else { return .known }
-            let rest = OperationRun(
-                log: run.log, firstSequence: run.firstSequence + UInt64(position.skipped),
-                entries: Array(run.entries.dropFirst(position.skipped)))
             checked = try OperationChecks.check(rest, after: position.link)
-        } catch let error as Rejection {
+        } catch {
             return .rejected(error)
-        } catch let error as StorageError {
-            throw error
         }
         try append(checked, of: run.log, at: position.place, in: workspace, from: source)
         return .stored(checked.count)
+    }
+
+    /// Whether the run claims a document of another workspace, or puts content into the
+    /// authority document.
+    private func isOutOfScope(_ run: OperationRun, in workspace: Workspace) -> Bool {
+        if let known = store.operations.document(run.log.document),
+            known.workspace != workspace.number
+        {
+            return true
+        }
+        let isAuthorityDocument = run.log.document == workspace.id
+        return run.entries.contains {
+            ($0.kind == OperationKind.authority.rawValue) != isAuthorityDocument
+        }
     }
 
     // MARK: Where a run belongs
@@ -144,12 +162,11 @@ extension NodeCore {
     private func candidates(
         before sequence: UInt64, in branches: [LogBranch]
     ) throws(StorageError) -> [Candidate] {
-        guard sequence > 0, let first = branches.first else {
+        guard sequence > 0 else {
             return branches.first.map { [Candidate(branch: $0.number, link: nil)] } ?? []
         }
         var seen: Set<OperationID> = []
         var candidates: [Candidate] = []
-        _ = first
         for branch in branches where branch.tipSequence >= sequence - 1 {
             guard let place = try store.operations.place(in: branch.number, at: sequence - 1),
                 seen.insert(place.link.id).inserted
@@ -316,16 +333,9 @@ extension NodeCore {
         for appended: [OperationStore.Appended], log: LogName, in workspace: Workspace
     ) throws(StorageError) {
         guard waiting.operationCount > 0 else { return }
-        var guests: [WaitingRoom.Guest] = []
         for operation in appended {
-            guests += waiting.release(.operation(operation.operation.id))
-            guests += waiting.release(.place(log, operation.operation.header.sequence))
-        }
-        // A released run may release others: `accept` ends because each is taken out first.
-        for guest in guests {
-            try accept(
-                guest.run, in: workspace,
-                from: .peer(guest.run.log.device, source: guest.source, isBackfill: true))
+            released += waiting.release(.operation(operation.operation.id))
+            released += waiting.release(.place(log, operation.operation.header.sequence))
         }
     }
 }

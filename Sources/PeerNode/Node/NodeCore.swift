@@ -21,6 +21,8 @@ final class NodeCore {
     /// By short number.
     var workspaces: [Int64: Workspace] = [:]
     var waiting = WaitingRoom()
+    /// Runs that what they waited for has released, to be accepted next.
+    var released: [WaitingRoom.Guest] = []
     var subscriptions = SubscriptionTable()
     var network: NetworkState
     /// Why nothing may be written any more, if so.

@@ -62,6 +62,8 @@ enum AddressText {
 
     /// Exactly eight groups, with `::` filled in.
     private static func groups(_ text: ArraySlice<UInt8>) -> [UInt16]? {
+        let colons = [UInt8](repeating: UInt8(ascii: ":"), count: 2)
+        if Array(text) == colons { return [UInt16](repeating: 0, count: 8) }
         var parts = text.split(
             separator: UInt8(ascii: ":"), maxSplits: 9, omittingEmptySubsequences: false)
         // A leading or trailing "::" leaves two empty parts at that end: one says enough.

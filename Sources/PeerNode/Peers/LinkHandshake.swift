@@ -82,7 +82,6 @@ struct LinkHandshake {
         switch state {
         case .awaitingFirst(let candidates): return try readFirst(candidates, from: &buffer)
         case .holdingFirst:
-            // Nobody has anything to say before the answer.
             guard buffer.isEmpty else { throw .bad }
             return .more
         case .awaitingSecond:
@@ -112,6 +111,8 @@ struct LinkHandshake {
         guard message.count == Self.firstMessageByteCount else {
             throw message.count < Self.firstMessageByteCount ? .short : .bad
         }
+        // Nobody has anything to say before the answer.
+        guard buffer.isEmpty else { throw .bad }
         let noise = noise(.responder, candidate)
         _ = try Self.mapped { () throws(NoiseError) in try noise.readMessage(message) }
         state = .holdingFirst

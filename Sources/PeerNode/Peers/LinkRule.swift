@@ -63,9 +63,9 @@ public struct LinkContest: Equatable, Sendable {
 
     /// The number of the link to close, or `nil` while the older one still has time.
     ///
-    /// - Parameter heard: when the older link last brought a frame, in monotonic milliseconds.
-    public func loser(heard: UInt64?, now: UInt64) -> UInt64? {
-        if let heard, heard > newer.established { return newer.number }
+    /// - Parameter answered: whether the ping on the older link was answered.
+    public func loser(answered: Bool, now: UInt64) -> UInt64? {
+        if answered { return newer.number }
         return now >= deadline ? older.number : nil
     }
 }

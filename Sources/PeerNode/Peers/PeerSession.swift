@@ -17,23 +17,6 @@ import WorkspaceModel
 ///
 /// - Source: PROTOCOL.md, 5.1, 5.2.
 public final class PeerSession {
-    /// What the owner must do.
-    public enum Effect: Equatable, Sendable {
-        /// Hand these bytes to the transport.
-        case write([UInt8])
-        /// A stranger's first message is right. Call `agreementGranted` when the budget has
-        /// `agreementsPerAnswer` key agreements; the deadline runs meanwhile.
-        case wantsAgreement
-        /// Both sides are proved. Whether this peer is welcome is the owner's to say.
-        case established(PeerIdentity)
-        /// The peer said something. Pings are answered here and are not passed on.
-        case message(SyncMessage, MessageClass)
-        /// The peer answered the ping of this number.
-        case pong(number: UInt64)
-        /// Write what was handed out before, then close. The session is over.
-        case close(LinkEnding)
-    }
-
     /// What `wantsAgreement` costs.
     public static let agreementsPerAnswer = LinkHandshake.agreementsPerAnswer
     /// A frame holds at least one byte of one fragment, and its tag.

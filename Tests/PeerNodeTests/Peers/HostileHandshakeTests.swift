@@ -141,9 +141,9 @@ import WorkspaceTestKit
         let honest = try Self.recording(seed: 5)
         let length = [honest.first, honest.second, honest.third][message].count
         for position in 0..<length {
-            for bit in [0, 3, 7] where position % 4 == 0 || bit == position % 3 * 3 {
-                let link = try InMemoryLink(seed: 5)
-                try Self.flip(link, message: message, at: position, bit: bit)
+            // The top bit too: X25519 ignores it at the end of a key, the transcript does not.
+            for bit in Set([position % 8, 7]) {
+                try Self.flip(InMemoryLink(seed: 5), message: message, at: position, bit: bit)
             }
         }
     }
@@ -226,7 +226,8 @@ import WorkspaceTestKit
         #expect(fresh.answerer.identity == nil)
         #expect(fresh.answerer.messages.isEmpty)
         // More bytes before the answer went out, or a third message for another session.
-        #expect(["handshake.bad", "handshake.bad_mac"].contains(fresh.answerer.ending?.word))
+        let endings: [LinkEnding?] = [.bad, .badHandshakeMAC]
+        #expect(endings.contains(fresh.answerer.ending))
     }
 
     @Test func `with oneself is dropped`() throws {

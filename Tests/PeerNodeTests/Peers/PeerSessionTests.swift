@@ -185,7 +185,6 @@ import WorkspaceTestKit
     @Test func `does not collect answers for a peer that pings and never reads`() throws {
         let link = try InMemoryLink(seed: 6)
         link.run()
-        link.answerer.session = link.answerer.session
         let pings = (0..<20_000).map { SyncMessage.ping(number: $0, isAnswer: false) }
         link.send(pings, from: \.dialler)
         link.drains = false
