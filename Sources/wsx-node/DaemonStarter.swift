@@ -1,4 +1,5 @@
 import Glibc
+import PeerNode
 import WorkspaceModel
 
 /// Starts a detached daemon: its own session, no descriptor of the caller, its log in a file.
@@ -7,91 +8,92 @@ struct DaemonStarter {
     /// Words for `daemon run`.
     let options: [String]
 
-    /// The log is kept once more when it has grown beyond this, in bytes.
-    private static let logBytesMax = 10 * 1024 * 1024
     /// How long a daemon may take until it answers, in steps of 10 ms.
     private static let stepsMax = 1_500
-    /// `POSIX_SPAWN_SETSID`, which the module map of the C library leaves out.
-    private static let newSession: Int16 = 0x80
+    /// How much of the log of a daemon that ended at once is worth showing.
+    private static let lastLines = 3
 
     /// Returns when the daemon's socket answers.
+    ///
+    /// - Throws: with the last lines of its log when it ends instead.
     func start() throws(NodeError) {
-        try SystemIO.makeFolder(paths.data)
-        try rotateLog()
-        keepDescriptors()
-        let process = try spawn()
+        let home = HomeFolder(data: absolute(paths.data), socket: absolute(paths.socket))
+        try home.prepare()
+        let (process, logStart) = try spawn(home)
         for _ in 0..<Self.stepsMax {
             if (try? UnixTransport(paths.socket)) != nil { return }
             var status: Int32 = 0
-            if waitpid(process, &status, WNOHANG) == process { throw ended(status) }
+            if waitpid(process, &status, WNOHANG) == process {
+                throw ended(status, home, logStart)
+            }
             usleep(10_000)
         }
         throw NodeError(
             .timeout, "the daemon has started and does not answer",
-            hint: "read \(paths.log)", reason: "node.start")
+            hint: "read \(NodeError.quotedPath(home.log))", reason: "node.start")
     }
 
-    private func ended(_ status: Int32) -> NodeError {
+    private func spawn(_ home: HomeFolder) throws(NodeError) -> (pid: Int32, logStart: Int64) {
+        do throws(SystemError) {
+            let log = try DetachedProcess.openLog(home.log)
+            let logStart = try FileSystem.status(of: home.log).byteCount
+            let process = try DetachedProcess.start(
+                executable: "/proc/self/exe", arguments: words(home),
+                environment: Self.environment, log: log)
+            return (process, logStart)
+        } catch { throw .badConfiguration("cannot start the daemon: \(error)") }
+    }
+
+    private func words(_ home: HomeFolder) -> [String] {
+        var words: [String] = []
+        if paths.home != nil { words += ["--home", home.data] }
+        return words + ["--socket", home.socket, "daemon", "run"] + options
+    }
+
+    /// The daemon's folder is the root of the file system, so that it keeps nothing mounted.
+    private func absolute(_ path: String) -> String {
+        guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+
+    /// The caller's, without what makes a crash print memory into the log.
+    private static var environment: [String] {
+        var all: [String] = []
+        var entry = environ
+        while let text = entry.pointee {
+            let line = String(cString: text)
+            if !line.utf8.starts(with: "SWIFT_BACKTRACE=".utf8) { all.append(line) }
+            entry += 1
+        }
+        return all + ["SWIFT_BACKTRACE=enable=no"]
+    }
+
+    // MARK: Failures
+
+    private func ended(_ status: Int32, _ home: HomeFolder, _ logStart: Int64) -> NodeError {
         let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
         let kind: NodeError.Kind =
             switch code {
-            case 6: .inUse
-            case 78: .badConfiguration
+            case NodeError.Kind.inUse.exitStatus: .inUse
+            case NodeError.Kind.badRequest.exitStatus: .badRequest
+            case NodeError.Kind.badConfiguration.exitStatus: .badConfiguration
+            case NodeError.Kind.storeFailed.exitStatus: .storeFailed
             default: .internal
             }
+        let said = lastWords(home.log, after: logStart)
         return NodeError(
-            kind, "the daemon ended at once, with status \(code)", hint: "read \(paths.log)",
-            reason: "node.start")
+            kind,
+            "the daemon ended at once, with status \(code)"
+                + (said.isEmpty ? "" : ": " + said.joined(separator: "; ")),
+            hint: "read \(NodeError.quotedPath(home.log))", reason: "node.start")
     }
 
-    private func rotateLog() throws(NodeError) {
-        var information = stat()
-        guard stat(paths.log, &information) == 0, information.st_size > Self.logBytesMax else {
-            return
-        }
-        guard rename(paths.log, paths.log + ".1") == 0 else {
-            throw SystemIO.fileFailure("cannot keep the old log", paths.log)
-        }
-    }
-
-    /// Marks everything but the standard streams as not for the daemon, also what this process
-    /// was itself given by its caller.
-    private func keepDescriptors() {
-        for descriptor in 3..<Int32(clamping: min(max(sysconf(Int32(_SC_OPEN_MAX)), 3), 65_536)) {
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        }
-    }
-
-    private var words: [String] {
-        var words = ["wsx-node"]
-        if let home = paths.home { words += ["--home", home] }
-        return words + ["--socket", paths.socket, "daemon", "run"] + options
-    }
-
-    private func spawn() throws(NodeError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(
-            &actions, 1, paths.log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        posix_spawnattr_setflags(&attributes, Self.newSession)
-        var arguments = words.map { strdup($0) }
-        defer { for argument in arguments { free(argument) } }
-        arguments.append(nil)
-        var process: pid_t = 0
-        let result = posix_spawn(
-            &process, "/proc/self/exe", &actions, &attributes, arguments, environ)
-        guard result == 0 else {
-            errno = result
-            throw SystemIO.fileFailure("cannot start", "/proc/self/exe")
-        }
-        return process
+    /// What the daemon wrote to its log before it ended.
+    private func lastWords(_ path: String, after start: Int64) -> [String] {
+        let bytes = (try? FileSystem.read(path, byteCountMax: 16 * 1024 * 1024)) ?? []
+        let own = bytes.dropFirst(Int(clamping: start))
+        return own.split(separator: UInt8(ascii: "\n")).suffix(Self.lastLines)
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 }

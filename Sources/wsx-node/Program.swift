@@ -90,7 +90,9 @@ struct Session {
         case "help": return try help()
         case "rpc": return try callRaw()
         case "up": return try up()
-        case "daemon.run": return try Daemon.run(paths: try paths(), scan: scan, io: io)
+        case "daemon.run":
+            return try NodeCommand.run(
+                paths: try paths(), scan: scan, environment: environment, io: io)
         default: try settings(command)
         }
         return 0

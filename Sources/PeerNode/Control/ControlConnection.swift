@@ -104,6 +104,9 @@ public struct ControlConnection {
         appendLine(["jsonrpc": "2.0", "method": "event", "params": .object(parameters)])
     }
 
+    /// Whether a request was handed out and not answered yet.
+    public var isWaiting: Bool { !waiting.isEmpty }
+
     /// Ends the connection with a failure that belongs to no request, such as `slow_reader`.
     public mutating func close(because error: NodeError) {
         if !isBroken { refuse(error, id: .null) }
