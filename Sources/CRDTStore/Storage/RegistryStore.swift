@@ -43,6 +43,14 @@ public final class RegistryStore {
         public let member: MemberID
         /// Since when, milliseconds.
         public let joined: Int64
+
+        /// A row with the given fields.
+        public init(number: Int64, standing: Standing, member: MemberID, joined: Int64) {
+            self.number = number
+            self.standing = standing
+            self.member = member
+            self.joined = joined
+        }
     }
 
     /// The workspaces of this home, in the order in which they came.

@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// What a frame's plaintext is made of: fragments, each `head u8 || length u16be || bytes`.
 ///

@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// Puts messages together from the fragments in decrypted frames.
 ///

@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// The messages that one link has to send, cut into fragments, the most urgent first.
 ///

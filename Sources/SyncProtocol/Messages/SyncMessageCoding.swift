@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// Between messages and bytes: `type u8 || Enc map`, strict both in form and in bounds.
 ///
