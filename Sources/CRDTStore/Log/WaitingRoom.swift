@@ -21,6 +21,13 @@ public struct WaitingRoom: Sendable {
         public let source: UInt64
         /// When it came, milliseconds.
         public let arrived: UInt64
+
+        /// A run that `source` brought.
+        public init(run: OperationRun, source: UInt64, arrived: UInt64) {
+            self.run = run
+            self.source = source
+            self.arrived = arrived
+        }
     }
 
     private var guests: [UInt64: (missing: Missing, guest: Guest, byteCount: Int)] = [:]
