@@ -48,12 +48,20 @@ public final class NodeStore {
     }
 
     /// Makes sure that a transaction is open, so that what follows may write.
+    ///
+    /// - Throws: `.transactionLost` when this turn's transaction is gone: what it wrote must not
+    ///   be gone on with as if it were there.
     public func begin() throws(StorageError) {
+        try refuseLostTransaction()
         if !connection.isInTransaction { try connection.begin() }
     }
 
     /// Writes what was gathered in memory and ends the turn's transaction, if there is one.
+    ///
+    /// - Throws: `.transactionLost` when SQLite undid the transaction after an earlier error, even
+    ///   if somebody swallowed that error. The store has to be made anew then.
     public func commit() throws(StorageError) {
+        try refuseLostTransaction()
         guard connection.isInTransaction else { return }
         try operations.flush()
         try events.flush()
@@ -62,5 +70,10 @@ public final class NodeStore {
         try connection.statement("INSERT OR REPLACE INTO counter VALUES('commit', ?)")
             .run(.integer(commitCounter))
         try connection.commit()
+    }
+
+    private func refuseLostTransaction() throws(StorageError) {
+        guard connection.isTransactionLost else { return }
+        throw StorageError(.transactionLost, "an earlier error undid the turn")
     }
 }
