@@ -104,6 +104,13 @@ final class NodeCore {
 
     var guardedCounter: UInt64 = 0
 
+    /// Takes over what the loop said once and does not say again, from a core that was discarded.
+    func resume(after former: NetworkState) {
+        network.listening = former.listening
+        if former.registry.isSuspended { network.registry.suspend() }
+        network.nextJoinDial = former.nextJoinDial
+    }
+
     func refuseWriting(because error: StorageError) { refusal = error }
 
     func takeEffects() -> [NodeEffect] {
