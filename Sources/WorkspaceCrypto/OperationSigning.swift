@@ -57,7 +57,7 @@ public struct OperationDraft: Sendable {
         self.previous = previous
         self.timestamp = timestamp
         self.grant = grant
-        self.dependencies = dependencies.sorted { $0.id < $1.id }
+        self.dependencies = dependencies
     }
 
     /// Signs an operation whose payload everybody may read.
@@ -96,8 +96,8 @@ public struct OperationDraft: Sendable {
         OperationHeader(
             kind: kind.rawValue, document: document, device: device, incarnation: incarnation,
             sequence: sequence, previous: previous, timestamp: timestamp, grant: grant,
-            keyID: keyID, dependencies: dependencies, payloadLength: payloadLength,
-            payloadHash: hash)
+            keyID: keyID, dependencies: dependencies.sorted { $0.id < $1.id },
+            payloadLength: payloadLength, payloadHash: hash)
     }
 }
 

@@ -87,8 +87,8 @@ public struct AuthDefinition {
         guard let operation = grant.flatMap({ operations[$0] }) else { return nil }
         switch operation.action {
         case .create: return 0
-        case .admit(let invite, _, _): return terms(invite)?.role.rawValue
-        case .grant(let given): return given.role.rawValue
+        case .admit(let invite, _, _): return terms(invite).map { Int($0.role.rawValue) }
+        case .grant(let given): return Int(given.role.rawValue)
         case .addDevices: return role(operation.grant)
         default: return nil
         }
@@ -171,7 +171,7 @@ public struct AuthDefinition {
     private func isWellFormedAdmission(_ operation: AuthOperation, _ role: Int) -> Bool {
         guard case .admit(let invite, let member, let admitted) = operation.action,
             past(operation.id).contains(invite), let terms = terms(invite),
-            role <= min(terms.role.rawValue, 2)
+            role <= min(Int(terms.role.rawValue), 2)
         else { return false }
         var wasRemoved = false
         var uses: UInt64 = 0

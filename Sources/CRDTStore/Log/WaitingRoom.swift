@@ -21,6 +21,13 @@ public struct WaitingRoom: Sendable {
         public let source: UInt64
         /// When it came, milliseconds.
         public let arrived: UInt64
+
+        /// A run that `source` brought at `arrived`.
+        public init(run: OperationRun, source: UInt64, arrived: UInt64) {
+            self.run = run
+            self.source = source
+            self.arrived = arrived
+        }
     }
 
     private var guests: [UInt64: (missing: Missing, guest: Guest, byteCount: Int)] = [:]
@@ -63,11 +70,17 @@ public struct WaitingRoom: Sendable {
 
     /// Forgets what `source` brought.
     public mutating func forget(source: UInt64) {
-        for ticket in guests.keys.sorted() where guests[ticket]?.guest.source == source {
-            guard let missing = guests[ticket]?.missing else { continue }
-            waiting[missing]?.removeAll { $0 == ticket }
-            if waiting[missing]?.isEmpty == true { waiting[missing] = nil }
+        guard usage[source] != nil else { return }
+        var affected: Set<Missing> = []
+        let tickets = guests.filter { $0.value.guest.source == source }.map(\.key)
+        for ticket in tickets {
+            if let missing = guests[ticket]?.missing { affected.insert(missing) }
             _ = remove(ticket)
+        }
+        // One pass a cause, however many waited for it: a stranger chooses both numbers.
+        for missing in affected {
+            let left = waiting[missing]?.filter { guests[$0] != nil } ?? []
+            waiting[missing] = left.isEmpty ? nil : left
         }
     }
 

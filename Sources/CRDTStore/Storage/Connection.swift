@@ -64,6 +64,9 @@ public final class Connection {
     /// Whether a transaction is open. It is not any more when SQLite had to roll back by itself.
     public var isInTransaction: Bool { database.isInTransaction }
 
+    /// Whether SQLite undid the transaction by itself and nobody has called `rollback()` since.
+    public var isTransactionLost: Bool { database.isTransactionLost }
+
     /// The I/O failure that ended all writing through this connection, if there was one. Whoever
     /// opens another connection in the same process has to keep it.
     public var writingStopped: StorageError? { database.writingStopped }

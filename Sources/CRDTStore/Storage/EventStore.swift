@@ -51,7 +51,7 @@ public final class EventStore {
         newest += 1
         try insert.run { row in
             row.bind(1, newest)
-            row.bind(2, Int64(bitPattern: at))
+            row.bind(2, Int64(clamping: at))
             row.bind(3, type)
             row.bind(4, workspace)
             row.bind(5, document)
@@ -91,7 +91,7 @@ public final class EventStore {
         // Numbers rise with time but for clock steps, so a scan from the newest end is short.
         let last = try connection.statement(
             "SELECT seq FROM event WHERE at < ? ORDER BY seq DESC LIMIT 1"
-        ).integer(.integer(Int64(bitPattern: at)))
+        ).integer(.integer(Int64(clamping: at)))
         if let last { return last }
         return try oldest() - 1
     }
@@ -99,7 +99,7 @@ public final class EventStore {
     /// Removes what is older than `at` (milliseconds) or beyond the newest `keeping`.
     public func trim(olderThan at: UInt64, keeping: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM event WHERE seq <= ? OR at < ?")
-            .run(.integer(newest - keeping), .integer(Int64(bitPattern: at)))
+            .run(.integer(newest - keeping), .integer(Int64(clamping: at)))
     }
 
     // MARK: Readers
@@ -128,7 +128,7 @@ public final class EventStore {
         _ name: String, to sequence: Int64, at: UInt64
     ) throws(StorageError) {
         try connection.statement("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)")
-            .run(.text(name), .integer(sequence), .integer(Int64(bitPattern: at)))
+            .run(.text(name), .integer(sequence), .integer(Int64(clamping: at)))
     }
 
     /// The named readers after `name`, by name.

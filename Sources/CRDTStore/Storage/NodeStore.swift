@@ -27,7 +27,7 @@ public final class NodeStore {
         operations = try OperationStore(connection)
         view = try ViewStore(connection)
         events = try EventStore(connection)
-        peers = PeerStore(connection)
+        peers = try PeerStore(connection)
         registry = RegistryStore(connection)
         commitCounter =
             try connection.statement("SELECT value FROM counter WHERE name = 'commit'").integer()
@@ -48,18 +48,32 @@ public final class NodeStore {
     }
 
     /// Makes sure that a transaction is open, so that what follows may write.
+    ///
+    /// - Throws: `.transactionLost` when this turn's transaction is gone: what it wrote must not
+    ///   be gone on with as if it were there.
     public func begin() throws(StorageError) {
+        try refuseLostTransaction()
         if !connection.isInTransaction { try connection.begin() }
     }
 
     /// Writes what was gathered in memory and ends the turn's transaction, if there is one.
+    ///
+    /// - Throws: `.transactionLost` when SQLite undid the transaction after an earlier error, even
+    ///   if somebody swallowed that error. The store has to be made anew then.
     public func commit() throws(StorageError) {
+        try refuseLostTransaction()
         guard connection.isInTransaction else { return }
         try operations.flush()
         try events.flush()
+        try peers.flush()
         commitCounter += 1
         try connection.statement("INSERT OR REPLACE INTO counter VALUES('commit', ?)")
             .run(.integer(commitCounter))
         try connection.commit()
+    }
+
+    private func refuseLostTransaction() throws(StorageError) {
+        guard connection.isTransactionLost else { return }
+        throw StorageError(.transactionLost, "an earlier error undid the turn")
     }
 }

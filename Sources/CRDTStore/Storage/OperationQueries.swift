@@ -20,7 +20,7 @@ public struct StoredOperation: Sendable {
     public let place: StoredPlace
     /// Which log.
     public let log: LogName
-    /// The operation before it in the log.
+    /// The operation as it travels, without what follows from its place.
     public let entry: OperationRun.Entry
     /// When it came, milliseconds.
     public let seen: Int64
@@ -154,20 +154,25 @@ extension OperationStore {
         }
     }
 
-    /// Entries of a branch from `first` to at most `last`, until `byteCount` is reached; the run
-    /// ends on an operation whose own signature was verified here.
+    /// Entries of a branch from `first` to `last`, or until `byteCountMax` is reached.
     ///
-    /// - Returns: `nil` when nothing of the range is stored.
+    /// The run ends on an operation whose own signature was verified here, for only such a run
+    /// convinces its receiver. So it goes beyond `last`, and beyond the bytes, where the next
+    /// verified signature lies beyond: by less than a segment, as every stored operation is
+    /// covered within its own.
+    ///
+    /// - Returns: `nil` when nothing from `first` on is stored.
     public func run(
         of branch: Int64, from first: UInt64, through last: UInt64, byteCountMax: Int
     ) throws(StorageError) -> OperationRun? {
         guard let log = branches[branch]?.log else { return nil }
+        guard first <= last else { return nil }
         var reading = RunReading()
         var next = first
-        while next <= last, !reading.isFull, let owner = owner(of: next, in: branch) {
-            let end = try min(last, lastOwn(of: owner, towards: branch))
-            try read(owner, next...end, byteCountMax, into: &reading)
-            guard end < last else { break }
+        while !reading.isFull, let owner = owner(of: next, in: branch) {
+            let end = lastOwn(of: owner, towards: branch)
+            try read(owner, next...end, wanted: last, byteCountMax, into: &reading)
+            guard end < .max else { break }
             next = end + 1
         }
         guard let entries = reading.finished, !entries.isEmpty else { return nil }
@@ -175,11 +180,12 @@ extension OperationStore {
     }
 
     /// The last place that belongs to `owner` on the way to the tip of `branch`.
-    private func lastOwn(of owner: Int64, towards branch: Int64) throws(StorageError) -> UInt64 {
+    private func lastOwn(of owner: Int64, towards branch: Int64) -> UInt64 {
         var number = branch
         var end = branches[branch]?.tipSequence ?? 0
         while number != owner, let current = branches[number], let parent = current.parent {
-            end = current.forkSequence - 1
+            // The smallest: a branch may leave its parent below the place where that began.
+            if current.forkSequence > 0 { end = min(end, current.forkSequence - 1) }
             number = parent
         }
         return end
@@ -198,7 +204,7 @@ extension OperationStore {
     }
 
     private func read(
-        _ owner: Int64, _ range: ClosedRange<UInt64>, _ byteCountMax: Int,
+        _ owner: Int64, _ range: ClosedRange<UInt64>, wanted last: UInt64, _ byteCountMax: Int,
         into reading: inout RunReading
     ) throws(StorageError) {
         let sql = """
@@ -211,15 +217,17 @@ extension OperationStore {
         ]
         try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
             let entry = try entry(row, sql)
-            let byteCount = entry.payload.count + 96 + 80 * entry.dependencies.count
+            let byteCount = entry.payload.count + 178 + 84 * entry.dependencies.count
             if reading.byteCount + byteCount > byteCountMax, reading.lastSigned >= 0 {
                 reading.isFull = true
                 return .stop
             }
             reading.byteCount += byteCount
             reading.entries.append(entry)
-            if row.integer(8) != 0 { reading.lastSigned = reading.entries.count - 1 }
-            return .next
+            guard row.integer(8) != 0 else { return .next }
+            reading.lastSigned = reading.entries.count - 1
+            reading.isFull = UInt64(bitPattern: row.integer(0)) >= last
+            return reading.isFull ? .stop : .next
         }
     }
 

@@ -43,6 +43,14 @@ public final class RegistryStore {
         public let member: MemberID
         /// Since when, milliseconds.
         public let joined: Int64
+
+        /// A row with the given fields.
+        public init(number: Int64, standing: Standing, member: MemberID, joined: Int64) {
+            self.number = number
+            self.standing = standing
+            self.member = member
+            self.joined = joined
+        }
     }
 
     /// The workspaces of this home, in the order in which they came.
@@ -61,6 +69,15 @@ public final class RegistryStore {
             .run(
                 .integer(workspace.number), .integer(workspace.standing.rawValue),
                 .blob(workspace.member.bytes), .integer(workspace.joined))
+    }
+
+    /// Forgets a workspace, its keys and what happened in it.
+    public func removeWorkspace(_ number: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM workspace WHERE did = ?").run(.integer(number))
+        try connection.statement("DELETE FROM epoch_key WHERE workspace = ?")
+            .run(.integer(number))
+        try connection.statement("DELETE FROM agreed WHERE workspace = ?").run(.integer(number))
+        try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(number))
     }
 
     // MARK: Secrets

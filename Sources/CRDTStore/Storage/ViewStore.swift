@@ -129,12 +129,13 @@ public final class ViewStore {
             values.append(.integer(Int64(bitPattern: thread.idPrefix)))
         }
         if let since = filter.since {
-            sql += " AND key_hlc >= ?"
+            // A column is a bit pattern: negative means later than all that fits.
+            sql += " AND (key_hlc >= ? OR key_hlc < 0)"
             values.append(.integer(Self.timestamp(since)))
         }
         if let until = filter.until {
-            sql += " AND key_hlc < ?"
-            values.append(.integer(Self.timestamp(until &+ 1)))
+            sql += " AND key_hlc BETWEEN 0 AND ?"
+            values.append(.integer(Self.timestamp(until) | 0xffff))
         }
         sql += " ORDER BY sort \(order), arr \(order) LIMIT ?"
         values.append(.integer(Int64(limit)))
@@ -214,7 +215,8 @@ extension ViewStore {
     ) throws(StorageError) {
         let sql = """
             INSERT INTO subscription VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(did, member)
-                DO UPDATE SET joined = ?3, hlc = ?4, id = ?5 WHERE (hlc, id) < (?4, ?5)
+                DO UPDATE SET joined = ?3, hlc = ?4, id = ?5
+                WHERE (hlc < 0, hlc, id) < (?4 < 0, ?4, ?5)
             """
         try connection.statement(sql).run { row in
             row.bind(1, document)

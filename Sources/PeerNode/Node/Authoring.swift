@@ -136,7 +136,10 @@ extension NodeCore {
             plaintext: content.encoded, under: current.key, keyID: current.id,
             with: home.signing, using: environment.random)
         try acceptOwn(signed, in: workspace, document: document)
-        return (signed.id, store.operations.arrival)
+        let reference = OperationReference(
+            device: home.device, incarnation: log.incarnation, sequence: draft.sequence,
+            id: signed.id)
+        return try store.operations.find(reference, in: document).map { (signed.id, $0.arrival) }
     }
 
     /// The tips of other logs that the clock does not put before `timestamp` by itself.

@@ -187,6 +187,9 @@ extension NodeCore {
     func setKept(_ tip: LogBranch.KeptTip?, of branch: Int64, in workspace: Workspace) {
         guard store.operations.branch(branch)?.kept != tip else { return }
         store.operations.setKept(tip, of: branch)
+        store.operations.branch(branch).map {
+            _ = workspace.staleDocuments.insert($0.log.document)
+        }
         moved[workspace.number, default: []].insert(branch)
     }
 
@@ -198,7 +201,7 @@ extension NodeCore {
         try loadProfiles(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document)
-            workspace.digest.update(document, tips: branches)
+            workspace.staleDocuments.insert(document)
             workspace.newestTimestamp[document] =
                 branches.map(\.tip.timestamp.rawValue).max() ?? 0
             for branch in branches {

@@ -193,11 +193,12 @@ extension NodeCore {
         }
         let wanted = try stored { () throws(StorageError) in
             var wanted: [Workspace.Channel] = []
-            for channel in ordered
-            where try all || channel.isDefault
-                || store.view.isFollowing(workspace.member, channel.number)
-            {
-                wanted.append(channel)
+            for channel in ordered {
+                var isWanted = all || channel.isDefault
+                if !isWanted {
+                    isWanted = try store.view.isFollowing(workspace.member, channel.number)
+                }
+                if isWanted { wanted.append(channel) }
             }
             return wanted
         }
@@ -224,7 +225,8 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         let channel = try channel(reference, in: workspace)
         let isIn = try stored { () throws(StorageError) in
-            try channel.isDefault || store.view.isFollowing(workspace.member, channel.number)
+            if channel.isDefault { return true }
+            return try store.view.isFollowing(workspace.member, channel.number)
         }
         if !isIn {
             let made = try stored { () throws(StorageError) in

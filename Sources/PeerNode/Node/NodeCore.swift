@@ -38,6 +38,8 @@ final class NodeCore {
     var wroteInInput = false
     var hasMoreToDo = false
     var isStopping = false
+    /// Whether the process should end after the answers of this turn.
+    var stopEffects = false
 
     init(
         environment: NodeEnvironment, store: NodeStore, at time: TurnTime
@@ -73,7 +75,6 @@ final class NodeCore {
             try answer(call, method, arguments)
         case .controlClosed(let connection):
             subscriptions.close(connection: connection)
-            forgetCalls(of: connection)
         default:
             try handleNetwork(input)
         }
@@ -85,6 +86,7 @@ final class NodeCore {
         effects = []
         try tellPeers()
         try serveWaiters()
+        if stopEffects { effects.append(.stop) }
         return takeEffects()
     }
 
@@ -101,6 +103,13 @@ final class NodeCore {
     }
 
     var guardedCounter: UInt64 = 0
+
+    /// Takes over what the loop said once and does not say again, from a core that was discarded.
+    func resume(after former: NetworkState) {
+        network.listening = former.listening
+        if former.registry.isSuspended { network.registry.suspend() }
+        network.nextJoinDial = former.nextJoinDial
+    }
 
     func refuseWriting(because error: StorageError) { refusal = error }
 

@@ -96,8 +96,10 @@ public final class NodeHost {
         do {
             store = try openStore()
             let subscriptions = core.subscriptions
+            let former = core.network
             core = try NodeCore(environment: environment, store: store, at: time)
             core.subscriptions = subscriptions
+            core.resume(after: former)
         } catch {
             effects.append(.log(.error, "the store cannot be opened again: \(error)"))
             effects.append(.stop)

@@ -41,6 +41,7 @@ extension NodeCore {
     // MARK: Workspaces
 
     func object(of workspace: Workspace) throws(StorageError) -> WorkspaceObject {
+        refreshDigest(of: workspace)
         let create = workspace.authority[OperationID(sameBytesAs: workspace.id)]
         let members = workspace.evaluator.members
         var object = WorkspaceObject(
@@ -166,8 +167,9 @@ extension NodeCore {
         object.thread = message.thread.map(PublicID.message)
         object.replies = try store.view.replyCount(to: row.key)
         object.isSelf = author == workspace.member
-        let others = try store.peers.holders(
-            of: stored.place.branch, through: stored.place.sequence
+        let others = store.peers.holders(
+            of: stored.place.branch, through: stored.place.sequence,
+            arrival: stored.place.arrival, workspace: workspace.number
         ).filter { $0 != home?.device }
         object.holders = Int64(others.count) + 1
         object.state = others.isEmpty ? "local" : "held_by_others"
@@ -201,7 +203,6 @@ extension NodeCore {
             expiresAt: Int64(clamping: invite.expires),
             createdBy: person(author, in: workspace))
         object.used = Int64(used)
-        object.approve = invite.approve
         if isRevoked(id, in: workspace) {
             object.state = "revoked"
         } else if UInt64(used) >= invite.maximum {

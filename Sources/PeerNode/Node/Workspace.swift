@@ -32,6 +32,8 @@ final class Workspace {
     var profiles: [MemberID: Profile] = [:]
     /// Everything kept, for comparing with peers.
     var digest = WorkspaceDigest()
+    /// Documents whose kept tips moved since the digest was made.
+    var staleDocuments: Set<DocumentID> = []
     /// The largest timestamp of each document, to see when the clock does not order by itself.
     var newestTimestamp: [DocumentID: UInt64] = [:]
     /// Names that were opened already.

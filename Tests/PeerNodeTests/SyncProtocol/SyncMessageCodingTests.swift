@@ -67,7 +67,8 @@ import WorkspaceTestKit
                                 device: DeviceID(random.bytes(32)), incarnation: 7,
                                 sequence: random.next(), id: OperationID(random.bytes(32)))
                         },
-                        payload: random.bytes([0, 1, 30, 300, 70_000][random.below(place == 0 ? 5 : 4)]),
+                        payload: random.bytes(
+                            [0, 1, 30, 300, 70_000][random.below(place == 0 ? 5 : 4)]),
                         signature: Signature(random.bytes(64)))
                 })
         }
@@ -180,7 +181,8 @@ import WorkspaceTestKit
     }
 
     @Test func `of an unknown type is skipped from 0x80 on and refused below (S05)`() throws {
-        for type in UInt8.min...UInt8.max where !Self.samples.contains(where: { $0.message.type == type }) {
+        for type in UInt8.min...UInt8.max
+        where !Self.samples.contains(where: { $0.message.type == type }) {
             let bytes: [UInt8] = [type, 0xa0]
             if type >= 0x80 {
                 #expect(try SyncMessage.decoded(bytes) == nil)

@@ -100,7 +100,9 @@ enum SyncMessageSamples {
             golden: """
                 12 a3 0102 02 81 82 5820 d0*32 81 84 5820 de*32 1a01020304 19012c 50 1d*16 03 f5
                 """),
-        Sample(name: "tips of nothing", message: .tips(2, [], final: false), golden: "12a301020280 03f4"),
+        Sample(
+            name: "tips of nothing", message: .tips(2, [], final: false),
+            golden: "12a301020280 03f4"),
         Sample(
             name: "pull",
             message: .pull(
@@ -125,7 +127,8 @@ enum SyncMessageSamples {
             name: "fork_probe", message: .forkProbe(2, tip),
             golden: "17 a6 0102 02 5820 d0*32 03 5820 de*32 04 1a01020304 05 19012c 06 50 1d*16"),
         Sample(
-            name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"),
+            name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
+        ),
         Sample(
             name: "peers",
             message: .peers(

@@ -37,6 +37,7 @@ final class SyncWorld {
     let nodes: [Node]
     var now: UInt64 = 1_000
     private var nextSource: UInt64 = 1
+    private var inputs: [(SyncSession.Input, node: Int, peer: Int)] = []
     /// Every message that was sent, for counting.
     private(set) var sent: [(from: Int, message: SyncMessage, bytes: Int)] = []
 
@@ -148,13 +149,20 @@ final class SyncWorld {
 
     // MARK: A node's hands
 
-    /// Gives an input to one session and carries out what it wants.
+    /// Gives an input to one session and carries out what it wants. Inputs that arise on the way
+    /// wait until that is done.
     func give(_ input: SyncSession.Input, to index: Int, from peer: Int) {
-        let node = nodes[index]
-        guard let link = node.links[peer] else { return }
-        let effects = link.session.handle(
-            input, at: now, replica: node.replica, planner: &node.planner)
-        for effect in effects { perform(effect, of: index, toward: peer) }
+        inputs.append((input, index, peer))
+        guard inputs.count == 1 else { return }
+        while let (input, index, peer) = inputs.first {
+            let node = nodes[index]
+            if let link = node.links[peer] {
+                let effects = link.session.handle(
+                    input, at: now, replica: node.replica, planner: &node.planner)
+                for effect in effects { perform(effect, of: index, toward: peer) }
+            }
+            inputs.removeFirst()
+        }
     }
 
     private func perform(_ effect: SyncSession.Effect, of index: Int, toward peer: Int) {

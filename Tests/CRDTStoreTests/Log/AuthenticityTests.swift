@@ -1,0 +1,162 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// The rule "Authentic" of PROTOCOL.md 2, as it stands there: an operation carries a signature
+/// that verifies, or a later one does, in the same segment and within 256 KiB.
+private struct AuthenticityDefinition {
+    let isGood: [Bool]
+    let payloads: [Int]
+    let isAuthority: [Bool]
+
+    func covers(_ index: Int) -> Bool {
+        if isAuthority[index] { return isGood[index] }
+        var byteCount = 0
+        for later in index..<isGood.count {
+            guard later / 1_024 == index / 1_024, byteCount <= 256 * 1_024 else { return false }
+            if isGood[later] { return true }
+            byteCount += payloads[later]
+        }
+        return false
+    }
+
+    /// How many operations from the start are authentic.
+    var authenticCount: Int { isGood.indices.first { !covers($0) } ?? isGood.count }
+}
+
+@Suite struct `Authenticity` {
+    static let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
+
+    // 3.15.2: whoever checks every operation and whoever checks runs, cut anywhere, agree.
+    @Test(arguments: Seeds.explore(60))
+    func `is the same however a history is cut into runs`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var log = WrittenLog(by: TestDevice(random.next() % 4), in: Self.document)
+        var definition = History()
+        let count = 2 + random.below(24)
+        for _ in 0..<count {
+            let isAuthority = random.oneIn(10)
+            let size = random.oneIn(3) ? 60_000 + random.below(200_000) : random.below(50)
+            let payload =
+                isAuthority
+                ? AuthorityPayload.feature(1).encoded : [UInt8](repeating: 3, count: size)
+            log.write(payload, kind: isAuthority ? .authority : .content)
+            definition.add(!random.oneIn(3), payload.count, isAuthority)
+        }
+        let garbage = definition.isGood.indices.filter { !definition.isGood[$0] }
+        let run = log.run.withGarbage(at: garbage)
+        let expected = definition.authenticCount
+        for _ in 0..<4 {
+            let accepted = accept(run, cutBy: &random)
+            #expect(accepted <= expected, "WSX_SEED=\(seed)")
+        }
+        // A run that ends where the definition ends is accepted whole, and so is any run that
+        // ends on a signature that verifies: this is what senders send.
+        for end in 1...expected where definition.isGood[end - 1] {
+            let part = OperationRun(
+                log: run.log, firstSequence: 0, entries: Array(run.entries.prefix(end)))
+            #expect(refusal(of: part) == nil, "WSX_SEED=\(seed), \(end) of \(count)")
+        }
+        #expect(bySingleSteps(run, definition.isGood) == expected, "WSX_SEED=\(seed)")
+    }
+
+    private struct History {
+        var isGood: [Bool] = []
+        var payloads: [Int] = []
+        var isAuthority: [Bool] = []
+
+        mutating func add(_ good: Bool, _ payload: Int, _ authority: Bool) {
+            isGood.append(good)
+            payloads.append(payload)
+            isAuthority.append(authority)
+        }
+
+        var authenticCount: Int {
+            AuthenticityDefinition(isGood: isGood, payloads: payloads, isAuthority: isAuthority)
+                .authenticCount
+        }
+    }
+
+    /// Takes the run in pieces of random lengths, a refused piece again with more behind it, and
+    /// gives back how many operations were accepted.
+    private func accept(_ run: OperationRun, cutBy random: inout SeededGenerator) -> Int {
+        var start = 0
+        var link: ChainLink?
+        var end = 0
+        while end < run.entries.count {
+            end = min(end + 1 + random.below(6), run.entries.count)
+            let part = OperationRun(
+                log: run.log, firstSequence: UInt64(start), entries: Array(run.entries[start..<end]))
+            guard let checked = try? OperationChecks.check(part, after: link) else { continue }
+            start = end
+            link = checked.last?.link
+        }
+        return start
+    }
+
+    /// Takes the run in the smallest pieces that end on a good signature.
+    private func bySingleSteps(_ run: OperationRun, _ isGood: [Bool]) -> Int {
+        var start = 0
+        var link: ChainLink?
+        for end in isGood.indices where isGood[end] {
+            let part = OperationRun(
+                log: run.log, firstSequence: UInt64(start), entries: Array(run.entries[start...end]))
+            guard let checked = try? OperationChecks.check(part, after: link) else { break }
+            start = end + 1
+            link = checked.last?.link
+        }
+        return start
+    }
+
+    @Test func `reaches back 256 KiB and not a byte further`() throws {
+        for (excess, expected) in [(0, nil), (1, Rejection.badSignature)] {
+            var log = WrittenLog(by: TestDevice(1), in: Self.document)
+            log.write([UInt8](repeating: 0, count: 128 * 1_024))
+            log.write([UInt8](repeating: 0, count: 128 * 1_024 + excess))
+            log.write([UInt8](repeating: 0, count: 200 * 1_024))
+            #expect(refusal(of: log.run.withGarbage(at: [0, 1])) == expected)
+            let checked = try OperationChecks.check(log.run, after: nil)
+            #expect(checked.map(\.isSignatureVerified) == [excess == 1, false, true])
+        }
+    }
+
+    @Test func `ends with a segment`() throws {
+        var log = WrittenLog(by: TestDevice(1), in: Self.document)
+        log.writeMany(1_030)
+        let run = log.run
+        let checked = try OperationChecks.check(run, after: nil)
+        #expect(
+            checked.indices.filter { checked[$0].isSignatureVerified } == [1_023, 1_029])
+        #expect(refusal(of: run.withGarbage(at: [1_023])) == .badSignature)
+        #expect(refusal(of: run.withGarbage(at: [1_022])) == nil)
+        #expect(refusal(of: run.withGarbage(at: 0..<1_023)) == nil)
+        #expect(refusal(of: run.withGarbage(at: 1_024..<1_029)) == nil)
+        #expect(refusal(of: log.run(1_020..<1_024), after: log.link(before: 1_020)) == nil)
+        let tail = OperationRun(
+            log: run.log, firstSequence: 1_020, entries: Array(run.entries[1_020..<1_030]))
+        #expect(
+            refusal(of: tail.withGarbage(at: [3]), after: log.link(before: 1_020))
+                == .badSignature)
+    }
+
+    @Test func `costs few checks where an author signs garbage`() throws {
+        var log = WrittenLog(by: TestDevice(1), in: Self.document)
+        log.writeMany(300)
+        let run = log.run.withGarbage(at: (0..<300).filter { $0 % 2 == 0 })
+        let checked = try OperationChecks.check(run, after: nil)
+        #expect(checked.filter(\.isSignatureVerified).count == 1)
+        #expect(refusal(of: log.run.withGarbage(at: [299])) == .badSignature)
+    }
+
+    // 3.15.2
+    @Test func `does not change an operation's name`() throws {
+        var log = WrittenLog(by: TestDevice(1), in: Self.document)
+        log.writeMany(5)
+        let honest = try OperationChecks.check(log.run, after: nil)
+        let other = try OperationChecks.check(log.run.withGarbage(at: [1, 3]), after: nil)
+        #expect(honest.map(\.id) == other.map(\.id))
+        #expect(honest[1].signature != other[1].signature)
+    }
+}

@@ -1,0 +1,160 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@Suite struct `The waiting room` {
+    private static func guest(
+        _ number: UInt64, entries: Int = 1, payload: Int = 0, from source: UInt64 = 1
+    ) -> WaitingRoom.Guest {
+        let entry = OperationRun.Entry(
+            kind: 1, timestamp: HybridTimestamp(rawValue: number), grant: .zero, keyID: nil,
+            dependencies: [], payload: [UInt8](repeating: 0, count: payload),
+            signature: Signature([UInt8](repeating: 0, count: 64)))
+        let log = LogName(document: .zero, device: .zero, incarnation: UInt32(number))
+        return WaitingRoom.Guest(
+            run: OperationRun(
+                log: log, firstSequence: number,
+                entries: [OperationRun.Entry](repeating: entry, count: entries)),
+            source: source, arrived: number)
+    }
+
+    private static func missing(_ byte: UInt8) -> WaitingRoom.Missing {
+        .operation(OperationID([UInt8](repeating: byte, count: 32)))
+    }
+
+    @Test func `gives back who waited, in the order of coming`() {
+        var room = WaitingRoom()
+        for number in UInt64(0)..<20 {
+            let isAdmitted = room.admit(
+                Self.guest(number, from: number % 3), until: Self.missing(UInt8(number % 2)))
+            #expect(isAdmitted)
+        }
+        #expect(room.operationCount == 20)
+        let odd = room.release(Self.missing(1))
+        #expect(odd.map(\.arrived) == [1, 3, 5, 7, 9, 11, 13, 15, 17, 19])
+        #expect(odd.map(\.run.firstSequence) == odd.map(\.arrived))
+        #expect(room.release(Self.missing(1)).isEmpty)
+        #expect(room.release(Self.missing(7)).isEmpty)
+        #expect(room.release(Self.missing(0)).count == 10)
+        #expect(room.operationCount == 0 && room.byteCount == 0)
+    }
+
+    @Test func `tells a place from an operation`() {
+        var room = WaitingRoom()
+        let log = LogName(document: .zero, device: .zero, incarnation: 1)
+        let other = LogName(document: .zero, device: .zero, incarnation: 2)
+        let isAdmitted = room.admit(Self.guest(1), until: .place(log, 4))
+        #expect(isAdmitted)
+        #expect(room.release(.place(log, 5)).isEmpty)
+        #expect(room.release(.place(other, 4)).isEmpty)
+        #expect(room.release(.operation(.zero)).isEmpty)
+        #expect(room.release(.place(log, 4)).count == 1)
+    }
+
+    // O06
+    @Test func `takes 10,000 operations of a peer and not one more`() {
+        var room = WaitingRoom()
+        for number in UInt64(0)..<1_249 {
+            _ = room.admit(Self.guest(number, entries: 8), until: Self.missing(0))
+        }
+        #expect(room.operationCount == 9_992)
+        let tooMany = room.admit(Self.guest(0, entries: 9), until: Self.missing(0))
+        #expect(!tooMany)
+        let last = room.admit(Self.guest(0, entries: 8), until: Self.missing(0))
+        #expect(last)
+        #expect(room.operationCount == Limits.waitingPerPeerMax)
+        let another = room.admit(Self.guest(0), until: Self.missing(0))
+        #expect(!another)
+        let elsewhere = room.admit(Self.guest(0, from: 2), until: Self.missing(1))
+        #expect(elsewhere)
+        let before = room.byteCount
+        let released = room.release(Self.missing(0))
+        #expect(released.count == 1_250)
+        #expect(room.operationCount == 1 && room.byteCount < before)
+        let again = room.admit(Self.guest(0, entries: 9), until: Self.missing(0))
+        #expect(again)
+    }
+
+    // O06
+    @Test func `takes 16 MiB of a peer and 64 MiB in all`() {
+        var room = WaitingRoom()
+        for source in UInt64(1)...5 {
+            while room.admit(
+                Self.guest(0, payload: 1 << 18, from: source), until: Self.missing(0))
+            {}
+            let limit = min(Int(source) * Limits.waitingBytesPerPeerMax, Limits.waitingBytesMax)
+            #expect(room.byteCount <= limit)
+            #expect(room.byteCount > limit - 5 << 18)
+        }
+        while room.admit(Self.guest(0, from: 5), until: Self.missing(0)) {}
+        #expect(room.byteCount <= Limits.waitingBytesMax)
+        #expect(room.byteCount + 368 > Limits.waitingBytesMax || room.operationCount > 10_000)
+    }
+
+    @Test func `forgets a peer and nobody else`() {
+        var room = WaitingRoom()
+        for number in UInt64(0)..<90 {
+            _ = room.admit(
+                Self.guest(number, payload: 10, from: number % 3),
+                until: Self.missing(UInt8(number % 4)))
+        }
+        let before = room.byteCount
+        room.forget(source: 1)
+        room.forget(source: 77)
+        #expect(room.operationCount == 60)
+        #expect(room.byteCount == before / 3 * 2)
+        var left: [UInt64] = []
+        for byte in UInt8(0)..<4 {
+            let released = room.release(Self.missing(byte)).map(\.arrived)
+            #expect(released == released.sorted())
+            left += released
+        }
+        #expect(left.sorted() == (0..<90).filter { $0 % 3 != 1 })
+        #expect(room.byteCount == 0 && room.operationCount == 0)
+    }
+
+    @Test func `forgets a peer with 10,000 operations that wait for one thing`() {
+        var room = WaitingRoom()
+        for number in UInt64(0)..<10_000 {
+            _ = room.admit(Self.guest(number, from: number % 2), until: Self.missing(0))
+        }
+        room.forget(source: 0)
+        #expect(room.operationCount == 5_000)
+        let isAdmitted = room.admit(Self.guest(1, entries: 9_999, from: 0), until: Self.missing(1))
+        #expect(isAdmitted)
+        #expect(room.release(Self.missing(0)).count == 5_000)
+    }
+
+    @Test(arguments: Seeds.explore(30))
+    func `counts what it holds`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var room = WaitingRoom()
+        var model: [(missing: UInt8, source: UInt64, count: Int, ticket: UInt64)] = []
+        for ticket in UInt64(0)..<200 {
+            switch random.below(8) {
+            case 0:
+                let byte = UInt8(random.below(5))
+                let released = room.release(Self.missing(byte)).map(\.arrived)
+                let expected = model.filter { $0.missing == byte }.map(\.ticket)
+                #expect(released == expected, "WSX_SEED=\(seed)")
+                model.removeAll { $0.missing == byte }
+            case 1:
+                let source = UInt64(random.below(4))
+                room.forget(source: source)
+                model.removeAll { $0.source == source }
+            default:
+                let byte = UInt8(random.below(5))
+                let source = UInt64(random.below(4))
+                let count = 1 + random.below(2_500)
+                let used = model.filter { $0.source == source }.reduce(0) { $0 + $1.count }
+                let isAdmitted = room.admit(
+                    Self.guest(ticket, entries: count, from: source), until: Self.missing(byte))
+                #expect(isAdmitted == (used + count <= 10_000), "WSX_SEED=\(seed)")
+                if isAdmitted { model.append((byte, source, count, ticket)) }
+            }
+            #expect(
+                room.operationCount == model.reduce(0) { $0 + $1.count }, "WSX_SEED=\(seed)")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@Suite struct `Stored operations` {
+    let store: NodeStore
+    let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
+
+    init() throws { store = try .inMemory() }
+
+    private func log(_ count: Int, by device: UInt64 = 1) -> WrittenLog {
+        var log = WrittenLog(by: TestDevice(device), in: document)
+        log.writeMany(count)
+        return log
+    }
+
+    @Test func `are read back as they came`() throws {
+        var log = WrittenLog(foundedBy: TestDevice(1))
+        log.write(AuthorityPayload.feature(1).encoded, kind: .authority)
+        log.write([7, 7], citing: [log.reference(1)])
+        let random = SeededRandom(seed: 1)
+        log.seal(
+            .message(.init(text: "x")), under: SymmetricKey(using: random),
+            keyID: KeyID([UInt8](repeating: 4, count: 16)), using: random)
+        let (branch, appended) = try StoredLog.put(log, in: store)
+        #expect(appended.map(\.arrival) == [1, 2, 3, 4])
+        for store in [store, try committed(store).reopened()] {
+            let run = try store.operations.run(
+                of: branch, from: 0, through: 3, byteCountMax: .max)
+            #expect(run == log.run)
+            for (place, operation) in log.operations.enumerated() {
+                let found = try #require(
+                    try store.operations.find(log.reference(place), in: log.document))
+                #expect(found.link.id == operation.id)
+                #expect(found.sequence == UInt64(place))
+                let read = try #require(try store.operations.operation(found.arrival))
+                #expect(read.place == found && read.log == log.name)
+                #expect(read.entry == log.run.entries[place])
+                #expect(store.operations.grant(read.grantNumber) == operation.header.grant)
+                #expect(
+                    store.operations.number(ofGrant: operation.header.grant) == read.grantNumber)
+                #expect(try store.operations.previous(of: found) == operation.header.previous)
+            }
+            #expect(store.operations.number(ofGrant: .zero) == 0)
+            #expect(store.operations.count == 4)
+            #expect(try store.operations.operation(5) == nil)
+        }
+    }
+
+    private func committed(_ store: NodeStore) throws -> NodeStore {
+        try store.commit()
+        return store
+    }
+
+    @Test func `are found by their whole name only`() throws {
+        let log = log(3)
+        try StoredLog.put(log, in: store)
+        let good = log.reference(1)
+        let wrong = [
+            OperationReference(
+                device: good.device, incarnation: 1, sequence: 1, id: log.operations[2].id),
+            OperationReference(device: good.device, incarnation: 2, sequence: 1, id: good.id),
+            OperationReference(device: good.device, incarnation: 1, sequence: 2, id: good.id),
+            OperationReference(device: .zero, incarnation: 1, sequence: 1, id: good.id),
+            OperationReference(device: good.device, incarnation: 1, sequence: .max, id: good.id),
+        ]
+        #expect(try store.operations.find(good, in: document) != nil)
+        for reference in wrong { #expect(try store.operations.find(reference, in: document) == nil) }
+        #expect(try store.operations.find(good, in: .zero) == nil)
+    }
+
+    // I3
+    @Test func `have numbers that rise and are never given twice`() throws {
+        let log = log(12)
+        var store = store
+        var last: Int64 = 0
+        for place in 0..<12 {
+            let (_, appended) = try StoredLog.put(log, place..<place + 1, in: store)
+            #expect(appended[0].arrival == last + 1)
+            last = appended[0].arrival
+            try store.commit()
+            if place % 3 == 0 { store = try store.reopened() }
+        }
+        try store.begin()
+        try store.connection.execute("DELETE FROM operation WHERE arr = 12")
+        try store.connection.commit()
+        let after = try store.reopened()
+        #expect(after.operations.arrival == 12)
+        let (_, appended) = try StoredLog.put(self.log(1, by: 2), in: after)
+        #expect(appended[0].arrival == 13)
+    }
+
+    @Test func `of a turn that was undone never were`() throws {
+        let log = log(6)
+        try StoredLog.put(log, 0..<2, in: store)
+        try store.commit()
+        let before = try StoreContents(store)
+        try StoredLog.put(log, 2..<6, in: store)
+        try StoredLog.put(self.log(3, by: 2), in: store)
+        store.connection.rollback()
+        let again = try NodeStore(store.connection)
+        #expect(try StoreContents(again) == before)
+        let (_, appended) = try StoredLog.put(log, 2..<3, in: again)
+        #expect(appended[0].arrival == 3)
+    }
+
+    @Test func `are shown after what they cite and not ahead of the clock`() throws {
+        var log = WrittenLog(by: TestDevice(1), in: document)
+        let now: UInt64 = 1_000_000
+        log.write([1], at: (now - 10) << 16)
+        log.write([1], at: (now + 1) << 16 | 7)
+        log.write([1], at: (now + 300_000) << 16)
+        log.write([1], at: (now + 300_001) << 16)
+        log.write([1], at: .max)
+        let (branch, appended) = try StoredLog.put(log, in: store, seen: now)
+        let latest = Int64(now + 300_000) << 16
+        #expect(
+            appended.map(\.sort) == [
+                Int64(now - 10) << 16, Int64(now + 1) << 16 | 7, latest, latest + 1, latest + 2,
+            ])
+        #expect(store.operations.branch(branch)?.tipSort == latest + 2)
+        let floor = latest + 50
+        let (_, other) = try StoredLog.put(
+            self.log(2, by: 2), in: store, seen: now, floor: floor)
+        #expect(other.map(\.sort) == [floor + 1, floor + 2])
+    }
+
+    @Test func `of a kept tip are announced`() throws {
+        let log = log(3)
+        let (branch, _) = try StoredLog.put(log, in: store)
+        #expect(store.operations.branch(branch)?.announcement == nil)
+        let row = try #require(store.operations.document(document)?.number)
+        #expect(try store.operations.branches(changedAfter: 0, workspace: row).isEmpty)
+        let kept = LogBranch.KeptTip(sequence: 1, id: log.operations[1].id)
+        store.operations.setKept(kept, of: branch)
+        for isReopened in [false, true] {
+            let store = isReopened ? try committed(store).reopened() : store
+            let found = try #require(store.operations.branch(branch))
+            #expect(found.kept == kept && found.changedArrival == 3)
+            #expect(found.announcement?.sequence == 1)
+            #expect(
+                found.announcement?.id == Identifier16(prefixOf: log.operations[1].id))
+            #expect(
+                try store.operations.branches(changedAfter: 2, workspace: row).map(\.number)
+                    == [branch])
+            #expect(try store.operations.branches(changedAfter: 3, workspace: row).isEmpty)
+            #expect(try store.operations.branches(changedAfter: 2, workspace: 99).isEmpty)
+        }
+        store.operations.setKept(nil, of: branch)
+        #expect(store.operations.branch(branch)?.announcement == nil)
+    }
+
+    @Test func `that did not move are not announced again`() throws {
+        let log = log(2)
+        let (branch, _) = try StoredLog.put(log, 0..<1, in: store)
+        let kept = LogBranch.KeptTip(sequence: 0, id: log.operations[0].id)
+        store.operations.setKept(kept, of: branch)
+        try StoredLog.put(log, 1..<2, in: store)
+        store.operations.setKept(kept, of: branch)
+        #expect(store.operations.branch(branch)?.changedArrival == 1)
+        store.operations.setKept(nil, of: 99)
+        store.operations.setKept(kept, of: 99)
+        #expect(store.operations.branch(99) == nil)
+        try store.commit()
+    }
+
+    @Test func `belong to a document that is known better with time`() throws {
+        try store.begin()
+        let workspace = try store.operations.enter(.zero, workspace: nil, kind: .authority)
+        let number = try store.operations.enter(document, workspace: workspace, kind: .unknown)
+        #expect(number != workspace)
+        #expect(try store.operations.enter(document, workspace: 77, kind: .channel) == number)
+        try store.operations.enter(document, workspace: nil, kind: .unknown)
+        for store in [store, try committed(store).reopened()] {
+            let row = store.operations.document(document)
+            #expect(row?.kind == .channel && row?.workspace == workspace && row?.number == number)
+            #expect(store.operations.documentID(number) == document)
+            #expect(store.operations.documents(ofWorkspace: workspace) == [.zero, document])
+        }
+    }
+}

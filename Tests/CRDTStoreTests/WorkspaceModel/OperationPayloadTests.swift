@@ -1,0 +1,193 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@Suite struct `The payload of an operation` {
+    static let authorityNames = PayloadSamples.authority.keys.sorted()
+    static let contentNames = PayloadSamples.content.keys.sorted()
+
+    @Test func `is sampled for every type`() {
+        let types = Set(PayloadSamples.authority.values.map(\.type))
+        #expect(types == Set(1...19))
+        #expect(Set(PayloadSamples.authorityBytes.keys) == Set(Self.authorityNames))
+        #expect(Set(PayloadSamples.contentBytes.keys) == Set(Self.contentNames))
+        #expect(Set(PayloadSamples.authority.values.map(\.word)).count == 19)
+    }
+
+    @Test(arguments: authorityNames)
+    func `has the bytes that the protocol says`(_ name: String) throws {
+        let payload = try #require(PayloadSamples.authority[name])
+        let bytes = spelled(try #require(PayloadSamples.authorityBytes[name]))
+        #expect(payload.encoded == bytes)
+        #expect(try AuthorityPayload(decoding: bytes) == payload)
+    }
+
+    @Test(arguments: contentNames)
+    func `has the bytes that the protocol says of content`(_ name: String) throws {
+        let payload = try #require(PayloadSamples.content[name])
+        let bytes = spelled(try #require(PayloadSamples.contentBytes[name]))
+        #expect(payload.encoded == bytes)
+        #expect(try ContentPayload(decoding: bytes) == payload)
+    }
+
+    @Test(arguments: authorityNames)
+    func `corresponds to its bytes one to one`(_ name: String) throws {
+        let bytes = try #require(PayloadSamples.authority[name]).encoded
+        expectOneForm(of: bytes) { (bytes) throws(Malformed) -> [UInt8] in
+            let payload = try AuthorityPayload(decoding: bytes)
+            if case .unknown = payload { return bytes }
+            return payload.encoded
+        }
+    }
+
+    @Test(arguments: contentNames)
+    func `corresponds to its bytes one to one as content`(_ name: String) throws {
+        let bytes = try #require(PayloadSamples.content[name]).encoded
+        expectOneForm(of: bytes) { (bytes) throws(Malformed) -> [UInt8] in
+            try ContentPayload(decoding: bytes).encoded
+        }
+    }
+
+    // C06
+    @Test(arguments: authorityNames)
+    func `has no other keys`(_ name: String) throws {
+        var bytes = try #require(PayloadSamples.authority[name]).encoded
+        let head = bytes[1] < 24 ? 2 : 3
+        #expect(bytes[head] & 0xe0 == 0xa0)
+        bytes[head] += 1
+        #expect(refusal(of: bytes + [0x17, 0x00]) == .wrongKeys)
+        #expect(refusal(of: bytes + [0x01, 0x00]) != nil)
+    }
+
+    // C06
+    @Test(arguments: [
+        "82 01 a0", "82 0d a1 01 01", "82 0d a1 02 50 01*16", "82 13 a0", "82 09 a0",
+        "82 0e a1 02 58 20 01*32", "82 0f a1 01 58 20 01*32", "82 0a a0", "82 05 a0",
+    ])
+    func `has all its keys`(_ notation: String) {
+        #expect(refusal(of: spelled(notation)) == .wrongKeys)
+    }
+
+    // C03: whatever is claimed, nothing is reserved before the bytes were seen.
+    @Test(arguments: [
+        "82 0c a1 01 9b 7f ff*7", "82 0c a1 01 9b ff*8", "82 0c bb 7f ff*7",
+        "82 0d a2 01 01 02 5b 7f ff*7", "9b 7f ff*7", "82 0c a1 01 9a 00 00 13 89",
+        "82 05 a3 01 98 41", "82 05 a3 01 80",
+    ])
+    func `claims no more than it may`(_ notation: String) {
+        let reason = refusal(of: spelled(notation))
+        #expect(reason == .countExceeded || reason == .truncated)
+    }
+
+    @Test(arguments: [
+        ("82 02 a7 01 04", Malformed.Reason.outOfRange),
+        ("82 0e a2 01 58 20 01*32 08 02", .outOfRange),
+        ("82 10 a1 04 03", .outOfRange), ("82 10 a1 05 03", .outOfRange),
+        ("82 10 a1 06 41 00", .countExceeded), ("82 13 a1 01 40", .wrongType),
+        ("82 11 a0 00", .trailingBytes), ("83 11 a0 00", .countExceeded),
+        ("82 18 11 a0", .notCanonical), ("82 10 a2 05 00 04 00", .keysOutOfOrder),
+        ("82 10 a2 04 00 04 00", .duplicateKey),
+    ])
+    func `stays within its ranges`(_ notation: String, _ reason: Malformed.Reason) {
+        #expect(refusal(of: spelled(notation)) == reason)
+    }
+
+    @Test(arguments: [
+        ("82 00 a0", UInt64(0)), ("82 14 a0", 20), ("82 1b ff*8 a1 01 82 f5 f6", .max),
+    ])
+    func `of a later version is kept as it is`(_ notation: String, _ type: UInt64) throws {
+        let payload = try AuthorityPayload(decoding: spelled(notation))
+        #expect(payload == .unknown(type: type))
+        #expect(payload.type == type)
+    }
+
+    @Test(arguments: ["82 14", "82 14 f7", "82 14 a2 02 00 01 00", "82 14 a0 00", "82 14 c0 00"])
+    func `of a later version is still of the profile`(_ notation: String) {
+        #expect(refusal(of: spelled(notation)) != nil)
+    }
+
+    @Test func `is not nested deeper than the profile`() {
+        let deep = [0x82, 0x14] + [UInt8](repeating: 0x81, count: 10_000) + [0]
+        #expect(refusal(of: deep) == .depthExceeded)
+        #expect(Rejection.malformed(Malformed(.depthExceeded, at: 0)).word == "op.too_deep")
+    }
+
+    // O14
+    @Test(arguments: [
+        "82 01 a1 01 61 00", "82 01 a1 01 62 c0 80", "82 01 a1 01 63 ed a0 80",
+        "82 01 a1 01 64 f5 80 80 80", "82 01 a1 01 61 ff",
+    ])
+    func `holds no text that is none`(_ notation: String) {
+        let bytes = spelled(notation)
+        #expect(throws: Malformed.self) { try ContentPayload(decoding: bytes) }
+    }
+
+    @Test(arguments: [
+        "82 01 a2 01 60 02 00", "82 01 a2 01 60 02 02", "82 02 a2 01 04 02 80",
+        "82 01 a2 01 60 03 82 00 47 00*7", "82 01 a0", "82 02 a1 01 00", "82 00 a0", "82 63 a0",
+    ])
+    func `has one form as content`(_ notation: String) {
+        let bytes = spelled(notation)
+        #expect(throws: Malformed.self) { try ContentPayload(decoding: bytes) }
+    }
+
+    // C04
+    @Test func `holds a text at the limit and not above`() throws {
+        let text = String(repeating: "x", count: Limits.messageTextBytesMax)
+        let full = ContentPayload.message(.init(text: text))
+        #expect(try ContentPayload(decoding: full.encoded) == full)
+        let over = ContentPayload.message(.init(text: text + "x")).encoded
+        #expect(throws: Malformed.self) { try ContentPayload(decoding: over) }
+    }
+
+    @Test(arguments: Seeds.explore(40))
+    func `survives noise`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<50 {
+            let bytes = [0x82, UInt8(random.below(24)), 0xa0 + UInt8(random.below(4))]
+                + random.bytes(random.below(30))
+            if let payload = try? AuthorityPayload(decoding: bytes), payload.type < 20,
+                payload.type > 0
+            {
+                #expect(payload.encoded == bytes, "WSX_SEED=\(seed)")
+            }
+            if let payload = try? ContentPayload(decoding: bytes) {
+                #expect(payload.encoded == bytes, "WSX_SEED=\(seed)")
+            }
+        }
+    }
+
+    private func refusal(of bytes: [UInt8]) -> Malformed.Reason? {
+        do {
+            _ = try AuthorityPayload(decoding: bytes)
+            return nil
+        } catch { return error.reason }
+    }
+}
+
+/// Every beginning of `bytes` is refused, and every change of one byte is refused or gives a value
+/// that has exactly the changed bytes as its form.
+func expectOneForm(
+    of bytes: [UInt8], _ recoded: ([UInt8]) throws(Malformed) -> [UInt8],
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    for count in bytes.indices {
+        let isRead = (try? recoded([UInt8](bytes[..<count]))) != nil
+        #expect(!isRead, "the first \(count) bytes", sourceLocation: sourceLocation)
+    }
+    #expect((try? recoded(bytes + [0])) == nil, sourceLocation: sourceLocation)
+    var survivors = 0
+    for index in bytes.indices {
+        for change: UInt8 in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
+            var changed = bytes
+            changed[index] ^= change
+            guard let again = try? recoded(changed) else { continue }
+            survivors += 1
+            if again != changed {
+                Issue.record(
+                    "byte \(index) changed by \(change)", sourceLocation: sourceLocation)
+            }
+        }
+    }
+    #expect(survivors > 0 || bytes.count < 8, sourceLocation: sourceLocation)
+}
