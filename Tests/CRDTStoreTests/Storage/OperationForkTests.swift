@@ -39,7 +39,10 @@ import WorkspaceTestKit
         let found = store.operations.branches(of: branches[0].log.name)
         #expect(found.map(\.number) == branches.map(\.branch))
         #expect(found.map(\.forkSequence) == [0, 4, 6, 0])
-        #expect(found.map(\.parent) == [nil, branches[0].branch, branches[1].branch, branches[0].branch])
+        #expect(
+            found.map(\.parent) == [
+                nil, branches[0].branch, branches[1].branch, branches[0].branch,
+            ])
         #expect(found.map(\.tipSequence) == [9, 8, 9, 1])
         try store.commit()
         let again = try store.reopened()
@@ -192,7 +195,10 @@ import WorkspaceTestKit
             runs += 1
         }
         #expect(next == 24)
-        #expect(runs == (byteCountMax < 1_776 ? 8 : byteCountMax < 2_664 ? 4 : byteCountMax < 7_104 ? 2 : 1))
+        #expect(
+            runs
+                == (byteCountMax < 1_776
+                    ? 8 : byteCountMax < 2_664 ? 4 : byteCountMax < 7_104 ? 2 : 1))
     }
 
     // I2

@@ -67,7 +67,9 @@ import WorkspaceTestKit
             OperationReference(device: good.device, incarnation: 1, sequence: .max, id: good.id),
         ]
         #expect(try store.operations.find(good, in: document) != nil)
-        for reference in wrong { #expect(try store.operations.find(reference, in: document) == nil) }
+        for reference in wrong {
+            #expect(try store.operations.find(reference, in: document) == nil)
+        }
         #expect(try store.operations.find(good, in: .zero) == nil)
     }
 

@@ -28,7 +28,8 @@ import WorkspaceTestKit
     }
 
     @Test func `keeps workspaces in the order of their coming`() throws {
-        func row(_ number: Int64, _ standing: RegistryStore.Standing) -> RegistryStore.WorkspaceRow {
+        func row(_ number: Int64, _ standing: RegistryStore.Standing) -> RegistryStore.WorkspaceRow
+        {
             .init(
                 number: number, standing: standing,
                 member: MemberID([UInt8](repeating: UInt8(number), count: 16)),
