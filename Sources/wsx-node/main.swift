@@ -1,1 +1,1 @@
-print("wsx-node")
+Program.runProcess()

@@ -99,6 +99,9 @@ public struct AuthChange: Hashable, Sendable {
     /// Operations that lost their effect.
     public var becameInvalid: [OperationID] = []
 
+    /// No change.
+    public init() {}
+
     /// Whether nothing changed.
     public var isEmpty: Bool { becameValid.isEmpty && becameInvalid.isEmpty }
 }

@@ -22,7 +22,7 @@ public struct WaitingRoom: Sendable {
         /// When it came, milliseconds.
         public let arrived: UInt64
 
-        /// A run that `source` brought.
+        /// A run that `source` brought at `arrived`.
         public init(run: OperationRun, source: UInt64, arrived: UInt64) {
             self.run = run
             self.source = source

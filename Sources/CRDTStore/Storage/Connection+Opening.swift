@@ -160,17 +160,20 @@ extension Connection {
     /// In rollback mode first: the application id must be in the file itself, where the next
     /// start looks for it, before anything is in the log.
     private func configureLog(synchronous: String) throws(StorageError) {
-        let pragma = "PRAGMA application_id"
-        if try statement(pragma).integer() == 0 {
-            try execute("\(pragma) = \(mode.applicationID)")
+        if try setting("application_id") == "0" {
+            try execute("PRAGMA application_id = \(mode.applicationID)")
         }
-        let journal = try statement("PRAGMA journal_mode = WAL").text()
-        guard journal == "wal" else {
+        guard try setting("journal_mode = WAL") == "wal" else {
             throw StorageError(.readOnly, "no write-ahead log here", statement: "journal_mode")
         }
         try execute("PRAGMA synchronous = \(synchronous)")
         let database = Unmanaged.passUnretained(self.database).toOpaque()
         sqlite3_wal_hook(self.database.pointer, countLogFrames, database)
+    }
+
+    /// What a pragma answers.
+    func setting(_ pragma: String) throws(StorageError) -> String? {
+        try Statement("PRAGMA \(pragma)", on: database, isSetting: true).text()
     }
 
     private func setOption(_ option: Int32, to value: Int32) throws(StorageError) {

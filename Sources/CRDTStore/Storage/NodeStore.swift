@@ -15,6 +15,8 @@ public final class NodeStore {
     public let peers: PeerStore
     /// Workspaces, keys, answers to repeat, single values.
     public let registry: RegistryStore
+    /// COMMITs since the store was made; the guard file's counter.
+    public private(set) var commitCounter: Int64
 
     /// Opens the tables of `connection`, and makes them in an empty database.
     ///
@@ -25,8 +27,11 @@ public final class NodeStore {
         operations = try OperationStore(connection)
         view = try ViewStore(connection)
         events = try EventStore(connection)
-        peers = PeerStore(connection)
+        peers = try PeerStore(connection)
         registry = RegistryStore(connection)
+        commitCounter =
+            try connection.statement("SELECT value FROM counter WHERE name = 'commit'").integer()
+            ?? 0
     }
 
     private static func prepare(_ connection: Connection) throws(StorageError) {
@@ -60,6 +65,10 @@ public final class NodeStore {
         guard connection.isInTransaction else { return }
         try operations.flush()
         try events.flush()
+        try peers.flush()
+        commitCounter += 1
+        try connection.statement("INSERT OR REPLACE INTO counter VALUES('commit', ?)")
+            .run(.integer(commitCounter))
         try connection.commit()
     }
 

@@ -217,7 +217,7 @@ extension OperationStore {
         ]
         try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
             let entry = try entry(row, sql)
-            let byteCount = entry.payload.count + 96 + 80 * entry.dependencies.count
+            let byteCount = entry.payload.count + 178 + 84 * entry.dependencies.count
             if reading.byteCount + byteCount > byteCountMax, reading.lastSigned >= 0 {
                 reading.isFull = true
                 return .stop

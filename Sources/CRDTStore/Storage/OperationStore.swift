@@ -142,6 +142,37 @@ public final class OperationStore {
         return number
     }
 
+    /// Removes everything of a workspace that nobody came to belong to.
+    public func remove(workspace: Int64) throws(StorageError) {
+        let gone = documents.filter { $0.value.workspace == workspace }
+        for (id, row) in gone.sorted(by: { $0.value.number < $1.value.number }) {
+            for log in logsByDocument.removeValue(forKey: id) ?? [] {
+                for number in branchesByLog.removeValue(forKey: log) ?? [] {
+                    branches[number] = nil
+                    dirtyBranches.remove(number)
+                    try connection.statement("DELETE FROM operation WHERE lid = ?")
+                        .run(.integer(number))
+                    count -= Int64(connection.changedRowCount)
+                }
+            }
+            try connection.statement("DELETE FROM log WHERE did = ?").run(.integer(row.number))
+            try connection.statement("DELETE FROM document WHERE did = ?")
+                .run(.integer(row.number))
+            documents[id] = nil
+            documentNames[row.number] = nil
+        }
+    }
+
+    /// How many operations of a workspace are stored.
+    public func count(inWorkspace workspace: Int64) throws(StorageError) -> Int64 {
+        // A branch holds every place from its fork to its tip.
+        var count: Int64 = 0
+        for branch in branches.values where documents[branch.log.document]?.workspace == workspace {
+            count += Int64(clamping: branch.tipSequence - branch.forkSequence) + 1
+        }
+        return count
+    }
+
     // MARK: Appending
 
     /// Where operations go.
@@ -286,6 +317,8 @@ public final class OperationStore {
     /// Moves the last kept operation of a branch. Announced from the next arrival number on.
     public func setKept(_ kept: LogBranch.KeptTip?, of number: Int64) {
         guard branches[number]?.kept != kept else { return }
+        // A number of its own, so that "changed since" finds moves without new operations.
+        arrival += 1
         branches[number]?.kept = kept
         branches[number]?.changedArrival = arrival
         dirtyBranches.insert(number)

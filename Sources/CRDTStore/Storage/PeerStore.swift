@@ -3,8 +3,25 @@ public import WorkspaceModel
 /// What is remembered of other devices: addresses, agreed states, receipts.
 public final class PeerStore {
     private let connection: Connection
+    /// How many operations of a branch, from its log's start, each device is known to hold.
+    private var held: [Int64: [DeviceID: UInt64]] = [:]
+    private var unwritten: Set<HeldPlace> = []
+    private var agreements: [AgreedPlace: Agreed] = [:]
 
-    init(_ connection: Connection) { self.connection = connection }
+    private struct HeldPlace: Hashable {
+        let branch: Int64
+        let device: DeviceID
+    }
+
+    private struct AgreedPlace: Hashable {
+        let device: DeviceID
+        let workspace: Int64
+    }
+
+    init(_ connection: Connection) throws(StorageError) {
+        self.connection = connection
+        try load()
+    }
 
     // MARK: Address book
 
@@ -46,10 +63,7 @@ public final class PeerStore {
     public func agreed(
         with device: DeviceID, workspace: Int64
     ) throws(StorageError) -> Agreed? {
-        try connection.statement("SELECT root, arr FROM agreed WHERE device = ? AND workspace = ?")
-            .firstRow(.blob(device.bytes), .integer(workspace)) { (row) throws(StorageError) in
-                Agreed(root: try row.identifier32(0), arrival: row.integer(1))
-            }
+        agreements[AgreedPlace(device: device, workspace: workspace)]
     }
 
     /// Stores an agreed state, in the transaction of the operations it speaks of.
@@ -60,33 +74,58 @@ public final class PeerStore {
             .run(
                 .blob(device.bytes), .integer(workspace), .blob(agreed.root.bytes),
                 .integer(agreed.arrival))
+        agreements[AgreedPlace(device: device, workspace: workspace)] = agreed
     }
 
     // MARK: Receipts
 
-    /// Notes that `device` says it holds a branch up to `sequence`.
-    public func setHeld(
-        by device: DeviceID, branch: Int64, through sequence: UInt64
-    ) throws(StorageError) {
-        let sql = """
-            INSERT INTO held VALUES(?1, ?2, ?3) ON CONFLICT(device, lid)
-                DO UPDATE SET seq = ?3 WHERE seq < ?3
-            """
-        try connection.statement(sql).run { row in
-            row.bind(1, device)
-            row.bind(2, branch)
-            row.bind(3, Int64(bitPattern: sequence))
-        }
+    /// Notes that `device` says it holds a branch up to `sequence`. Written with the next COMMIT
+    /// that there is: a receipt that is lost comes again when the peer is met again.
+    public func noteHeld(by device: DeviceID, branch: Int64, through sequence: UInt64) {
+        guard held[branch]?[device] ?? 0 < sequence + 1 else { return }
+        held[branch, default: [:]][device] = sequence + 1
+        unwritten.insert(HeldPlace(branch: branch, device: device))
     }
 
-    /// The devices that say they hold a branch up to `sequence`, by key.
+    /// The devices that say they hold the operation at `sequence` of a branch, by key.
+    ///
+    /// - Parameter arrival: its arrival number, which an agreed state may cover.
     public func holders(
-        of branch: Int64, through sequence: UInt64
-    ) throws(StorageError) -> [DeviceID] {
-        try connection.statement(
-            "SELECT device FROM held WHERE lid = ? AND seq >= ? ORDER BY device"
-        ).rows(.integer(branch), .integer(Int64(bitPattern: sequence))) {
-            (row) throws(StorageError) in try row.identifier32(0)
+        of branch: Int64, through sequence: UInt64, arrival: Int64, workspace: Int64
+    ) -> [DeviceID] {
+        var devices = Set((held[branch] ?? [:]).filter { $0.value > sequence }.keys)
+        for (place, agreed) in agreements
+        where place.workspace == workspace && agreed.arrival >= arrival {
+            devices.insert(place.device)
+        }
+        return devices.sorted()
+    }
+
+    /// Writes receipts, where a transaction is open anyway; called right before COMMIT.
+    func flush() throws(StorageError) {
+        guard !unwritten.isEmpty else { return }
+        let statement = try connection.statement("INSERT OR REPLACE INTO held VALUES(?, ?, ?)")
+        for place in unwritten.sorted(by: { ($0.branch, $0.device) < ($1.branch, $1.device) }) {
+            guard let count = held[place.branch]?[place.device] else { continue }
+            try statement.run { row in
+                row.bind(1, place.device)
+                row.bind(2, place.branch)
+                row.bind(3, Int64(bitPattern: count &- 1))
+            }
+        }
+        unwritten.removeAll(keepingCapacity: true)
+    }
+
+    private func load() throws(StorageError) {
+        try connection.statement("SELECT device, lid, seq FROM held").forEachRow {
+            (row) throws(StorageError) in
+            held[row.integer(1), default: [:]][try row.identifier32(0)] =
+                UInt64(bitPattern: row.integer(2)) &+ 1
+        }
+        try connection.statement("SELECT device, workspace, root, arr FROM agreed").forEachRow {
+            (row) throws(StorageError) in
+            let place = AgreedPlace(device: try row.identifier32(0), workspace: row.integer(1))
+            agreements[place] = Agreed(root: try row.identifier32(2), arrival: row.integer(3))
         }
     }
 }

@@ -72,6 +72,15 @@ public final class RegistryStore {
                 .blob(workspace.member.bytes), .integer(workspace.joined))
     }
 
+    /// Forgets a workspace, its keys and what happened in it.
+    public func removeWorkspace(_ number: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM workspace WHERE did = ?").run(.integer(number))
+        try connection.statement("DELETE FROM epoch_key WHERE workspace = ?")
+            .run(.integer(number))
+        try connection.statement("DELETE FROM agreed WHERE workspace = ?").run(.integer(number))
+        try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(number))
+    }
+
     // MARK: Secrets
 
     /// A secret as it lies on disk.

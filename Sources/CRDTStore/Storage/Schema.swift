@@ -136,6 +136,8 @@ public enum DocumentKind: Int64, Sendable {
     case authority = 1
     /// A public channel.
     case channel = 2
+    /// What members are called.
+    case profile = 3
     /// Seen in operations before its creation was.
     case unknown = 0
 }

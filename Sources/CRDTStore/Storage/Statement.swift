@@ -34,7 +34,11 @@ public final class Statement {
     /// copied by SQLite instead.
     static let arenaByteCount = 2048
 
-    init(_ sql: String, on database: DatabaseHandle) throws(StorageError) {
+    /// - Parameter isSetting: a pragma about the connection, which counts as writing to SQLite
+    ///   and cannot run inside of a transaction.
+    init(
+        _ sql: String, on database: DatabaseHandle, isSetting: Bool = false
+    ) throws(StorageError) {
         var pointer: OpaquePointer?
         var isWhole = false
         let status = sql.withCString { text in
@@ -53,7 +57,7 @@ public final class Statement {
         self.pointer = pointer
         self.database = database
         parameterCount = sqlite3_bind_parameter_count(pointer)
-        writes = sqlite3_stmt_readonly(pointer) == 0
+        writes = !isSetting && sqlite3_stmt_readonly(pointer) == 0
         arena = .allocate(byteCount: Self.arenaByteCount, alignment: 8)
     }
 

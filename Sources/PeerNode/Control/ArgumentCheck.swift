@@ -4,12 +4,13 @@ extension Arguments {
     /// Failing fields that one answer names. More would only make the line long.
     private static let fieldsNamedMax = 16
 
-    /// Checks `given` against every parameter of `command`.
+    /// Checks `given` against every one of `parameters`.
     ///
     /// All failing fields are told at once. A parameter whose name was misspelt is told as the
     /// unknown name and not, a second time, as missing.
-    init(checking given: JSONObject, for command: Command) throws(NodeError) {
-        let parameters = command.remoteParameters
+    init(
+        checking given: JSONObject, against parameters: [ParameterDefinition], of command: String
+    ) throws(NodeError) {
         var failing: [(field: NodeError.Field, sentence: String, hint: String?)] = []
         var meant: [String] = []
         for member in given.members where failing.count < Self.fieldsNamedMax {
@@ -37,7 +38,7 @@ extension Arguments {
             let isUnknown = first.field.reason == Misfit.unknown.rawValue
             throw NodeError(
                 .badRequest, first.sentence,
-                hint: first.hint ?? "see 'wsx-node rpc --describe \(command.name)'",
+                hint: first.hint ?? "see 'wsx-node rpc --describe \(command)'",
                 reason: isUnknown ? "unknown_parameter" : "control.bad_param",
                 fields: failing.map(\.field))
         }

@@ -63,6 +63,11 @@ public struct Command: Sendable {
     /// The parameters that travel on the socket.
     public var remoteParameters: [ParameterDefinition] { parameters.filter { !$0.isLocal } }
 
+    /// Checks arguments without running, as the command line does before it connects.
+    public func check(_ given: JSONObject) throws(NodeError) {
+        _ = try Arguments(checking: given, against: parameters, of: name)
+    }
+
     /// Checks every argument, then runs. Socket and gateways end here.
     ///
     /// - Parameter context: the node and what is known about this call.
@@ -70,7 +75,7 @@ public struct Command: Sendable {
         -> CommandOutcome
     {
         guard let run else { throw .unknownCommand(name, similar: nil) }
-        let arguments = try Arguments(checking: given, for: self)
+        let arguments = try Arguments(checking: given, against: remoteParameters, of: name)
         return try run(context, arguments)
     }
 }

@@ -68,7 +68,7 @@ public struct ControlConnection {
                 do {
                     let envelope = try RequestEnvelope(line)
                     lastNumber += 1
-                    waiting[lastNumber] = envelope.id
+                    waiting.updateValue(envelope.id, forKey: lastNumber)
                     return ControlRequest(
                         call: CallID(connection: id, number: lastNumber),
                         method: envelope.method, parameters: envelope.parameters)
@@ -103,6 +103,9 @@ public struct ControlConnection {
         }
         appendLine(["jsonrpc": "2.0", "method": "event", "params": .object(parameters)])
     }
+
+    /// Whether a request was handed out and not answered yet.
+    public var isWaiting: Bool { !waiting.isEmpty }
 
     /// Ends the connection with a failure that belongs to no request, such as `slow_reader`.
     public mutating func close(because error: NodeError) {

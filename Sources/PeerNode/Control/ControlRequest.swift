@@ -36,7 +36,8 @@ struct RequestEnvelope {
             throw Refusal(error: .badJSON(error), id: .null)
         }
         if value.arrayValue != nil {
-            throw Refusal(error: .invalidRequest("batches are not taken: send line by line"), id: .null)
+            throw Refusal(
+                error: .invalidRequest("batches are not taken: send line by line"), id: .null)
         }
         guard let members = value.objectValue else {
             throw Refusal(error: .invalidRequest("a request is an object"), id: .null)
@@ -46,7 +47,8 @@ struct RequestEnvelope {
         case nil, .null, .string, .integer, .decimal: break
         default: throw Refusal(error: .invalidRequest("'id' is text, a number or null"), id: .null)
         }
-        do throws(NodeError) { (method, parameters) = try Self.methodAndParameters(members) } catch {
+        do throws(NodeError) { (method, parameters) = try Self.methodAndParameters(members) } catch
+        {
             throw Refusal(error: error, id: id ?? .null)
         }
         self.id = id
@@ -56,7 +58,9 @@ struct RequestEnvelope {
         -> (String, JSONObject)
     {
         for member in members.members {
-            if ["jsonrpc", "id", "method", "params"].contains(where: { $0 == member.key }) { continue }
+            if ["jsonrpc", "id", "method", "params"].contains(where: { $0 == member.key }) {
+                continue
+            }
             throw .invalidRequest("a request has no member \(NodeError.quoted(member.key))")
         }
         guard members["jsonrpc"]?.stringValue == "2.0" else {

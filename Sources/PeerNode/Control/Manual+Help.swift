@@ -1,4 +1,4 @@
-import WorkspaceModel
+public import WorkspaceModel
 
 extension Command {
     /// The usage line without the program's name: words, positions, then flags.
@@ -99,7 +99,8 @@ extension Manual {
             }
             text += "\n\(group.title)\n" + table(lines)
         }
-        return text + "\nflags for every command\n" + table(globalFlags.map { ($0.form, $0.summary) })
+        return text + "\nflags for every command\n"
+            + table(globalFlags.map { ($0.form, $0.summary) })
     }
 
     /// What `--help` after a command prints: examples, usage, parameters.
@@ -107,7 +108,8 @@ extension Manual {
         var text = command.summary + "\n\n"
         let examples = command.line?.examples ?? []
         for example in examples {
-            text += example.utf8.starts(with: "uptime".utf8)
+            text +=
+                example.utf8.starts(with: "uptime".utf8)
                 ? "  \(example)\n" : "  wsx-node \(example)\n"
         }
         if !examples.isEmpty { text += "\n" }

@@ -6,7 +6,9 @@ public enum Manual {
     public static var openRPC: JSONValue {
         [
             "openrpc": "1.2.6",
-            "info": ["title": "wsx-node", "version": .string(Release.version), "x-api": Release.api],
+            "info": [
+                "title": "wsx-node", "version": .string(Release.version), "x-api": Release.api,
+            ],
             "methods": .array(Command.methods.map(method)),
         ]
     }
@@ -57,6 +59,9 @@ extension Manual {
         }
         return text + errors
     }
+
+    /// The section of one command.
+    public static func description(of command: Command) -> String { section(command) }
 
     private static func section(_ command: Command) -> String {
         var text = "### `\(command.name)`\n\n\(command.summary)\n\n"

@@ -45,15 +45,15 @@ extension Command {
     }()
 
     private static let messageHistory = {
-        let position = 1...128
+        let placeBytes = 1...128
         let before = Parameter.text(
-            "before", "The newest messages before this position or message.", bytes: position
+            "before", "The newest messages before this position or message.", bytes: placeBytes
         ).optional()
         let after = Parameter.text(
-            "after", "The oldest messages after this position or message.", bytes: position
+            "after", "The oldest messages after this position or message.", bytes: placeBytes
         ).optional()
         let around = Parameter.text(
-            "around", "The messages around this position or message.", bytes: position
+            "around", "The messages around this position or message.", bytes: placeBytes
         ).optional()
         let thread = Parameter.identifier(
             "thread", "Only the answers to this message.", prefix: "m_"
@@ -111,7 +111,8 @@ extension Command {
     private static let tail = {
         let channels = Parameter<[ChannelReference]>.list(
             of: Parameter.channel("channels", "Which channels; without any, those one is in."),
-            count: 0...100)
+            count: 0...100
+        ).defaulting(to: [])
         let bell = Parameter.flag("bell", "Ring the terminal's bell for each message.")
         return Command(
             "tail",

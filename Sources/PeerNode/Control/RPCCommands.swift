@@ -10,7 +10,8 @@ extension Command {
             of: Parameter.text(
                 "arguments", "'name=value', or 'name:=JSON'; a repeated name makes a list.",
                 bytes: 1...Limits.controlLineBytesMax),
-            count: 0...1_000)
+            count: 0...1_000
+        ).defaulting(to: [])
         let params = Parameter.text(
             "params", "All parameters as one JSON object. '-' reads it from standard input.",
             bytes: 2...Limits.controlLineBytesMax

@@ -38,7 +38,8 @@ extension Command {
     private static let help = {
         let topic = Parameter<[String]>.list(
             of: Parameter.text("topic", "A command, or the beginning of some.", bytes: 1...64),
-            count: 0...4)
+            count: 0...4
+        ).defaulting(to: [])
         return Command(
             "help",
             line: CommandLineForm("help", ["topic"], examples: ["help", "help channel create"]),

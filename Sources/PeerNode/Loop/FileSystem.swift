@@ -54,6 +54,26 @@ public enum FileSystem {
         try synchronizeFolder(parent(of: path))
     }
 
+    /// Makes a file (mode 0600) that did not exist, as a whole: it never stands there half written.
+    ///
+    /// - Throws: `SystemError`; `isExistingFile` says that there is one, which was left alone.
+    public static func create(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        let draft = path + ".new"
+        if unlink(draft) != 0 && errno != ENOENT { throw SystemError("unlink", path: draft) }
+        do throws(SystemError) {
+            let file = try openFile(draft, O_WRONLY | O_CREAT | O_EXCL)
+            try file.writeAll(bytes, path: draft)
+            try synchronize(file, path: draft)
+            // Unlike a renaming, a second name is refused where the name is taken.
+            guard link(draft, path) == 0 else { throw SystemError("link", path: path) }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        unlink(draft)
+        try synchronizeFolder(parent(of: path))
+    }
+
     /// Removes a file. That it is missing already is no error.
     ///
     /// - Returns: whether there was one.

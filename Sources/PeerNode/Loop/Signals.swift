@@ -60,6 +60,16 @@ public enum ProcessHardening {
         guard wsx_forbid_dumps() == 0 else { throw SystemError("prctl") }
     }
 
+    /// Has a crash end the process at once and in silence.
+    ///
+    /// The runtime's own report of a crash prints registers and the memory they point to, which
+    /// may be a key or somebody's words, into a log.
+    public static func silenceCrashes() {
+        for number in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] {
+            signal(number, SIG_DFL)
+        }
+    }
+
     /// Whether a core file may be written of this process.
     public static var mayBeDumped: Bool { wsx_may_be_dumped() != 0 }
 }

@@ -26,6 +26,9 @@ public struct SystemError: Error, Equatable, Sendable {
     /// Whether there is no such file.
     public var isMissingFile: Bool { number == ENOENT }
 
+    /// Whether something stands under the name already.
+    public var isExistingFile: Bool { number == EEXIST }
+
     /// Whether somebody else has the address or port.
     public var isAddressTaken: Bool { number == EADDRINUSE }
 
@@ -50,5 +53,19 @@ func uninterrupted<Count: SignedInteger>(_ call: () -> Count) -> Count {
     while true {
         let result = call()
         if result != -1 || errno != EINTR { return result }
+    }
+}
+
+extension SystemError {
+    /// Why nobody could be reached, in one word of `peer list`.
+    var dialWord: String {
+        switch number {
+        case ECONNREFUSED: "refused"
+        case ETIMEDOUT: "timeout"
+        case ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, ENETDOWN, EAFNOSUPPORT: "no_route"
+        case EACCES, EPERM: "not_permitted"
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: "no_descriptor"
+        default: "failed"
+        }
     }
 }

@@ -41,7 +41,8 @@ public final class Dialer {
     /// What to watch for until it is decided.
     public var interest: Poller.Interest { .writable }
 
-    /// How it stands. Call it when the poller reports something, and at the deadline.
+    /// How it stands. Call it when the poller reports something, and at the deadline, until it is
+    /// decided: the kernel tells a failure once and forgets it.
     public func outcome(now: UInt64) -> Outcome {
         let number = descriptor.takeSocketError()
         if number != 0 { return failed(number) }

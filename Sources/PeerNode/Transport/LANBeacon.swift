@@ -59,8 +59,11 @@ public final class LANBeacon {
     public func join(_ interfaces: [NetworkInterface]) {
         let hasV4 = interfaces.filter { $0.addresses.contains(where: \.isV4) }.map(\.index)
         let hasV6 = interfaces.filter { !$0.addresses.allSatisfy(\.isV4) }.map(\.index)
-        v4?.joined = hasV4.filter { index in v4.map { Self.joinV4($0, index) } ?? false }
-        v6?.joined = hasV6.filter { index in v6.map { Self.joinV6($0, index) } ?? false }
+        // In two steps: to read a side while it is being assigned is a conflict that traps.
+        let joinedV4 = v4.map { side in hasV4.filter { Self.joinV4(side, $0) } }
+        let joinedV6 = v6.map { side in hasV6.filter { Self.joinV6(side, $0) } }
+        v4?.joined = joinedV4 ?? []
+        v6?.joined = joinedV6 ?? []
     }
 
     /// Sends one datagram on each interface, by IPv4 and IPv6.

@@ -18,9 +18,15 @@ public final class StreamLink {
     /// What one `receive` got.
     public struct Received: Equatable, Sendable {
         /// The bytes in order, perhaps none. They count even when `end` says the link failed.
-        public var bytes: [UInt8] = []
+        public var bytes: [UInt8]
         /// Set once nothing more will come.
         public var end: End?
+
+        /// These bytes and this end.
+        public init(bytes: [UInt8] = [], end: End? = nil) {
+            self.bytes = bytes
+            self.end = end
+        }
     }
 
     /// The socket, for the poller.

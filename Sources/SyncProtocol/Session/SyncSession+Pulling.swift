@@ -225,8 +225,8 @@ extension SyncSession {
         replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
         while let index = outstanding.firstIndex(where: { ($0.deadline ?? .max) <= now }) {
-            let pull = outstanding.remove(at: index)
             guard expired.count < Self.expiredMax else { throw .unresponsive }
+            let pull = outstanding.remove(at: index)
             expired.append(pull)
             for log in pull.logs {
                 release(log, planner: &planner)

@@ -3,7 +3,8 @@ public import WorkspaceModel
 /// One side of the conversation after which two peers hold the same operations of a workspace.
 ///
 /// The session reads no socket, no clock and no disk. Its owner gives it one `Input` at a time,
-/// with the time and the replica as it is then, and carries out the `Effect`s in order.
+/// with the time and the replica as it is then, and carries out all `Effect`s in order before it
+/// gives the next input.
 ///
 ///     idle ──opened──▶ open ──violation or closed──▶ closed
 ///                       │
@@ -231,7 +232,10 @@ public struct SyncSession: Sendable {
             askedUnsent = asked
             serveWaiting(replica: replica)
             announceWhenDue(replica: replica)
-        case .deadline: try deadlinePassed(replica: replica, planner: &planner)
+        case .deadline:
+            // The owner's timer is spent, so it is set again even for the same time.
+            deadline = nil
+            try deadlinePassed(replica: replica, planner: &planner)
         case .closed: return end(planner: &planner)
         case .opened: preconditionFailure("driver bug: a session is opened once")
         }

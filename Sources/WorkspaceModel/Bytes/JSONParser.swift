@@ -24,6 +24,12 @@ public struct JSONError: Error, Equatable, Sendable {
     public let reason: Reason
     /// Bytes before the place where it was noticed.
     public let offset: Int
+
+    /// A refusal.
+    public init(reason: Reason, offset: Int) {
+        self.reason = reason
+        self.offset = offset
+    }
 }
 
 extension JSONValue {

@@ -128,3 +128,22 @@ extension CBORDecoder {
         return role
     }
 }
+
+extension DeviceEntry {
+    /// `Enc` of a list of devices, as it stands inside `create`, `admit` and `join2`.
+    public static func encoded(_ devices: [DeviceEntry]) -> [UInt8] {
+        var encoder = CBOREncoder(reservingBytes: 160 * devices.count + 8)
+        encoder.list(devices) { $0.device($1) }
+        return encoder.bytes
+    }
+
+    /// Reads what `encoded` writes.
+    ///
+    /// - Throws: `Malformed` for anything else, an empty list included.
+    public static func list(decoding bytes: [UInt8]) throws(Malformed) -> [DeviceEntry] {
+        var decoder = CBORDecoder(bytes)
+        let devices = try decoder.devices()
+        try decoder.finish()
+        return devices
+    }
+}

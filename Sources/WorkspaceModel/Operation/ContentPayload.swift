@@ -35,6 +35,8 @@ public enum ContentPayload: Hashable, Sendable {
     }
 
     case message(Message)
+    /// What the author is called; in the profile document.
+    case profile(name: String)
     /// Empty `members` means the author.
     case membership(MembershipAction, members: [MemberID])
 }
@@ -79,6 +81,10 @@ extension ContentPayload {
             fields.field(1) { $0.uint(action.rawValue) }
             fields.field(2) { $0.list(members) { $0.byteString($1) } }
             return fields.bytes
+        case .profile(let name):
+            var fields = FieldWriter(type: 3)
+            fields.field(1) { $0.text(name) }
+            return fields.bytes
         }
     }
 
@@ -89,11 +95,17 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard type == 1 || type == 2 else { throw Malformed(.unsupported, at: 1) }
+        guard (1...3).contains(type) else { throw Malformed(.unsupported, at: 1) }
         var fields = try FieldReader(decoder)
-        self =
-            type == 1
-            ? .message(try Message(&fields)) : try Self.membership(&fields)
+        switch type {
+        case 1: self = .message(try Message(&fields))
+        case 2: self = try Self.membership(&fields)
+        default:
+            self = .profile(
+                name: try fields.required(1) { (d) throws(Malformed) in
+                    try d.text(maxBytes: Limits.nameBytesMax)
+                })
+        }
         try fields.finish()
     }
 

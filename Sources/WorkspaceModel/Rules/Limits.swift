@@ -81,6 +81,18 @@ public enum Limits {
     public static let pingMilliseconds: UInt64 = 30_000
     /// Silence after which a peer is dead.
     public static let deadMilliseconds: UInt64 = 90_000
+    /// Sealed bytes in a transport above which no more are sealed: they can no longer be overtaken.
+    public static let sealedUnsentBytesMax = 64 * 1024
+    /// Dials under way at a time: enough for a start with many peers, few enough for any router.
+    public static let dialsInFlightMax = 16
+    /// Addresses that are kept of one device: several networks, some of them old.
+    public static let addressesPerDeviceMax = 16
+    /// Address records that are kept: one for every device of a large workspace, twice.
+    public static let addressRecordsMax = 4_096
+    /// An address record counts for a week after it was signed.
+    public static let addressRecordMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
+    /// Addresses without a device that are dialled because a beacon was heard or a link was read.
+    public static let heardAddressesMax = 64
 
     // MARK: Control socket
 

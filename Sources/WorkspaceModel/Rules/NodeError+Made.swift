@@ -134,7 +134,7 @@ extension NodeError {
     }
 
     /// A path in quotes: like `quoted(_:)`, cut after 200 scalars, since people need all of it.
-    static func quotedPath(_ path: String) -> String {
+    public static func quotedPath(_ path: String) -> String {
         var text = "'"
         for scalar in path.unicodeScalars.prefix(200) {
             if scalar.properties.generalCategory == .control {

@@ -146,19 +146,25 @@ import WorkspaceTestKit
 private func isAimedAtPeople(_ id: OperationID, _ evaluator: AuthEvaluator) -> Bool {
     switch evaluator.operation(id)?.action {
     case .remove, .removeDevice, .leave: true
-    case .grant(let grant): grant.replaces
+    // A transfer does not reach other transfers of the same owner, so it ends nobody's authority.
+    case .grant(let grant): grant.replaces && !grant.dropsOwn
     default: false
     }
 }
 
 /// What can no longer be used because of a revocation: grants, each with a device.
+///
+/// Not the grant and device that wrote it: whoever ends his own authority can still write
+/// something that is causally earlier, and stronger for it, until somebody else removes him.
 private func lostGrants(
     by revocation: OperationID, _ evaluator: AuthEvaluator, _ fuzzer: AuthFuzzer
 ) -> [(grant: AuthOperation, device: DeviceID)] {
     fuzzer.history.operations.flatMap { grant in
         fuzzer.history.devices(of: grant).compactMap { device in
-            evaluator.revocations(hittingGrant: grant.id, device: device).contains(revocation)
-                ? (grant, device) : nil
+            let author = fuzzer.history[revocation]
+            guard author?.grant != grant.id || author?.device != device else { return nil }
+            return evaluator.revocations(hittingGrant: grant.id, device: device)
+                .contains(revocation) ? (grant, device) : nil
         }
     }
 }

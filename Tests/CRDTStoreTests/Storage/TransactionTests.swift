@@ -108,7 +108,7 @@ import Testing
         try select.forEachRow { (row) throws(StorageError) in
             seen.append(row.integer(0))
             try? connection.withSavepoint { () throws(StorageError) in
-                try connection.put(10 + row.integer(0))
+                try connection.put(-row.integer(0))
                 throw StorageError(.other, "no")
             }
         }

@@ -21,9 +21,9 @@ func dialed(_ address: SocketAddress) throws -> Dialer.Outcome {
     var patience = try Patience()
     let dialer = try Dialer(to: address, deadline: .max)
     while true {
-        guard case .pending = dialer.outcome(now: 0) else {
-            return dialer.outcome(now: 0)
-        }
+        // Asked once only: the kernel forgets a socket's error when it has told it.
+        let outcome = dialer.outcome(now: 0)
+        guard case .pending = outcome else { return outcome }
         try patience.wait(for: dialer.descriptor, .writable)
     }
 }

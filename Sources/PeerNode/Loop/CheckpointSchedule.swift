@@ -1,0 +1,39 @@
+import CRDTStore
+
+/// When to move the write-ahead log into the database.
+///
+/// Only between turns, so that no commit pays for it by surprise: a part of it whenever the log
+/// has grown by `growthByteCount`, and all of it when the node has been quiet for a while.
+struct CheckpointSchedule {
+    /// The log stays near this size under load.
+    static let growthByteCount = 4 * 1024 * 1024
+    /// How long nothing must have been written before the log is emptied.
+    static let quietMilliseconds: UInt64 = 5_000
+
+    private var seenByteCount = 0
+    private var copiedByteCount = 0
+    /// When to empty the log, in milliseconds of the monotonic clock.
+    private(set) var quietDeadline: UInt64?
+
+    /// Notes how long the log is after a turn.
+    ///
+    /// - Returns: whether to copy what can be copied now.
+    mutating func didTurn(logByteCount: Int, now: UInt64) -> Bool {
+        if logByteCount != seenByteCount {
+            seenByteCount = logByteCount
+            quietDeadline = logByteCount > 0 ? now + Self.quietMilliseconds : nil
+        }
+        // A log that was copied as a whole begins anew with the next commit.
+        if logByteCount < copiedByteCount { copiedByteCount = 0 }
+        guard logByteCount - copiedByteCount >= Self.growthByteCount else { return false }
+        copiedByteCount = logByteCount
+        return true
+    }
+
+    /// Whether the quiet time is over, which is told once.
+    mutating func takeQuiet(now: UInt64) -> Bool {
+        guard let deadline = quietDeadline, deadline <= now else { return false }
+        quietDeadline = nil
+        return true
+    }
+}

@@ -1,0 +1,276 @@
+import WorkspaceModel
+
+/// The clients of the control socket: their sockets, and between bytes and calls a
+/// `ControlConnection` each.
+///
+/// - Not thread-safe: it belongs to the loop's thread.
+final class ControlClients {
+    private final class Client {
+        let link: UnixLink
+        var connection: ControlConnection
+        /// Since when more is unsent than may be, in milliseconds of the monotonic clock.
+        var fullSince: UInt64?
+
+        init(_ link: UnixLink, id: UInt64) {
+            self.link = link
+            connection = ControlConnection(id: id)
+        }
+    }
+
+    /// How long a client may leave `Limits.controlUnsentBytesMax` unread.
+    static let slowReaderMilliseconds: UInt64 = 60_000
+    /// Bytes that one client may hand in, in one turn.
+    private static let readByteCountMax = 256 * 1024
+    /// Events are read from the store for about so many bytes at a time.
+    private static let eventRoom = 256 * 1024
+    /// What is moved to the socket at a time, so that the connection knows what waits.
+    private static let writeByteCount = 64 * 1024
+
+    private let driver: NodeLoop.Driver
+    private let listener: UnixListener
+    private let listenerToken: UInt64
+    private let buffer: ReadBuffer
+    private let log: NodeLog
+    private var clients: [UInt64: Client] = [:]
+    /// Clients that something happened to since they were last looked after.
+    private var touched: Set<UInt64> = []
+    private var subscribers: [UInt64] = []
+    private var inputs: [NodeInput] = []
+    /// Whether there may be more events for a client that can take them.
+    private(set) var hasMoreEvents = false
+
+    /// Listens on the control socket of `home`, whose lock the caller holds.
+    init(
+        home: HomeFolder, driver: NodeLoop.Driver, buffer: ReadBuffer, log: NodeLog
+    ) throws(NodeError) {
+        self.driver = driver
+        self.buffer = buffer
+        self.log = log
+        do throws(UnixListener.Failure) {
+            listener = try UnixListener(path: home.socket)
+        } catch { throw .controlSocket(error) }
+        listenerToken = driver.newToken()
+        do throws(SystemError) {
+            try driver.poller.watch(
+                listener.descriptor, token: listenerToken, interest: listener.interest)
+        } catch { throw .badConfiguration("cannot watch the control socket: \(error)") }
+    }
+
+    /// How many clients there are.
+    var count: Int { clients.count }
+
+    /// When something must be looked at although nothing is ready.
+    var nextDeadline: UInt64? {
+        let slow = clients.values.compactMap(\.fullSince).min()
+            .map { $0 + Self.slowReaderMilliseconds }
+        return [slow, listener.pausedUntil].compactMap { $0 }.min()
+    }
+
+    // MARK: From clients
+
+    /// Takes what is ready. Calls come out of `takeInputs`.
+    ///
+    /// - Returns: whether the socket is one of these.
+    func handle(_ ready: Poller.Ready, now: UInt64) -> Bool {
+        if ready.token == listenerToken {
+            accept(now: now)
+            return true
+        }
+        guard let client = clients[ready.token] else { return false }
+        touched.insert(ready.token)
+        if ready.isReadable || ready.isHangUp { read(client, isHangUp: ready.isHangUp) }
+        return true
+    }
+
+    /// Looks at what time alone changes.
+    func passTime(now: UInt64) {
+        if let paused = listener.pausedUntil, paused <= now { accept(now: now) }
+        for (id, client) in clients.sorted(by: { $0.key < $1.key }) {
+            guard let since = client.fullSince, since + Self.slowReaderMilliseconds <= now else {
+                continue
+            }
+            log.write(.info, "control.slow_reader conn=\(id)")
+            remove(id)
+        }
+    }
+
+    /// What clients asked for since the last time, of each client in its order.
+    func takeInputs() -> [NodeInput] {
+        defer { inputs = [] }
+        return inputs
+    }
+
+    /// Whether `takeInputs` would give something.
+    var hasInputs: Bool { !inputs.isEmpty }
+
+    private func accept(now: UInt64) {
+        let (accepted, refused, problem) = listener.accept(
+            countMax: 64, allowRoot: false, now: now)
+        for who in refused { log.write(.warning, "control.refused uid=\(who.user)") }
+        if let problem { log.write(.warning, "control.accept_paused error=\(problem.number)") }
+        for client in accepted {
+            if clients.count >= Limits.controlClientsMax {
+                refuse(client.link, now: now)
+                continue
+            }
+            let id = driver.newToken()
+            clients[id] = Client(client.link, id: id)
+            touched.insert(id)
+        }
+        try? driver.poller.watch(
+            listener.descriptor, token: listenerToken, interest: listener.interest)
+    }
+
+    /// Says why before it hangs up; the line fits in any socket's buffer.
+    private func refuse(_ link: UnixLink, now: UInt64) {
+        var connection = ControlConnection(id: 0)
+        connection.close(because: .tooManyClients)
+        link.write(Array(connection.unsent), now: now)
+        link.flush(now: now)
+    }
+
+    private func read(_ client: Client, isHangUp: Bool) {
+        var taken = 0
+        // Who has hung up reads no answer, but what was asked before still counts.
+        while client.connection.wantsInput, taken < Self.readByteCountMax || isHangUp {
+            let received = client.link.receive(
+                byteCountMax: Self.readByteCountMax, into: buffer)
+            taken += received.bytes.count
+            client.connection.receive(received.bytes)
+            if received.end != nil { client.connection.endOfInput() }
+            takeRequests(of: client)
+            if received.bytes.count < Self.readByteCountMax { break }
+        }
+        guard isHangUp else { return }
+        client.connection.endOfInput()
+        takeRequests(of: client)
+        remove(client.connection.id)
+    }
+
+    private func takeRequests(of client: Client) {
+        while let request = client.connection.nextRequest() {
+            inputs.append(
+                .call(request.call, method: request.method, arguments: request.parameters))
+        }
+    }
+
+    // MARK: To clients
+
+    /// Answers a call whose client may be gone by now.
+    func answer(_ call: CallID, _ result: Result<JSONValue, NodeError>) {
+        guard let client = clients[call.connection] else { return }
+        client.connection.answer(call, result)
+        touched.insert(call.connection)
+    }
+
+    /// Hands the next events to each subscriber whose socket has taken everything so far.
+    func deliverEvents(of host: any TurnHost) {
+        let current = host.subscribers
+        for id in subscribers where !current.contains(id) {
+            clients[id]?.connection.openSubscriptions = 0
+            touched.insert(id)
+        }
+        subscribers = current
+        hasMoreEvents = false
+        for id in current {
+            guard let client = clients[id] else { continue }
+            client.connection.openSubscriptions = 1
+            guard client.connection.unsentCount == 0, client.link.unsentByteCount == 0 else {
+                continue
+            }
+            let events = host.events(for: id, room: Self.eventRoom)
+            guard !events.isEmpty else { continue }
+            for (subscription, event) in events {
+                client.connection.notify(subscription: subscription, event)
+            }
+            touched.insert(id)
+            hasMoreEvents = true
+        }
+    }
+
+    /// Writes what clients can take, takes calls that there is room for now, and lets go of who
+    /// is done.
+    func settle(now: UInt64) {
+        let ids = touched.sorted()
+        touched = []
+        for id in ids {
+            guard let client = clients[id] else { continue }
+            takeRequests(of: client)
+            guard flush(client, now: now) else {
+                remove(id)
+                continue
+            }
+            if client.connection.isFinished && client.link.unsentByteCount == 0 {
+                remove(id)
+                continue
+            }
+            let isFull = client.connection.unsentCount >= Limits.controlUnsentBytesMax
+            client.fullSince = isFull ? client.fullSince ?? now : nil
+            client.link.isReadingPaused = !client.connection.wantsInput
+            do {
+                try driver.poller.watch(
+                    client.link.descriptor, token: id, interest: client.link.interest)
+            } catch { remove(id) }
+        }
+    }
+
+    /// - Returns: whether the client is still there.
+    private func flush(_ client: Client, now: UInt64) -> Bool {
+        while true {
+            if client.link.flush(now: now) != nil { return false }
+            let next = client.connection.unsent.prefix(Self.writeByteCount)
+            guard client.link.unsentByteCount == 0, !next.isEmpty else { return true }
+            client.link.write(Array(next), now: now)
+            client.connection.didSend(next.count)
+        }
+    }
+
+    private func remove(_ id: UInt64) {
+        guard let client = clients.removeValue(forKey: id) else { return }
+        driver.poller.forget(client.link.descriptor)
+        inputs.append(.controlClosed(connection: id))
+    }
+
+    // MARK: The end
+
+    /// Takes nothing more, and tells those who wait for an answer that none will come.
+    func beginStopping(now: UInt64) {
+        driver.poller.forget(listener.descriptor)
+        for (id, client) in clients {
+            if client.connection.isWaiting { client.connection.close(because: .stopping) }
+            touched.insert(id)
+        }
+        settle(now: now)
+    }
+
+    /// Whether a client has not taken all of its answers.
+    var hasUnsent: Bool {
+        clients.values.contains { $0.connection.unsentCount + $0.link.unsentByteCount > 0 }
+    }
+
+    /// Tries again to write to everybody.
+    func settleAll(now: UInt64) {
+        touched.formUnion(clients.keys)
+        settle(now: now)
+    }
+
+    /// Removes the socket's file. Clients stay connected until this object or the process ends.
+    func removeSocket() throws(SystemError) { try listener.removeFile() }
+}
+
+extension NodeError {
+    /// There is no control socket, so nobody could use the node.
+    static func controlSocket(_ failure: UnixListener.Failure) -> Self {
+        switch failure {
+        case .inUse(let path):
+            NodeError(
+                .inUse, "another daemon answers on \(NodeError.quotedPath(path))",
+                hint: "wsx-node down", reason: "control.in_use")
+        case .pathTooLong:
+            .badConfiguration("\(failure)", hint: "give a shorter --home or --socket")
+        case .inTheWay(let path, _):
+            .badConfiguration("\(failure)", hint: "move \(NodeError.quotedPath(path)) away")
+        case .folder, .foreign, .system: .badConfiguration("\(failure)")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+public import WorkspaceModel
+
+/// Where everything of one node lies on the disk.
+///
+/// One process at a time may use it, which `lock` sees to. All of it is private to its owner: the
+/// keys are in it, and whoever may connect to the control socket has all rights.
+public struct HomeFolder: Equatable, Sendable {
+    /// The folder of identity, store and log, without a slash at its end.
+    public let data: String
+    /// The control socket, in `data` or in a folder of the session.
+    public let socket: String
+
+    /// The home with these two paths.
+    public init(data: String, socket: String) {
+        self.data = data
+        self.socket = socket
+    }
+
+    /// The folder of the keys.
+    public var identityFolder: String { data + "/identity" }
+    /// The device's keys, mode 0600.
+    public var identity: String { identityFolder + "/device.key" }
+    /// The store.
+    public var store: String { data + "/node.db" }
+    /// Tells a restored store from one that went on; see `RestoreGuard`.
+    public var storeGuard: String { data + "/node.guard" }
+    /// Held by the node that runs.
+    public var lock: String { data + "/lock" }
+    /// What a detached node wrote to its standard error.
+    public var log: String { data + "/daemon.log" }
+    /// The address on which the node listened last.
+    public var listen: String { data + "/listen" }
+
+    /// Makes the folders that are missing, and refuses those that others may enter.
+    ///
+    /// - Throws: `bad_configuration`, with the command that remedies it where there is one.
+    public func prepare() throws(NodeError) {
+        for path in [data, identityFolder, FileSystem.parent(of: socket)] {
+            do throws(SystemError) { try FileSystem.makeFolder(path) } catch {
+                throw .badConfiguration("cannot make the folder: \(error)", hint: "give --home DIR")
+            }
+            do throws(FileSystem.FolderFault) { try FileSystem.checkPrivateFolder(path) } catch {
+                throw Self.refusal(of: error)
+            }
+        }
+    }
+
+    /// Takes the right to be this home's node.
+    ///
+    /// - Throws: `in_use` with the number of the process that has it; `bad_configuration` where
+    ///   the file cannot be made.
+    public func takeLock() throws(NodeError) -> FileLock {
+        do throws(FileLock.Failure) { return try FileLock(path: lock) } catch {
+            switch error {
+            case .held(let pid): throw .homeInUse(pid: pid)
+            case .system(let error): throw .badConfiguration("cannot lock the home: \(error)")
+            }
+        }
+    }
+
+    private static func refusal(of fault: FileSystem.FolderFault) -> NodeError {
+        let hint: String? =
+            switch fault {
+            case .loose(let path, _): "chmod 700 '\(path)'"
+            case .foreign, .notAFolder: "give --home DIR"
+            case .system: nil
+            }
+        return .badConfiguration("\(fault)", hint: hint)
+    }
+}

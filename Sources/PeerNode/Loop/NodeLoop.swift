@@ -1,0 +1,232 @@
+private import CRDTStore
+private import WorkspaceCrypto
+public import WorkspaceModel
+
+/// The loop of a real node: it waits, hands what happened to a `TurnHost`, and carries out what
+/// comes back, after the COMMIT.
+///
+/// ```
+/// wait     sockets, the clock, finished jobs, signals
+/// gather   calls of clients first, then the network, then at most a turn's worth of peers' bytes
+/// turn     the host handles all of it and commits once
+/// perform  answers, bytes, dials; then events for subscribers; then every socket is flushed
+/// ```
+///
+/// - Not thread-safe: one thread makes it and runs it.
+public final class NodeLoop {
+    typealias JobOutput = Result<[SocketAddress], NameResolution.Failure>
+    typealias Driver = LoopDriver<JobOutput, Alarm>
+
+    /// The only timer: the next moment at which anybody wants to be looked at.
+    enum Alarm: Hashable { case next }
+
+    /// How a node is run.
+    public struct Options: Sendable {
+        /// Where to listen, `nil` for where it did last.
+        public var listen: ListenAddress?
+        /// Whether beacons are sent and heard.
+        public var announces = true
+
+        /// Listening where it did last, with beacons.
+        public init() {}
+    }
+
+    /// How long clients and peers get to take what was written to them before the end.
+    private static let partingMilliseconds: UInt64 = 1_000
+    /// Between two ticks of the host, should it ask for one in the past again and again.
+    private static let tickPauseMilliseconds: UInt64 = 5
+
+    /// `nil` after the end, when its store is closed.
+    private var host: (any TurnHost)?
+    private let log: NodeLog
+    private let driver: Driver
+    private let control: ControlClients
+    private let links: PeerLinks
+    private let network: PeerNetwork
+    private var budget = TurnBudget()
+    private var checkpoints = CheckpointSchedule()
+    private var lastTick: UInt64 = 0
+    private var isStopping = false
+
+    /// Opens the sockets of `home`, whose folders are made and whose lock is held. From then on
+    /// clients connect; they are served by `run`.
+    ///
+    /// Call `Signals.prepareProcess` before, since this starts threads.
+    ///
+    /// - Throws: `bad_configuration` for an address or a path that cannot be listened on.
+    public init(
+        host: any TurnHost, home: HomeFolder, options: Options, log: NodeLog
+    ) throws(NodeError) {
+        self.host = host
+        self.log = log
+        do throws(SystemError) { driver = try Driver() } catch {
+            throw .badConfiguration("cannot start the loop: \(error)")
+        }
+        let buffer = ReadBuffer()
+        links = PeerLinks(driver: driver, buffer: buffer)
+        network = PeerNetwork(
+            home: home, given: options.listen, announces: options.announces,
+            seed: SystemRandom().number(), driver: driver, buffer: buffer, log: log)
+        do throws(SystemError) { try network.turnOn() } catch {
+            throw .badConfiguration(
+                "cannot listen for peers: \(error)",
+                hint: error.isAddressTaken ? "give another port with --listen" : nil)
+        }
+        control = try ControlClients(home: home, driver: driver, buffer: buffer, log: log)
+    }
+
+    /// Where peers connect, `nil` while the network is off.
+    public var listenAddress: SocketAddress? { network.boundAddress }
+
+    /// How many control clients are connected.
+    public var clientCount: Int { control.count }
+
+    /// How many links to peers stand.
+    public var linkCount: Int { links.count }
+
+    /// Runs until the node is told to stop, by a signal or by its host.
+    ///
+    /// Afterwards clients are still connected, but nothing more is read from them: `end` removes
+    /// the socket's file when the store is closed.
+    ///
+    /// - Throws: `SystemError` when the kernel refuses to wait, which nothing can be done about.
+    public func run() throws(SystemError) {
+        while try step() {}
+        try part()
+    }
+
+    /// Waits for something to do and does one turn.
+    ///
+    /// - Returns: whether there is a next one.
+    public func step() throws(SystemError) -> Bool {
+        guard let host else { return false }
+        setAlarm(host)
+        let turn = try driver.gather(hasMoreToDo: hasMoreToDo || host.hasMoreToDo)
+        for request in turn.requests { obey(request) }
+        let inputs = gatherInputs(turn, host)
+        if !inputs.isEmpty {
+            let time = TurnTime(wall: WallClock.milliseconds(), monotonic: turn.now)
+            let effects = host.turn(inputs, at: time)
+            budget.didRun(
+                received: links.receivedByteCount,
+                milliseconds: MonotonicClock.milliseconds() - turn.now)
+            for effect in effects { perform(effect, now: turn.now) }
+            if checkpoints.didTurn(logByteCount: host.logByteCount, now: turn.now) {
+                host.checkpoint(.passive)
+            }
+        } else if checkpoints.takeQuiet(now: turn.now) {
+            host.checkpoint(.truncate)
+        }
+        control.deliverEvents(of: host)
+        control.settle(now: turn.now)
+        links.flush(now: turn.now)
+        return !isStopping
+    }
+
+    private func obey(_ request: Signals.Request) {
+        switch request {
+        case .stop:
+            log.write(.info, "node.stopping by=signal")
+            isStopping = true
+        case .reopenLog: log.reopen()
+        }
+    }
+
+    // MARK: Before the turn
+
+    private var hasMoreToDo: Bool {
+        control.hasInputs || control.hasMoreEvents || links.hasInputs || network.hasInputs
+    }
+
+    private func setAlarm(_ host: any TurnHost) {
+        let tick = host.nextDeadline.map { max($0, lastTick + Self.tickPauseMilliseconds) }
+        let deadlines = [
+            tick, control.nextDeadline, links.nextDeadline, network.nextDeadline,
+            checkpoints.quietDeadline,
+        ]
+        if let next = deadlines.compactMap({ $0 }).min() {
+            driver.timers.set(.next, deadline: next)
+        } else {
+            driver.timers.cancel(.next)
+        }
+    }
+
+    /// Calls first: whatever peers send, a person's command is in the next turn.
+    private func gatherInputs(_ turn: Driver.Turn, _ host: any TurnHost) -> [NodeInput] {
+        control.passTime(now: turn.now)
+        links.passTime(now: turn.now)
+        network.passTime(links: links, now: turn.now)
+        for job in turn.jobs { links.resolved(job, now: turn.now) }
+        for ready in turn.ready {
+            if control.handle(ready, now: turn.now) { continue }
+            if network.handle(ready, links: links, now: turn.now) { continue }
+            _ = links.handle(ready, now: turn.now)
+        }
+        links.readAll(byteCountMax: budget.byteCount)
+        var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()
+        let isDue = host.nextDeadline.map { $0 <= turn.now } ?? false
+        let mayTick = turn.now >= lastTick + Self.tickPauseMilliseconds
+        if host.hasMoreToDo || (isDue && mayTick) {
+            lastTick = turn.now
+            inputs.append(.tick)
+        }
+        return inputs
+    }
+
+    // MARK: After the turn
+
+    private func perform(_ effect: NodeEffect, now: UInt64) {
+        switch effect {
+        case .answer(let call, let result): control.answer(call, result)
+        case .write(let link, let bytes): links.write(link, bytes, now: now)
+        case .close(let link): links.close(link, now: now)
+        case .dial(let number, let address):
+            links.dial(number: number, address: address, now: now)
+        case .setNetwork(let isOn): setNetwork(isOn: isOn)
+        case .announce(let bytes): network.announce(bytes)
+        case .log(let level, let text): log.write(level, text)
+        case .stop: isStopping = true
+        }
+    }
+
+    private func setNetwork(isOn: Bool) {
+        guard isOn else {
+            network.turnOff()
+            links.dropDials()
+            return
+        }
+        do throws(SystemError) { try network.turnOn() } catch {
+            log.write(.warning, "net.cannot_listen error=\(error.number)")
+        }
+    }
+
+    // MARK: The end
+
+    /// Lets answers and last bytes leave, for as long as is decent. A second signal cuts it short.
+    private func part() throws(SystemError) {
+        network.turnOff()
+        links.dropDials()
+        let deadline = MonotonicClock.milliseconds() + Self.partingMilliseconds
+        control.beginStopping(now: MonotonicClock.milliseconds())
+        while control.hasUnsent || links.hasUnsent {
+            driver.timers.set(.next, deadline: deadline)
+            let turn = try driver.gather()
+            if turn.now >= deadline || turn.requests.contains(.stop) { break }
+            links.flushAll(now: turn.now)
+            control.settleAll(now: turn.now)
+        }
+    }
+
+    /// Lets go of the host, which closes the store.
+    public func closeHost() {
+        host?.checkpoint(.truncate)
+        host = nil
+    }
+
+    /// Removes the control socket, once the store is closed: who sees no socket may start anew.
+    public func end() {
+        do throws(SystemError) { try control.removeSocket() } catch {
+            log.write(.warning, "control.socket_stays error=\(error.number)")
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import CRDTStore
+private import Glibc
+private import WorkspaceCrypto
+public import WorkspaceModel
+
+/// One process that is the node of a home, from its first step to its last.
+public enum NodeProcess {
+    /// What a node is told at its start.
+    public struct Settings: Sendable {
+        /// Where everything lies.
+        public var home: HomeFolder
+        /// The home as its user named it, for `status`.
+        public var homeName: String
+        /// Where to listen, and whether to send beacons.
+        public var loop = NodeLoop.Options()
+        /// What is less important is not logged.
+        public var logLevel = LogLevel.info
+        /// The value of `JOURNAL_STREAM`, where a service manager set one.
+        public var journal: String?
+
+        /// The usual settings for a home.
+        public init(home: HomeFolder, homeName: String) {
+            self.home = home
+            self.homeName = homeName
+        }
+    }
+
+    /// SQLite's memory in this process: 8 MiB of pages, and room for large statements.
+    private static let databaseByteCountMax: Int64 = 64 * 1024 * 1024
+
+    /// Makes this process a safe place for keys. To be called before anything is opened.
+    public static func prepare() {
+        StandardDescriptors.ensureOpen()
+        umask(0o077)
+        ProcessHardening.silenceCrashes()
+        // Refused only by a kernel without the call, and then nothing is lost but a guard.
+        try? ProcessHardening.forbidDumps()
+        Signals.prepareProcess()
+    }
+
+    /// Is the node until it is told to stop, and ends the process with status 0.
+    ///
+    /// The lock is taken before anything is read, and clients are served only when the store is
+    /// open. At the end the store is closed first, then the socket's file goes, then the lock.
+    /// The clients' connections are left to the kernel, so that a client that sees its connection
+    /// end knows that the process has.
+    ///
+    /// - Throws: why there is no node: `in_use`, `bad_configuration`, `store_failed`.
+    public static func run(_ settings: Settings) throws(NodeError) -> Never {
+        prepare()
+        let home = settings.home
+        try home.prepare()
+        let lock = try home.takeLock()
+        let log = NodeLog(level: settings.logLevel, path: home.log, journal: settings.journal)
+        var host: NodeHost? = try makeHost(settings)
+        let loop = try makeLoop(&host, settings, log)
+        log.write(.info, "node.started version=\(Release.version) pid=\(getpid())")
+        var status: Int32 = 0
+        do throws(SystemError) { try loop.run() } catch {
+            log.write(.error, "loop.failed call=\(error.call) error=\(error.number)")
+            status = 70
+        }
+        loop.closeHost()
+        loop.end()
+        log.write(.info, "node.stopped")
+        withExtendedLifetime(lock) {}
+        // Not by returning: a job may be waiting for a name server, and nobody waits for it.
+        exit(status)
+    }
+
+    private static func makeHost(_ settings: Settings) throws(NodeError) -> NodeHost {
+        Connection.limitMemory(byteCount: databaseByteCountMax)
+        let home = settings.home
+        let environment = NodeEnvironment(
+            random: SystemRandom(), files: DiskHomeFiles(home: home), home: settings.homeName,
+            socket: home.socket, announces: settings.loop.announces)
+        let time = TurnTime(
+            wall: WallClock.milliseconds(), monotonic: MonotonicClock.milliseconds())
+        do throws(StartError) {
+            return try NodeHost(environment: environment, at: time) { () throws(StorageError) in
+                try StoreFile.open(home)
+            }
+        } catch { throw NodeError(start: error, home: home) }
+    }
+
+    /// Gives the host away, so that closing it in the loop closes the store.
+    private static func makeLoop(
+        _ host: inout NodeHost?, _ settings: Settings, _ log: NodeLog
+    ) throws(NodeError) -> NodeLoop {
+        guard let taken = host.take() else { preconditionFailure("a host was made just before") }
+        return try NodeLoop(host: taken, home: settings.home, options: settings.loop, log: log)
+    }
+}
+
+/// node.db as a file: made once, and never by accident again.
+enum StoreFile {
+    /// Opens the store of a home, and makes it where the home is new.
+    ///
+    /// A home with an identity had a store. If that is missing or empty now, it was lost, and an
+    /// empty one in its place would look as if everybody else had lost theirs.
+    ///
+    /// - Throws: what `Connection` and `NodeStore` throw; `.empty` for a store that was lost.
+    static func open(_ home: HomeFolder) throws(StorageError) -> NodeStore {
+        let found = try? FileSystem.status(of: home.store)
+        let isNew = (found?.byteCount ?? 0) == 0
+        if isNew, (try? FileSystem.status(of: home.identity)) != nil {
+            throw StorageError(.empty, "the store is missing or empty", statement: "open")
+        }
+        if found == nil {
+            do throws(SystemError) {
+                // With its mode from the first moment; SQLite would use the umask.
+                _ = try FileSystem.openFile(
+                    home.store, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+            } catch {
+                let kind: StorageError.Kind = error.isOutOfSpace ? .full : .cannotOpen
+                throw StorageError(kind, error.description, statement: "open")
+            }
+        }
+        return try NodeStore(Connection(path: home.store, mode: isNew ? .create : .main))
+    }
+}
+
+extension NodeError {
+    /// Why a node could not start, for whoever started it.
+    init(start error: StartError, home: HomeFolder) {
+        let path = NodeError.quotedPath(home.store)
+        switch error {
+        case .identity(let error):
+            self = .badConfiguration(error.message, hint: error.hint)
+        case .store(let error):
+            switch error.kind {
+            case .newerSchema:
+                self = .badConfiguration(
+                    "\(path) was written by a later version: \(error.message)",
+                    hint: "install that version again")
+            case .cannotOpen, .readOnly, .notOurs, .busy:
+                self = .badConfiguration("cannot use \(path): \(error.message)")
+            case .full:
+                self.init(
+                    .storageFull, "the disk is full", hint: "free some space and start again",
+                    reason: "store.full")
+            case .empty, .corrupt:
+                self.init(
+                    .storeFailed, "\(path) is damaged: \(error.message)",
+                    hint: "put a copy back, or move the home away and join again",
+                    reason: "store.corrupt")
+            default:
+                self.init(
+                    .storeFailed, "cannot open \(path): \(error)", reason: "store.io")
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+/// The TCP links to peers, those that are being made included.
+///
+/// - Not thread-safe: it belongs to the loop's thread.
+final class PeerLinks {
+    /// How long one address may take to answer. The handshake has its own time after that.
+    static let dialMilliseconds: UInt64 = 10_000
+    /// What one link may hand in before the next one's turn.
+    private static let readByteCountMax = 64 * 1024
+
+    private final class Dial {
+        let number: UInt64
+        let dialer: Dialer
+        /// Tried when this one fails.
+        let others: ArraySlice<SocketAddress>
+
+        init(number: UInt64, dialer: Dialer, others: ArraySlice<SocketAddress>) {
+            self.number = number
+            self.dialer = dialer
+            self.others = others
+        }
+    }
+
+    private let driver: NodeLoop.Driver
+    private let buffer: ReadBuffer
+    private var links: [UInt64: TCPLink] = [:]
+    private var dials: [UInt64: Dial] = [:]
+    /// Numbers of dials whose names are being looked up.
+    private var resolving: Set<UInt64> = []
+    /// Links that were written to, or could be written to, in this turn.
+    private var touched: Set<UInt64> = []
+    private var readable: Set<UInt64> = []
+    private var lastRead: UInt64 = 0
+    private var inputs: [NodeInput] = []
+    /// Bytes that `readAll` took in, the last time.
+    private(set) var receivedByteCount = 0
+
+    init(driver: NodeLoop.Driver, buffer: ReadBuffer) {
+        self.driver = driver
+        self.buffer = buffer
+    }
+
+    /// How many links stand.
+    var count: Int { links.count }
+    /// When something must be looked at although nothing is ready.
+    var nextDeadline: UInt64? { dials.values.map(\.dialer.deadline).min() }
+    /// Whether `takeInputs` would give something.
+    var hasInputs: Bool { !inputs.isEmpty }
+    /// Whether a link has not taken all that was written.
+    var hasUnsent: Bool { links.values.contains { $0.unsentByteCount > 0 } }
+
+    /// What happened since the last time, of each link in its order.
+    func takeInputs() -> [NodeInput] {
+        defer { inputs = [] }
+        return inputs
+    }
+
+    // MARK: Links
+
+    /// Takes a connection over that somebody made to us.
+    func accept(_ link: TCPLink) {
+        let address = link.remoteAddress.map(\.description) ?? "?"
+        guard let id = add(link) else { return }
+        inputs.append(.accepted(id, address: address))
+    }
+
+    /// Notes what is ready. Links are read by `readAll`, when it is known which ones there are.
+    ///
+    /// - Returns: whether the socket is one of these.
+    func handle(_ ready: Poller.Ready, now: UInt64) -> Bool {
+        if let dial = dials[ready.token] {
+            decide(dial, token: ready.token, now: now)
+            return true
+        }
+        guard links[ready.token] != nil else { return false }
+        if ready.isReadable || ready.isHangUp { readable.insert(ready.token) }
+        if ready.isWritable { touched.insert(ready.token) }
+        return true
+    }
+
+    /// Reads the links that are ready, a piece of each in turn, the one first that has waited
+    /// longest.
+    ///
+    /// - Parameter byteCountMax: where to stop; the poller reports the rest again.
+    func readAll(byteCountMax: Int) {
+        receivedByteCount = 0
+        let ids = readable.sorted()
+        readable = []
+        let first = ids.firstIndex { $0 > lastRead } ?? 0
+        for id in ids[first...] + ids[..<first] {
+            guard receivedByteCount < byteCountMax else { return }
+            guard let link = links[id] else { continue }
+            lastRead = id
+            let received = link.receive(byteCountMax: Self.readByteCountMax, into: buffer)
+            receivedByteCount += received.bytes.count
+            if !received.bytes.isEmpty { inputs.append(.received(LinkID(id), received.bytes)) }
+            if received.end != nil { lose(id) }
+        }
+    }
+
+    /// Puts bytes behind what waits for a link. They leave with `flush`.
+    func write(_ id: LinkID, _ bytes: [UInt8], now: UInt64) {
+        guard let link = links[id.number] else { return }
+        link.write(bytes, now: now)
+        touched.insert(id.number)
+    }
+
+    /// Sends what the kernel takes of what was written to a link, and lets go of it.
+    func close(_ id: LinkID, now: UInt64) {
+        guard let link = links.removeValue(forKey: id.number) else { return }
+        link.finishWriting(now: now)
+        driver.poller.forget(link.descriptor)
+    }
+
+    /// Sends what the kernel takes, and tells for each link that was written to what is left.
+    func flush(now: UInt64) {
+        let ids = touched.sorted()
+        touched = []
+        for id in ids {
+            guard let link = links[id] else { continue }
+            guard link.flush(now: now) == nil else {
+                lose(id)
+                continue
+            }
+            inputs.append(.unsent(LinkID(id), byteCount: link.unsentByteCount))
+            watch(link, id)
+        }
+    }
+
+    /// Tries again to send on every link, without telling.
+    func flushAll(now: UInt64) {
+        for link in links.values where link.unsentByteCount > 0 { link.flush(now: now) }
+    }
+
+    private func add(_ link: TCPLink) -> LinkID? {
+        let id = driver.newToken()
+        links[id] = link
+        return watch(link, id) ? LinkID(id) : nil
+    }
+
+    @discardableResult
+    private func watch(_ link: TCPLink, _ id: UInt64) -> Bool {
+        do {
+            try driver.poller.watch(link.descriptor, token: id, interest: link.interest)
+            return true
+        } catch {
+            lose(id)
+            return false
+        }
+    }
+
+    private func lose(_ id: UInt64) {
+        guard let link = links.removeValue(forKey: id) else { return }
+        driver.poller.forget(link.descriptor)
+        inputs.append(.linkClosed(LinkID(id)))
+    }
+
+    // MARK: Dialling
+
+    /// Begins to connect to `address`: a name or an address, with a port or without one.
+    func dial(number: UInt64, address: String, now: UInt64) {
+        guard let place = HostAndPort(address), place.port != 0 else {
+            return fail(number, "bad_address")
+        }
+        let port = place.port ?? PortPolicy.first
+        if let host = IPAddress(place.host) {
+            return tryNext([SocketAddress(host: host, port: port)], number: number, now: now)
+        }
+        resolving.insert(number)
+        let host = place.host
+        let isTaken = driver.jobs.submit(id: number) {
+            NameResolution.addresses(of: host, port: port)
+        }
+        if !isTaken, resolving.remove(number) != nil { fail(number, "stopping") }
+    }
+
+    /// Takes the answer to the question for a name.
+    func resolved(_ job: JobPool<NodeLoop.JobOutput>.Finished, now: UInt64) {
+        guard resolving.remove(job.id) != nil else { return }
+        switch job.output {
+        case .success(let addresses): tryNext(addresses[...], number: job.id, now: now)
+        case .failure: fail(job.id, "no_such_name")
+        }
+    }
+
+    /// Gives up what has taken too long.
+    func passTime(now: UInt64) {
+        for (token, dial) in dials.sorted(by: { $0.key < $1.key })
+        where dial.dialer.deadline <= now {
+            decide(dial, token: token, now: now)
+        }
+    }
+
+    /// Gives up every connection in the making.
+    func dropDials() {
+        for dial in dials.values { driver.poller.forget(dial.dialer.descriptor) }
+        for number in (dials.values.map(\.number) + resolving).sorted() {
+            fail(number, "suspended")
+        }
+        dials = [:]
+        resolving = []
+    }
+
+    private func tryNext(_ addresses: ArraySlice<SocketAddress>, number: UInt64, now: UInt64) {
+        var reason = "no_address"
+        for index in addresses.indices {
+            do throws(SystemError) {
+                let dialer = try Dialer(
+                    to: addresses[index], deadline: now + Self.dialMilliseconds)
+                let token = driver.newToken()
+                try driver.poller.watch(
+                    dialer.descriptor, token: token, interest: dialer.interest)
+                let others = addresses[(index + 1)...]
+                dials[token] = Dial(number: number, dialer: dialer, others: others)
+                return
+            } catch { reason = error.dialWord }
+        }
+        fail(number, reason)
+    }
+
+    private func decide(_ dial: Dial, token: UInt64, now: UInt64) {
+        let outcome = dial.dialer.outcome(now: now)
+        if case .pending = outcome { return }
+        dials[token] = nil
+        driver.poller.forget(dial.dialer.descriptor)
+        switch outcome {
+        case .pending: break
+        case .connected(let link):
+            let address = dial.dialer.address.description
+            guard let id = add(link) else { return fail(dial.number, "no_descriptor") }
+            inputs.append(.dialled(id, number: dial.number, address: address))
+        case .failed(let error):
+            if dial.others.isEmpty { return fail(dial.number, error.dialWord) }
+            tryNext(dial.others, number: dial.number, now: now)
+        }
+    }
+
+    private func fail(_ number: UInt64, _ reason: String) {
+        inputs.append(.dialFailed(number: number, reason: reason))
+    }
+}

@@ -1,0 +1,179 @@
+import WorkspaceModel
+
+/// The listening side of the network: the port for peers, the beacon, and changes of addresses.
+///
+/// - Not thread-safe: it belongs to the loop's thread.
+final class PeerNetwork {
+    private let driver: NodeLoop.Driver
+    private let buffer: ReadBuffer
+    private let log: NodeLog
+    private let home: HomeFolder
+    private let given: ListenAddress?
+    private let announces: Bool
+    private let seed: UInt64
+
+    private var listener: TCPListener?
+    private var listenerToken: UInt64 = 0
+    private var beacon: LANBeacon?
+    private var beaconTokens: Set<UInt64> = []
+    private var changes: NetworkChanges?
+    private var changesToken: UInt64 = 0
+    private var isOn = false
+    /// What was told last.
+    private var addresses: [String]?
+    private var inputs: [NodeInput] = []
+
+    /// - Parameter seed: a random number, from which the order of ports to try follows.
+    init(
+        home: HomeFolder, given: ListenAddress?, announces: Bool, seed: UInt64,
+        driver: NodeLoop.Driver, buffer: ReadBuffer, log: NodeLog
+    ) {
+        self.home = home
+        self.given = given
+        self.announces = announces
+        self.seed = seed
+        self.driver = driver
+        self.buffer = buffer
+        self.log = log
+    }
+
+    /// Whether `takeInputs` would give something.
+    var hasInputs: Bool { !inputs.isEmpty }
+    /// When something must be looked at although nothing is ready.
+    var nextDeadline: UInt64? { listener?.pausedUntil }
+    /// Where it listens, `nil` while it does not.
+    var boundAddress: SocketAddress? { listener?.address }
+
+    /// What happened since the last time.
+    func takeInputs() -> [NodeInput] {
+        defer { inputs = [] }
+        return inputs
+    }
+
+    /// Begins to listen and to hear beacons.
+    ///
+    /// - Throws: `SystemError` of the listener. Beacons are a bonus, and only their loss is logged.
+    func turnOn() throws(SystemError) {
+        guard !isOn else { return }
+        isOn = true
+        watchChanges()
+        openBeacon()
+        defer { tellAddresses() }
+        let opened = try ListenAddress.listen(
+            given: addresses == nil ? given : nil,
+            remembered: ListenAddress(rememberedIn: home), seed: seed)
+        listenerToken = driver.newToken()
+        try driver.poller.watch(
+            opened.descriptor, token: listenerToken, interest: opened.interest)
+        listener = opened
+        ListenAddress.remember(opened.address, in: home)
+        log.write(.info, "net.listening address=\(opened.address)")
+    }
+
+    /// Stops listening and hearing.
+    func turnOff() {
+        guard isOn else { return }
+        isOn = false
+        if let listener { driver.poller.forget(listener.descriptor) }
+        listener = nil
+        for descriptor in beacon?.descriptors ?? [] { driver.poller.forget(descriptor) }
+        beacon = nil
+        beaconTokens = []
+        tellAddresses()
+    }
+
+    /// Sends one datagram to whoever is on the same network.
+    func announce(_ bytes: [UInt8]) {
+        if isOn, announces { beacon?.send(bytes) }
+    }
+
+    /// Takes what is ready.
+    ///
+    /// - Returns: whether the socket is one of these.
+    func handle(_ ready: Poller.Ready, links: PeerLinks, now: UInt64) -> Bool {
+        if ready.token == listenerToken, listener != nil {
+            accept(links, now: now)
+        } else if beaconTokens.contains(ready.token) {
+            for heard in beacon?.receive(countMax: 32, into: buffer) ?? [] {
+                inputs.append(.beacon(heard.bytes, host: heard.source.host.description))
+            }
+        } else if ready.token == changesToken {
+            noteChanges()
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Looks at what time alone changes.
+    func passTime(links: PeerLinks, now: UInt64) {
+        if let paused = listener?.pausedUntil, paused <= now { accept(links, now: now) }
+    }
+
+    private func accept(_ links: PeerLinks, now: UInt64) {
+        guard let listener else { return }
+        let (accepted, problem) = listener.accept(countMax: 64, now: now)
+        for link in accepted { links.accept(link) }
+        if let problem { log.write(.warning, "net.accept_paused error=\(problem.number)") }
+        try? driver.poller.watch(
+            listener.descriptor, token: listenerToken, interest: listener.interest)
+    }
+
+    // MARK: Surroundings
+
+    private func watchChanges() {
+        guard changes == nil, let opened = try? NetworkChanges() else { return }
+        changesToken = driver.newToken()
+        guard
+            (try? driver.poller.watch(
+                opened.descriptor, token: changesToken, interest: .readable)) != nil
+        else { return }
+        changes = opened
+    }
+
+    private func openBeacon() {
+        guard announces else { return }
+        do throws(SystemError) {
+            let opened = try LANBeacon(interfaces: multicastInterfaces)
+            for descriptor in opened.descriptors {
+                let token = driver.newToken()
+                try driver.poller.watch(descriptor, token: token, interest: .readable)
+                beaconTokens.insert(token)
+            }
+            beacon = opened
+        } catch {
+            beaconTokens = []
+            log.write(.warning, "beacon.off error=\(error.number)")
+        }
+    }
+
+    private var multicastInterfaces: [NetworkInterface] {
+        ((try? NetworkInterface.allUp()) ?? []).filter(\.isMulticast)
+    }
+
+    private func noteChanges() {
+        guard let changes else { return }
+        do throws(SystemError) {
+            guard try changes.take() else { return }
+        } catch {
+            driver.poller.forget(changes.descriptor)
+            self.changes = nil
+            return
+        }
+        guard isOn else { return }
+        beacon?.join(multicastInterfaces)
+        // The kernel also reports what changes nothing, such as a lease that was renewed.
+        if tellAddresses() { inputs.append(.networkChanged) }
+    }
+
+    /// - Returns: whether the addresses are others than those told last.
+    @discardableResult
+    private func tellAddresses() -> Bool {
+        let reachable = (try? NetworkInterface.reachableAddresses()) ?? []
+        let current = listener.map { ListenAddress.dialable($0.address, among: reachable) } ?? []
+        guard current != addresses else { return false }
+        addresses = current
+        inputs.append(.listening(current))
+        return true
+    }
+}

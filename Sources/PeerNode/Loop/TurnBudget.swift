@@ -1,0 +1,31 @@
+/// How many bytes of peers one turn may take in.
+///
+/// A turn is one transaction, and a local command waits for the turn before it. So when a turn
+/// took longer than it should, the next one gets half as many bytes; when it was quick, twice as
+/// many again. The first turn after a quiet time is as large as any.
+struct TurnBudget {
+    /// The most that a turn may take in: a burst then costs one fsync.
+    static let byteCountMax = 1024 * 1024
+    /// Enough for one whole frame, so that a slow disk slows a peer down and never stops it.
+    static let byteCountMin = 64 * 1024
+    /// How long a local command should wait for bulk at most.
+    static let millisecondsMax: UInt64 = 8
+
+    /// What the next turn may take in.
+    private(set) var byteCount = TurnBudget.byteCountMax
+
+    /// Notes how a turn went.
+    ///
+    /// - Parameters:
+    ///   - received: bytes of peers that it took in.
+    ///   - milliseconds: how long handling and committing them took.
+    mutating func didRun(received: Int, milliseconds: UInt64) {
+        guard received > 0 else { return }
+        if milliseconds > Self.millisecondsMax {
+            // From what came in, not from what was allowed: else it would take many long turns.
+            byteCount = max(Self.byteCountMin, min(received, byteCount) / 2)
+        } else {
+            byteCount = min(Self.byteCountMax, byteCount * 2)
+        }
+    }
+}

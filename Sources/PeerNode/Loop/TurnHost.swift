@@ -1,0 +1,25 @@
+public import CRDTStore
+
+/// What the loop runs turn by turn: a `NodeHost`, or in tests something that plays one.
+///
+/// All calls come from the loop's thread, and `turn` returns what is on disk already.
+public protocol TurnHost: AnyObject {
+    /// Handles `inputs` in order, commits, and returns what to do.
+    func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect]
+    /// When `turn` wants a `tick` at the latest, in milliseconds of the monotonic clock.
+    var nextDeadline: UInt64? { get }
+    /// Whether a turn was cut short and wants another at once.
+    var hasMoreToDo: Bool { get }
+    /// Control connections with open subscriptions.
+    var subscribers: [UInt64] { get }
+    /// The next events for a connection that can take about `room` bytes.
+    func events(
+        for connection: UInt64, room: Int
+    ) -> [(subscription: Int64, event: EventObject)]
+    /// Moves the write-ahead log into the database.
+    func checkpoint(_ mode: Connection.CheckpointMode)
+    /// Bytes in the write-ahead log.
+    var logByteCount: Int { get }
+}
+
+extension NodeHost: TurnHost {}

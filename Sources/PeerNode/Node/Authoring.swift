@@ -1,0 +1,170 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Writing operations: what this device signs goes through the same waist as what comes in.
+extension NodeCore {
+    /// The next moment of this device's clock. When the wall clock stepped back by more than
+    /// 5 minutes a new incarnation begins, whose logs start again at the wall clock.
+    func nextTimestamp() throws(StorageError) -> HybridTimestamp {
+        if clock.lead(overWallMilliseconds: time.wall) > Limits.clockLeadMillisecondsMax {
+            try renewIncarnation()
+            clock = HybridClock()
+        }
+        return clock.next(wallMilliseconds: time.wall)
+    }
+
+    private func renewIncarnation() throws(StorageError) {
+        guard let home else { return }
+        storeIdentity?.incarnation = UInt32(truncatingIfNeeded: environment.random.number())
+        try storeIdentity?.write(to: store.registry, home: home, using: environment.random)
+        effects.append(.log(.warning, "clock.stepped_back"))
+    }
+
+    // MARK: Authority
+
+    /// A new authority operation's place and context, for payloads that seal names.
+    struct AuthorityDraft {
+        let draft: OperationDraft
+        let device: DeviceID
+        let keyID: KeyID
+        let key: SymmetricKey
+        let random: any RandomSource
+
+        /// `text` sealed as the name field under `key`.
+        func sealed(_ text: String, field key: UInt64) -> SealedField {
+            let nonce = random.bytes(XChaCha20Poly1305.nonceByteCount)
+            let context = Workspace.nameContext(
+                document: draft.document, device: device, incarnation: draft.incarnation,
+                sequence: draft.sequence, key: key)
+            return SealedField(
+                keyID: keyID, nonce: nonce,
+                ciphertext: XChaCha20Poly1305.seal(
+                    Array(text.utf8), under: self.key.nameKey, nonce: nonce,
+                    associatedData: context))
+        }
+
+        /// Bytes sealed as a field, as the psk of an invite is.
+        func sealed(_ bytes: [UInt8], field key: UInt64) -> SealedField {
+            let nonce = random.bytes(XChaCha20Poly1305.nonceByteCount)
+            let context = Workspace.nameContext(
+                document: draft.document, device: device, incarnation: draft.incarnation,
+                sequence: draft.sequence, key: key)
+            return SealedField(
+                keyID: keyID, nonce: nonce,
+                ciphertext: XChaCha20Poly1305.seal(
+                    bytes, under: self.key.nameKey, nonce: nonce, associatedData: context))
+        }
+    }
+
+    /// Signs and stores an authority operation under the strongest grant of this device.
+    ///
+    /// - Parameter payload: makes the payload once the operation's place is known.
+    /// - Returns: its id, or `nil` when this device may do nothing in the workspace.
+    func authorAuthority(
+        in workspace: Workspace, grant: OperationID? = nil,
+        _ payload: (AuthorityDraft) -> AuthorityPayload
+    ) throws(StorageError) -> OperationID? {
+        guard let home, let storeIdentity,
+            let grant = grant ?? workspace.evaluator.bestGrant(of: home.device),
+            let current = workspace.currentKey
+        else { return nil }
+        try write()
+        let log = try authorityLog(of: workspace, home.device, storeIdentity.incarnation)
+        let timestamp = try nextTimestamp()
+        let own = store.operations.branches(of: log).last
+        let draft = OperationDraft(
+            kind: .authority, document: workspace.id, incarnation: log.incarnation,
+            sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
+            timestamp: timestamp, grant: grant,
+            dependencies: references(to: workspace.evaluator.heads, in: workspace)
+                .filter { $0.id != own?.tip.id })
+        let context = AuthorityDraft(
+            draft: draft, device: home.device, keyID: current.id, key: current.key,
+            random: environment.random)
+        let signed = draft.signed(payload: payload(context).encoded, with: home.signing)
+        try acceptOwn(signed, in: workspace, document: workspace.id)
+        return signed.id
+    }
+
+    private func authorityLog(
+        of workspace: Workspace, _ device: DeviceID, _ incarnation: UInt32
+    ) throws(StorageError) -> LogName {
+        // The clock may have begun a new incarnation, so it is asked first.
+        LogName(
+            document: workspace.id, device: device,
+            incarnation: storeIdentity?.incarnation ?? incarnation)
+    }
+
+    /// At most 64 references; more concurrent heads than that are left to the next operation.
+    private func references(
+        to ids: [OperationID], in workspace: Workspace
+    ) -> [OperationReference] {
+        ids.prefix(Limits.authDependenciesMax).compactMap { id in
+            workspace.authority[id].map { record in
+                OperationReference(
+                    device: record.log.device, incarnation: record.log.incarnation,
+                    sequence: record.sequence, id: id)
+            }
+        }
+    }
+
+    // MARK: Content
+
+    /// Seals, signs and stores a content operation.
+    ///
+    /// - Returns: where it is stored, or `nil` when this device may not write there.
+    func authorContent(
+        _ content: ContentPayload, to document: DocumentID, in workspace: Workspace
+    ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
+        guard let home, let storeIdentity,
+            let grant = workspace.evaluator.contentGrant(of: home.device, leastRole: .member),
+            let current = workspace.currentKey
+        else { return nil }
+        try write()
+        let timestamp = try nextTimestamp()
+        let log = LogName(
+            document: document, device: home.device,
+            incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
+        let own = store.operations.branches(of: log).last
+        let draft = OperationDraft(
+            kind: .content, document: document, incarnation: log.incarnation,
+            sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
+            timestamp: timestamp, grant: grant,
+            dependencies: unorderedTips(of: document, in: workspace, before: timestamp, own: log))
+        let signed = draft.sealedAndSigned(
+            plaintext: content.encoded, under: current.key, keyID: current.id,
+            with: home.signing, using: environment.random)
+        try acceptOwn(signed, in: workspace, document: document)
+        return (signed.id, store.operations.arrival)
+    }
+
+    /// The tips of other logs that the clock does not put before `timestamp` by itself.
+    private func unorderedTips(
+        of document: DocumentID, in workspace: Workspace, before timestamp: HybridTimestamp,
+        own: LogName
+    ) -> [OperationReference] {
+        guard let newest = workspace.newestTimestamp[document], newest >= timestamp.rawValue
+        else { return [] }
+        return store.operations.branches(in: document)
+            .filter { $0.log != own && $0.tip.timestamp.rawValue >= timestamp.rawValue }
+            .sorted { $0.tip.timestamp.rawValue > $1.tip.timestamp.rawValue }
+            .prefix(Limits.dependenciesMax)
+            .map { branch in
+                OperationReference(
+                    device: branch.log.device, incarnation: branch.log.incarnation,
+                    sequence: branch.tipSequence, id: branch.tip.id)
+            }
+    }
+
+    /// Our own operation through the waist. A refusal would be a bug of ours.
+    func acceptOwn(
+        _ operation: SignedOperation, in workspace: Workspace, document: DocumentID
+    ) throws(StorageError) {
+        let outcome = try accept(
+            operation.run(in: document), in: workspace, from: .ourselves)
+        guard outcome == .stored(1) else {
+            throw StorageError(.other, "an own operation was not taken: \(outcome)")
+        }
+    }
+}

@@ -1,0 +1,241 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What authority operations do to a workspace: verdicts, keys, channels, names, events.
+extension NodeCore {
+    /// Judges a stored authority operation and everything it bears on.
+    func applyAuthority(
+        _ appended: OperationStore.Appended, branch: Int64, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        let operation = appended.operation
+        guard let payload = operation.authority else { return }
+        let record = Workspace.AuthorityRecord(
+            payload: payload,
+            log: LogName(
+                document: workspace.id, device: operation.header.device,
+                incarnation: operation.header.incarnation),
+            sequence: operation.header.sequence, timestamp: operation.header.timestamp,
+            grant: operation.header.grant, arrival: appended.arrival,
+            isRoot: operation.header.document == .zero)
+        let change = enter(
+            operation.id, record, previous: operation.header.previous,
+            dependencies: operation.header.dependencies.map(\.id), in: workspace)
+        try openKeys(of: payload, in: workspace)
+        try settle(change, in: workspace)
+        try keep(operation.id, branch, in: workspace, change)
+        try foldDocuments(after: payload, operation.id, in: workspace, from: source)
+        if workspace.evaluator.isValid(operation.id) {
+            try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
+        }
+    }
+
+    /// Puts an operation that is read back from the store into the evaluator; `finishLoading`
+    /// does the rest for all of them.
+    func restoreAuthority(
+        _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) {
+        let payload: AuthorityPayload
+        do throws(Malformed) {
+            payload = try AuthorityPayload(decoding: stored.entry.payload)
+        } catch {
+            throw StorageError(.corrupt, "an authority operation: \(error)")
+        }
+        let record = Workspace.AuthorityRecord(
+            payload: payload, log: stored.log, sequence: stored.place.sequence,
+            timestamp: stored.entry.timestamp, grant: stored.entry.grant,
+            arrival: stored.place.arrival,
+            isRoot: stored.place.sequence == 0 && stored.entry.grant == .zero)
+        _ = enter(
+            stored.place.link.id, record, previous: try store.operations.previous(of: stored.place),
+            dependencies: stored.entry.dependencies.map(\.id), in: workspace)
+    }
+
+    private func enter(
+        _ id: OperationID, _ record: Workspace.AuthorityRecord, previous: OperationID?,
+        dependencies: [OperationID], in workspace: Workspace
+    ) -> AuthChange {
+        workspace.authority[id] = record
+        workspace.authorityOrder.append(id)
+        let isBound = Binding.isGood(record.payload, in: workspace, isRoot: record.isRoot)
+        let operation = AuthOperation(
+            id: id, device: record.log.device, incarnation: record.log.incarnation,
+            sequence: record.sequence, previous: previous, dependencies: dependencies,
+            timestamp: record.timestamp.rawValue, grant: record.isRoot ? nil : record.grant,
+            isWellBound: isBound, action: record.payload.action, cuts: record.payload.cuts)
+        // What it cites is stored, so it can be placed; if not, it has no effect.
+        return (try? workspace.evaluator.add(operation)) ?? AuthChange()
+    }
+
+    // MARK: Keys
+
+    func loadSecrets(of workspace: Workspace) throws(StorageError) {
+        guard let home else { return }
+        for row in try store.registry.secrets(of: workspace.number) {
+            guard let secret = home.open(row.sealed, name: row.id),
+                let key = SymmetricKey(untrusted: secret, lifetime: .long)
+            else { continue }
+            switch row.kind {
+            case .epochKey: KeyID(untrusted: row.id).map { workspace.keys[$0] = key }
+            case .discovery: workspace.discovery.append(key)
+            }
+        }
+    }
+
+    /// Opens the box that is for this device, if there is one and its key is new here.
+    private func openKeys(
+        of payload: AuthorityPayload, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let home, let wrapped = payload.wrappedKeys else { return }
+        let prefix = [UInt8](home.device.bytes.prefix(8))
+        for wrap in wrapped.wraps where wrap.devicePrefix == prefix {
+            guard let secrets = SealedBox.open(wrap.box, with: home.box), secrets.count == 64,
+                let key = SymmetricKey(untrusted: [UInt8](secrets[..<32]), lifetime: .long),
+                key.keyID == wrapped.key
+            else { continue }
+            try take(
+                key, discovery: SymmetricKey([UInt8](secrets[32...]), lifetime: .long),
+                in: workspace)
+        }
+    }
+
+    /// Stores an epoch key and a discovery secret, where they are new.
+    func take(
+        _ key: SymmetricKey, discovery: SymmetricKey, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let home else { return }
+        if workspace.keys[key.keyID] == nil {
+            workspace.keys[key.keyID] = key
+            try store.registry.setSecret(
+                home.seal(key.exposedCopy(), name: key.keyID.bytes, using: environment.random),
+                kind: .epochKey, id: key.keyID.bytes, workspace: workspace.number,
+                names: store.operations)
+        }
+        let id = DiscoveryName.id(of: discovery)
+        if !workspace.discovery.contains(where: { DiscoveryName.id(of: $0) == id }) {
+            workspace.discovery.append(discovery)
+            try store.registry.setSecret(
+                home.seal(discovery.exposedCopy(), name: id, using: environment.random),
+                kind: .discovery, id: id, workspace: workspace.number, names: store.operations)
+        }
+    }
+
+    // MARK: Verdicts
+
+    /// Shows and hides what changed verdicts bear on.
+    private func settle(_ change: AuthChange, in workspace: Workspace) throws(StorageError) {
+        workspace.contentLimits.removeAll()
+        let changed = (change.becameValid + change.becameInvalid)
+        let grants = Set(changed.flatMap { workspace.evaluator.grants(reachedBy: $0) } + changed)
+        for grant in grants.sorted() {
+            guard let number = store.operations.number(ofGrant: grant) else { continue }
+            try store.view.setHidden(!workspace.evaluator.isValid(grant), grant: number)
+            for document in store.operations.documents(ofWorkspace: workspace.number)
+            where document != workspace.id {
+                try rekeep(document, in: workspace)
+            }
+        }
+    }
+
+    /// Moves the kept tips of the authority document after an operation came.
+    private func keep(
+        _ id: OperationID, _ branch: Int64, in workspace: Workspace, _ change: AuthChange
+    ) throws(StorageError) {
+        if change.becameInvalid.isEmpty, change.becameValid == [id],
+            let record = workspace.authority[id]
+        {
+            setKept(.init(sequence: record.sequence, id: id), of: branch, in: workspace)
+            // What a valid operation cites is kept with it; usually it is kept already.
+            let operation = workspace.evaluator.operation(id)
+            guard (operation?.dependencies ?? []).contains(where: { !isKept($0, workspace) })
+            else { return }
+        }
+        try rekeepAuthority(in: workspace)
+    }
+
+    private func isKept(_ id: OperationID, _ workspace: Workspace) -> Bool {
+        workspace.evaluator.isValid(id)
+    }
+
+    /// Makes all kept tips of the authority document anew: valid operations and their past.
+    func rekeepAuthority(in workspace: Workspace) throws(StorageError) {
+        var kept: Set<OperationID> = []
+        for id in workspace.authorityOrder.reversed()
+        where kept.contains(id) || workspace.evaluator.isValid(id) {
+            kept.insert(id)
+            guard let operation = workspace.evaluator.operation(id) else { continue }
+            kept.formUnion(operation.dependencies)
+            operation.previous.map { _ = kept.insert($0) }
+        }
+        for branch in store.operations.branches(in: workspace.id) {
+            var tip: LogBranch.KeptTip?
+            var sequence = branch.tipSequence
+            while tip == nil, sequence >= branch.forkSequence {
+                if let place = try store.operations.place(in: branch.number, at: sequence),
+                    kept.contains(place.link.id)
+                {
+                    tip = .init(sequence: sequence, id: place.link.id)
+                }
+                guard sequence > 0 else { break }
+                sequence -= 1
+            }
+            setKept(tip, of: branch.number, in: workspace)
+        }
+    }
+
+    func setKept(_ tip: LogBranch.KeptTip?, of branch: Int64, in workspace: Workspace) {
+        guard store.operations.branch(branch)?.kept != tip else { return }
+        store.operations.setKept(tip, of: branch)
+        store.operations.branch(branch).map {
+            _ = workspace.staleDocuments.insert($0.log.document)
+        }
+        moved[workspace.number, default: []].insert(branch)
+    }
+
+    // MARK: Loading
+
+    /// Makes what follows from the whole authority document, after all of it was entered.
+    func finishLoading(_ workspace: Workspace) throws(StorageError) {
+        refreshChannels(of: workspace)
+        try loadProfiles(of: workspace)
+        for document in store.operations.documents(ofWorkspace: workspace.number) {
+            let branches = store.operations.branches(in: document)
+            workspace.staleDocuments.insert(document)
+            workspace.newestTimestamp[document] =
+                branches.map(\.tip.timestamp.rawValue).max() ?? 0
+            for branch in branches {
+                clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
+            }
+        }
+    }
+
+    private func foldDocuments(
+        after payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        switch payload {
+        case .createDocument:
+            let document = DocumentID(sameBytesAs: id)
+            let isKnown = store.operations.document(document) != nil
+            try store.operations.enter(document, workspace: workspace.number, kind: .channel)
+            refreshChannels(of: workspace)
+            // Content that came before the channel was known shows from now on.
+            if isKnown { try refold(document, in: workspace, from: source) }
+        case .setDocument, .deleteDocument:
+            refreshChannels(of: workspace)
+        case .create:
+            try store.operations.enter(
+                workspace.profileDocument, workspace: workspace.number, kind: .profile)
+        default: break
+        }
+    }
+}
+
+/// The names of discovery secrets.
+enum DiscoveryName {
+    /// H16("wsx-discid1", disc), 16 bytes.
+    static func id(of discovery: SymmetricKey) -> [UInt8] {
+        [UInt8](Hash.personal("wsx-discid1", discovery.exposedCopy()).prefix(16))
+    }
+}

@@ -1,0 +1,126 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The checks of an authority operation that need keys: who may be called what, and who has
+/// shown to hold which key (PROTOCOL.md, 4 "Binding"). A function of the operation and its past.
+enum Binding {
+    /// Whether member ids, possession signatures and proofs in `payload` are good.
+    static func isGood(
+        _ payload: AuthorityPayload, in workspace: Workspace, isRoot: Bool
+    ) -> Bool {
+        switch payload {
+        case .create(let create):
+            return isRoot
+                && isMember(create.member, of: create.devices, salt: create.nonce)
+        case .admit(let joiner, _, _, _), .request(let joiner):
+            return isMember(joiner.member, of: joiner.devices, salt: workspace.id.bytes)
+                && isProven(joiner, in: workspace)
+        default:
+            return true
+        }
+    }
+
+    /// The member that `device` is the first device of.
+    static func member(of device: DeviceID, salt: [UInt8]) -> MemberID {
+        MemberID(prefixOf: Hash.name("wsx-member", device.bytes + salt) as OperationID)
+    }
+
+    /// What a device signs to show that it holds its keys.
+    static func possession(salt: [UInt8], member: MemberID, agreementKey: [UInt8]) -> [UInt8] {
+        Array("wsx-dev1".utf8) + salt + member.bytes + agreementKey
+    }
+
+    /// What the invite key signs over who comes in.
+    static func proof(
+        workspace: WorkspaceID, invite: OperationID, member: MemberID, devices: [DeviceEntry]
+    ) -> [UInt8] {
+        Array("wsx-inv1".utf8) + workspace.bytes + invite.bytes + member.bytes
+            + Hash.personal("wsx-devs1", encoded(devices))
+    }
+
+    /// `Enc` of a list of devices.
+    static func encoded(_ devices: [DeviceEntry]) -> [UInt8] { DeviceEntry.encoded(devices) }
+
+    private static func isMember(
+        _ member: MemberID, of devices: [DeviceEntry], salt: [UInt8]
+    ) -> Bool {
+        guard let first = devices.first, member == self.member(of: first.device, salt: salt)
+        else { return false }
+        return devices.allSatisfy { entry in
+            entry.device.signed(
+                possession(salt: salt, member: member, agreementKey: entry.agreementKey),
+                entry.possession)
+        }
+    }
+
+    private static func isProven(
+        _ joiner: AuthorityPayload.Joiner, in workspace: Workspace
+    ) -> Bool {
+        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
+            let key = DeviceID(untrusted: invite.publicKey)
+        else { return false }
+        let message = proof(
+            workspace: workspace.id, invite: joiner.invite, member: joiner.member,
+            devices: joiner.devices)
+        return key.signed(message, joiner.proof)
+    }
+}
+
+extension AuthorityPayload {
+    /// What the evaluator is told of the payload.
+    var action: AuthAction {
+        switch self {
+        case .create(let create):
+            .create(member: create.member, devices: create.devices.map(\.device))
+        case .invite(let invite):
+            .invite(
+                InviteTerms(
+                    role: invite.role, uses: invite.maximum,
+                    expires: HybridTimestamp(
+                        milliseconds: invite.expires, counter: .max
+                    ).rawValue,
+                    needsApproval: invite.approve, policy: invite.policy))
+        case .request(let joiner):
+            .request(
+                invite: joiner.invite, member: joiner.member,
+                devices: joiner.devices.map(\.device))
+        case .admit(let joiner, _, _, _):
+            .admit(
+                invite: joiner.invite, member: joiner.member,
+                devices: joiner.devices.map(\.device))
+        case .addDevices(let devices, _, _): .addDevices(devices.map(\.device))
+        case .grant(let grant):
+            .grant(
+                RoleGrant(
+                    member: grant.member, devices: grant.devices, role: grant.role,
+                    replaces: grant.replaces, dropsOwn: grant.drops))
+        case .remove(let remove): .remove(member: remove.member)
+        case .removeDevice(let device, _, _): .removeDevice(device)
+        case .revokeInvite(let invite): .revokeInvite(invite)
+        case .leave: .leave
+        case .recut(let revocation, _): .recut(revocation: revocation)
+        case .cutPart: .cutPart
+        case .createDocument: .createDocument
+        case .setDocument: .setDocument
+        case .deleteDocument: .deleteDocument
+        case .setWorkspace(let settings): .setWorkspace(membersMayInvite: settings.whoMayInvite == 2)
+        case .deleteWorkspace: .deleteWorkspace
+        case .rekey: .rekey
+        case .feature: .feature
+        case .unknown: .unknown
+        }
+    }
+
+    /// What the payload keeps of the content it revokes.
+    var cuts: [CutEntry] {
+        switch self {
+        case .grant(let grant): grant.cuts
+        case .remove(let remove): remove.cuts
+        case .removeDevice(_, let cuts, _), .leave(let cuts), .recut(_, let cuts),
+            .cutPart(let cuts):
+            cuts
+        default: []
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Peers, the network and the state of synchronising, as commands ask for them.
+extension NodeCore {
+    // MARK: Peers
+
+    func peers(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject> {
+        let (items, next) = try page(network.registry.peers.map(object), request)
+        return Page(Array(items), next: next)
+    }
+
+    func peerData(of peer: PeerRegistry.Peer) -> PeerObject { object(of: peer) }
+
+    private func object(of peer: PeerRegistry.Peer) -> PeerObject {
+        var object = PeerObject(state: word(of: peer.state))
+        if case .device(let device) = peer.name { describe(device, &object) }
+        if case .dialing(let address) = peer.state {
+            object.address = address.text
+        } else {
+            object.address = peer.addresses.first?.address.text
+        }
+        object.lastSeen = peer.lastSeen.map { Int64(clamping: $0) }
+        object.lastError = peer.lastError
+        return object
+    }
+
+    private func describe(_ device: DeviceID, _ object: inout PeerObject) {
+        object.id = PublicID.device(device)
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            if let standing = workspace.evaluator.members.first(where: {
+                $0.devices.contains(device)
+            }) {
+                object.member = person(standing.member, in: workspace)
+                object.name = workspace.displayName(of: standing.member)
+                break
+            }
+        }
+        for link in network.links(to: device) {
+            object.address = link.address
+            for sync in link.syncs.values {
+                object.behind += Int64(clamping: sync.session.behind)
+                object.ahead += Int64(clamping: sync.session.ahead)
+            }
+        }
+    }
+
+    private func word(of state: PeerRegistry.DialState) -> String {
+        switch state {
+        case .connected: "connected"
+        case .dialing: "dialing"
+        case .blocked: "blocked"
+        case .idle, .waiting, .suspended: "waiting"
+        }
+    }
+
+    /// The data of an event about a device.
+    func peerData(_ device: DeviceID) -> JSONValue {
+        if let peer = network.registry.peer(.device(device)) { return object(of: peer).json }
+        var object = PeerObject(state: "waiting")
+        describe(device, &object)
+        return object.json
+    }
+
+    func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
+        guard let address = PeerAddress(address, defaultPort: 29_790) else {
+            throw NodeError(
+                .badRequest, "\(NodeError.quoted(address)) is no address",
+                hint: "wsx-node peer add HOST[:PORT]", reason: "bad_address",
+                fields: [.init(name: "address", reason: "form")])
+        }
+        network.registry.addManual(address, wallMilliseconds: time.wall)
+        network.isRegistryDirty = true
+        guard let peer = network.registry.peer(.address(address)) else {
+            throw .internalFailure(reason: "peer")
+        }
+        return object(of: peer)
+    }
+
+    func removePeer(_ text: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
+        let found = network.registry.peers.first { peer in
+            if case .device(let device) = peer.name, PublicID.device(device) == text {
+                return true
+            }
+            guard let address = PeerAddress(text, defaultPort: 29_790) else { return false }
+            return peer.addresses.contains { $0.address == address }
+        }
+        guard let found else {
+            throw .notFound("peer", text, field: "peer", hint: "wsx-node peer list")
+        }
+        let object = object(of: found)
+        if case .device(let device) = found.name {
+            for link in network.links(to: device) {
+                try stored { () throws(StorageError) in
+                    try drop(link, because: LinkEnding("peer.removed"))
+                }
+            }
+        }
+        try stored { () throws(StorageError) in try forgetPeer(found.name) }
+        return object
+    }
+
+    // MARK: Sync
+
+    func syncStatus(
+        _ request: SyncStatusRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<SyncObject> {
+        var objects: [SyncObject] = []
+        for link in network.ordered {
+            guard let device = link.peer?.device else { continue }
+            let id = PublicID.device(device)
+            if let wanted = request.peer, wanted != id { continue }
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+                guard let workspace = workspaces[sync.workspace] else { continue }
+                var object = SyncObject(peer: id, workspace: PublicID.workspace(workspace.id))
+                object.behind = Int64(clamping: sync.session.behind)
+                object.ahead = Int64(clamping: sync.session.ahead)
+                objects.append(object)
+            }
+        }
+        let (items, next) = try page(objects, request.page)
+        return Page(Array(items), next: next)
+    }
+
+    // MARK: The network
+
+    func network(_ scope: CallScope) throws(NodeError) -> NetworkObject { networkObject }
+
+    private var networkObject: NetworkObject {
+        var object = NetworkObject()
+        object.isSuspended = network.registry.isSuspended
+        object.listen = network.listening.map(\.text)
+        object.announces = network.announces
+        object.peers = peerCounts
+        return object
+    }
+
+    var peerCounts: PeerCounts {
+        var counts = PeerCounts()
+        for peer in network.registry.peers {
+            switch word(of: peer.state) {
+            case "connected": counts.connected += 1
+            case "dialing": counts.dialing += 1
+            case "blocked": counts.blocked += 1
+            default: counts.waiting += 1
+            }
+        }
+        return counts
+    }
+
+    func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        network.registry.suspend()
+        for link in network.ordered {
+            try stored { () throws(StorageError) in
+                try drop(link, because: LinkEnding("net.suspended"))
+            }
+        }
+        network.listening = []
+        effects.append(.setNetwork(isOn: false))
+        // The answer is an effect behind the closings, so it leaves after the last link closed.
+        return .reply(networkObject.json)
+    }
+
+    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> NetworkObject {
+        network.registry.resume()
+        effects.append(.setNetwork(isOn: true))
+        return networkObject
+    }
+}

@@ -1,0 +1,139 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// The node itself, as commands ask for it. Here the core takes on the table's protocol.
+extension NodeCore: NodeCommands {
+    func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
+        var object = StatusObject(home: environment.home, socket: environment.socket)
+        object.identity = identityObject()
+        object.listen = network.listening.map(\.text)
+        object.uptimeMilliseconds = Int64(clamping: time.monotonic - min(startedAt, time.monotonic))
+        object.peers = peerCounts
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.standing == .member {
+            refreshDigest(of: workspace)
+            let behind = network.links.values.compactMap {
+                $0.syncs[workspace.number]?.session.behind
+            }.max() ?? 0
+            let count = try stored { () throws(StorageError) in
+                try store.operations.count(inWorkspace: workspace.number)
+            }
+            object.workspaces.append(
+                .init(
+                    id: PublicID.workspace(workspace.id), name: workspace.displayName,
+                    digest: hexadecimal(workspace.digest.root().bytes), operations: count,
+                    behind: Int64(clamping: behind)))
+        }
+        object.store.operations = store.operations.count
+        object.store.bytes = environment.files.storeBytes
+        object.store.freeBytes = environment.files.freeBytes
+        object.warnings = try warnings()
+        return object
+    }
+
+    private func warnings() throws(NodeError) -> [StatusObject.Warning] {
+        var warnings: [StatusObject.Warning] = []
+        let forks = try stored { () throws(StorageError) in try store.registry.evidenceCount() }
+        if forks > 0 {
+            warnings.append(
+                .init(
+                    kind: "fork.found", message: "\(forks) forks of devices are known",
+                    hint: "wsx-node doctor"))
+        }
+        if waiting.operationCount > 0 {
+            warnings.append(
+                .init(
+                    kind: "sync.missing",
+                    message: "\(waiting.operationCount) operations wait for what they cite",
+                    hint: "wsx-node sync status"))
+        }
+        if environment.files.freeBytes < 64 * 1024 * 1024 {
+            warnings.append(
+                .init(
+                    kind: "disk.low", message: "less than 64 MiB are free on the disk",
+                    hint: "free some space"))
+        }
+        return warnings
+    }
+
+    func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        var findings: [FindingObject] = []
+        let problems = try stored { () throws(StorageError) in
+            try store.connection.integrityProblems(countMax: 3, thorough: false)
+        }
+        findings.append(
+            problems.isEmpty
+                ? .init(id: "store", state: "ok", message: "the store is whole")
+                : .init(
+                    id: "store", state: "fail",
+                    message: "the store is damaged: \(problems[0])",
+                    hint: "stop the node and restore a backup"))
+        findings.append(identityFinding)
+        findings.append(listenerFinding)
+        findings.append(diskFinding)
+        let forks = try stored { () throws(StorageError) in try store.registry.evidenceCount() }
+        findings.append(
+            forks == 0
+                ? .init(id: "forks", state: "ok", message: "no device has forked")
+                : .init(
+                    id: "forks", state: "warn",
+                    message: "\(forks) times a device wrote two operations at one place",
+                    hint: "was a home copied or restored? both branches are kept"))
+        findings += peerFindings
+        return .reply(Page(findings).json)
+    }
+
+    private var identityFinding: FindingObject {
+        guard let object = identityObject() else {
+            return .init(
+                id: "identity", state: "warn", message: "this home has no identity",
+                hint: "wsx-node up --name NAME")
+        }
+        return .init(
+            id: "identity", state: "ok", message: "\(object.name), \(object.id)")
+    }
+
+    private var listenerFinding: FindingObject {
+        if network.registry.isSuspended {
+            return .init(
+                id: "listener", state: "warn", message: "the network is suspended",
+                hint: "wsx-node net resume")
+        }
+        guard !network.listening.isEmpty else {
+            return .init(
+                id: "listener", state: "fail", message: "nothing listens for peers",
+                hint: "wsx-node down; wsx-node up --listen 0.0.0.0:0")
+        }
+        let addresses = network.listening.map(\.text).joined(separator: ", ")
+        return .init(id: "listener", state: "ok", message: "peers reach \(addresses)")
+    }
+
+    private var diskFinding: FindingObject {
+        let free = environment.files.freeBytes
+        let isLow = free < 64 * 1024 * 1024
+        return .init(
+            id: "disk", state: isLow ? "warn" : "ok",
+            message: "\(free / (1024 * 1024)) MiB free", hint: isLow ? "free some space" : nil)
+    }
+
+    private var peerFindings: [FindingObject] {
+        network.registry.peers.map { peer in
+            let object = peerData(of: peer)
+            let name = object.name ?? object.id ?? object.address ?? "?"
+            guard object.state != "connected" else {
+                return .init(
+                    id: "peer", state: "ok", message: "\(name) connected, \(object.behind) behind")
+            }
+            return .init(
+                id: "peer", state: "warn",
+                message: "\(name) not connected: \(object.lastError ?? "not tried yet")",
+                hint: "is that node running? wsx-node peer list")
+        }
+    }
+
+    func stop(_ scope: CallScope) throws(NodeError) {
+        isStopping = true
+        stopEffects = true
+    }
+}

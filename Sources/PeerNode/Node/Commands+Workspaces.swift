@@ -1,0 +1,240 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Identity, workspaces, channels and members, as commands ask for them.
+extension NodeCore {
+    // MARK: Identity
+
+    func createIdentity(
+        name: String, _ scope: CallScope
+    ) throws(NodeError) -> Made<IdentityObject> {
+        if let known = identityObject() {
+            if scope.key != nil, try replay(scope) != nil { return Made(known, isReplayed: true) }
+            throw NodeError(
+                .duplicate, "this home has an identity already: \(NodeError.quoted(known.name))",
+                hint: "wsx-node identity show", reason: "identity.exists")
+        }
+        let name = try checked(name, field: "name")
+        try makeIdentity(name: name)
+        guard let object = identityObject() else { throw .internalFailure(reason: "identity") }
+        try remember(scope, made: Array(object.id.utf8))
+        return Made(object)
+    }
+
+    func identity(_ scope: CallScope) throws(NodeError) -> IdentityObject {
+        guard let object = identityObject() else { throw .noIdentity }
+        return object
+    }
+
+    /// A name that somebody gives to something here.
+    func checked(_ name: String, field: String) throws(NodeError) -> String {
+        do throws(TextProblem) {
+            return try CheckedName(authored: name).text
+        } catch {
+            throw NodeError(
+                .badRequest, "'\(field)' \(error)", hint: nil, reason: "bad_name",
+                fields: [.init(name: field, reason: "form")])
+        }
+    }
+
+    // MARK: Workspaces
+
+    func createWorkspace(
+        _ draft: WorkspaceDraft, _ scope: CallScope
+    ) throws(NodeError) -> Made<WorkspaceObject> {
+        if let made = try replay(scope) {
+            guard let id = WorkspaceID(untrusted: made),
+                let known = workspaces.values.first(where: { $0.id == id })
+            else { throw .internalFailure(reason: "replay") }
+            return Made(
+                try stored { () throws(StorageError) in try object(of: known) }, isReplayed: true)
+        }
+        let name = try checked(draft.name, field: "name")
+        let channel = try checked(draft.firstChannel, field: "first_channel")
+        if workspaces.values.contains(where: {
+            $0.standing == .member && NameFolding.matches($0.displayName, name)
+        }) {
+            throw NodeError(
+                .duplicate, "there is a workspace \(NodeError.quoted(name)) here already",
+                hint: "wsx-node workspace use \(name)", reason: "workspace.exists",
+                fields: [.init(name: "name", reason: "duplicate")])
+        }
+        let workspace = try stored { () throws(StorageError) in
+            let workspace = try found(
+                name: name, description: draft.description, firstChannel: channel)
+            try select(workspace)
+            return workspace
+        }
+        try remember(scope, made: workspace.id.bytes)
+        workspaceListChanged()
+        return Made(try stored { () throws(StorageError) in try object(of: workspace) })
+    }
+
+    func select(_ workspace: Workspace) throws(StorageError) {
+        try write()
+        try store.registry.setValue(workspace.id.bytes, of: "selected")
+    }
+
+    func workspaces(
+        _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<WorkspaceObject> {
+        let all = workspaces.values.filter { $0.standing == .member }
+            .sorted { $0.number < $1.number }
+        let (items, next) = try page(all, request)
+        return Page(
+            try stored { () throws(StorageError) in
+                var objects: [WorkspaceObject] = []
+                for workspace in items { objects.append(try object(of: workspace)) }
+                return objects
+            }, next: next)
+    }
+
+    func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+        let workspace: Workspace = try workspace(scope)
+        return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    func selectWorkspace(
+        _ reference: WorkspaceReference, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        let workspace = try workspace(reference)
+        return try stored { () throws(StorageError) in
+            try select(workspace)
+            return try object(of: workspace)
+        }
+    }
+
+    // MARK: Members
+
+    func members(
+        removed: Bool, _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<MemberObject> {
+        let workspace: Workspace = try workspace(scope)
+        let current = workspace.evaluator.members.map(\.member)
+        var all = current
+        if removed {
+            all = []
+            for id in workspace.authorityOrder {
+                if case .admit(let joiner, _, _, _)? = workspace.authority[id]?.payload,
+                    !current.contains(joiner.member), !all.contains(joiner.member)
+                {
+                    all.append(joiner.member)
+                }
+            }
+        }
+        let objects = all.compactMap { object(of: $0, in: workspace) }
+            .sorted { ($0.joinedAt, $0.id) < ($1.joinedAt, $1.id) }
+        let (items, next) = try page(objects, request)
+        return Page(Array(items), next: next)
+    }
+
+    // MARK: Channels
+
+    func createChannel(
+        _ draft: ChannelDraft, _ scope: CallScope
+    ) throws(NodeError) -> Made<ChannelObject> {
+        let workspace: Workspace = try workspace(scope)
+        if let made = try replay(scope) {
+            guard let id = DocumentID(untrusted: made), let known = workspace.channels[id] else {
+                throw .internalFailure(reason: "replay")
+            }
+            return Made(
+                try stored { () throws(StorageError) in try object(of: known, in: workspace) },
+                isReplayed: true)
+        }
+        guard !draft.isPrivate else {
+            throw NodeError(
+                .unsupported, "this version has no private channels yet",
+                hint: "make a public one: wsx-node channel create \(draft.name)")
+        }
+        let name = try checked(draft.name, field: "name")
+        try refuseTwin(name, in: workspace)
+        let document = try stored { () throws(StorageError) in
+            try makeChannel(
+                named: name, topic: draft.topic, description: draft.description, in: workspace)
+        }
+        guard let document, let channel = workspace.channels[document] else {
+            throw notAllowed(in: workspace)
+        }
+        try remember(scope, made: document.bytes)
+        return Made(
+            try stored { () throws(StorageError) in try object(of: channel, in: workspace) })
+    }
+
+    private func refuseTwin(_ name: String, in workspace: Workspace) throws(NodeError) {
+        let isTaken = workspace.channels.values.contains { channel in
+            channel.name.map { NameFolding.matches($0, name) } == true
+        }
+        guard isTaken else { return }
+        throw NodeError(
+            .duplicate, "there is a channel \(NodeError.quoted(name)) already",
+            hint: "wsx-node channel join \(name)", reason: "channel.exists",
+            fields: [.init(name: "name", reason: "duplicate")])
+    }
+
+    /// What somebody without a grant is told.
+    func notAllowed(in workspace: Workspace) -> NodeError {
+        guard workspace.ownRole != nil else {
+            return .forbidden(
+                "you are not a member of \(NodeError.quoted(workspace.displayName)) any more",
+                reason: "removed", hint: "ask for a new invite")
+        }
+        return .forbidden(
+            "your role in \(NodeError.quoted(workspace.displayName)) does not allow this",
+            reason: "role", hint: "wsx-node member list")
+    }
+
+    func channels(
+        all: Bool, _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<ChannelObject> {
+        let workspace: Workspace = try workspace(scope)
+        let ordered = workspace.channels.values.sorted {
+            ($0.rank.lamport, $0.rank.id) < ($1.rank.lamport, $1.rank.id)
+        }
+        let wanted = try stored { () throws(StorageError) in
+            var wanted: [Workspace.Channel] = []
+            for channel in ordered {
+                var isWanted = all || channel.isDefault
+                if !isWanted {
+                    isWanted = try store.view.isFollowing(workspace.member, channel.number)
+                }
+                if isWanted { wanted.append(channel) }
+            }
+            return wanted
+        }
+        let (items, next) = try page(wanted, request)
+        return Page(
+            try stored { () throws(StorageError) in
+                var objects: [ChannelObject] = []
+                for channel in items { objects.append(try object(of: channel, in: workspace)) }
+                return objects
+            }, next: next)
+    }
+
+    func channel(
+        _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }
+    }
+
+    func joinChannel(
+        _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        let isIn = try stored { () throws(StorageError) in
+            if channel.isDefault { return true }
+            return try store.view.isFollowing(workspace.member, channel.number)
+        }
+        if !isIn {
+            let made = try stored { () throws(StorageError) in
+                try authorContent(
+                    .membership(.join, members: []), to: channel.id, in: workspace)
+            }
+            guard made != nil else { throw notAllowed(in: workspace) }
+        }
+        return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }
+    }
+}

@@ -1,0 +1,239 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What content operations do: messages, subscriptions and names in the view. A pure fold; any
+/// order of operations gives the same rows.
+extension NodeCore {
+    /// Folds operations that were just stored on one branch.
+    func applyContent(
+        _ appended: [OperationStore.Appended], log: LogName, branch: Int64,
+        in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard let document = store.operations.document(log.document) else { return }
+        var kept = store.operations.branch(branch)?.kept
+        for item in appended {
+            let header = item.operation.header
+            let isValid = try isContentValid(
+                grant: header.grant, log: log, branch: branch, sequence: header.sequence,
+                in: workspace)
+            if isValid { kept = .init(sequence: header.sequence, id: item.operation.id) }
+            guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
+                let content = content(of: item.operation, in: workspace)
+            else { continue }
+            try fold(
+                content,
+                Folding(
+                    workspace: workspace, document: document, documentID: log.document,
+                    arrival: item.arrival, sort: item.sort, id: item.operation.id,
+                    timestamp: header.timestamp, grant: header.grant, device: log.device,
+                    isValid: isValid, source: source))
+        }
+        setKept(kept, of: branch, in: workspace)
+    }
+
+    /// One operation on its way into the view.
+    private struct Folding {
+        let workspace: Workspace
+        let document: OperationStore.DocumentRow
+        let documentID: DocumentID
+        let arrival: Int64
+        let sort: Int64
+        let id: OperationID
+        let timestamp: HybridTimestamp
+        let grant: OperationID
+        let device: DeviceID
+        let isValid: Bool
+        let source: OperationSource
+    }
+
+    private func fold(
+        _ content: ContentPayload, _ place: Folding
+    ) throws(StorageError) {
+        let workspace = place.workspace
+        switch content {
+        case .message(let message):
+            guard place.document.kind == .channel,
+                let grant = store.operations.number(ofGrant: place.grant)
+            else { return }
+            try store.view.fold(
+                ViewStore.MessageRow(
+                    document: place.document.number,
+                    position: .init(sort: place.sort, arrival: place.arrival),
+                    key: MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix),
+                    grant: grant, thread: message.thread),
+                isHidden: !place.isValid)
+            guard place.isValid else { return }
+            try record(
+                .messageCreated, workspace: workspace, document: place.document.number,
+                arrival: place.arrival, isBackfill: place.source.isBackfill)
+        case .membership(let action, let members):
+            guard place.document.kind == .channel, place.isValid,
+                let author = workspace.evaluator.subject(ofGrant: place.grant)
+            else { return }
+            let isJoined = action == .join || action == .add
+            for member in members.isEmpty ? [author] : members {
+                try store.view.fold(
+                    member, joined: isJoined, in: place.document.number, at: place.timestamp,
+                    by: place.id)
+            }
+            try record(
+                isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
+                document: place.document.number, arrival: place.arrival,
+                extra: (members.first ?? author).bytes, isBackfill: place.source.isBackfill)
+        case .profile(let name):
+            guard place.document.kind == .profile, place.isValid,
+                let author = workspace.evaluator.subject(ofGrant: place.grant),
+                (try? CheckedName.checkWire(name)) != nil
+            else { return }
+            take(
+                Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
+                of: author, in: workspace)
+        }
+    }
+
+    private func take(
+        _ profile: Workspace.Profile, of member: MemberID, in workspace: Workspace
+    ) {
+        if let known = workspace.profiles[member],
+            (known.timestamp.rawValue, known.id) > (profile.timestamp.rawValue, profile.id)
+        {
+            return
+        }
+        workspace.profiles[member] = profile
+    }
+
+    // MARK: Opening
+
+    /// What a content operation says, or `nil` while its key is not held, and for what does not
+    /// open or parse.
+    func content(
+        of operation: CheckedOperation, in workspace: Workspace
+    ) -> ContentPayload? {
+        content(of: operation.header, payload: operation.payload, in: workspace)
+    }
+
+    private func content(
+        of header: OperationHeader, payload: [UInt8], in workspace: Workspace
+    ) -> ContentPayload? {
+        guard let keyID = header.keyID,
+            let key = workspace.documentKey(header.document, keyID),
+            let plaintext = SealedPayload.open(
+                payload, under: key, associatedData: header.associatedData)
+        else { return nil }
+        return try? ContentPayload(decoding: plaintext)
+    }
+
+    /// What a stored content operation says.
+    func content(
+        of stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> ContentPayload? {
+        let entry = stored.entry
+        let header = OperationHeader(
+            kind: entry.kind, document: stored.log.document, device: stored.log.device,
+            incarnation: stored.log.incarnation, sequence: stored.place.sequence,
+            previous: try store.operations.previous(of: stored.place), timestamp: entry.timestamp,
+            grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
+            payloadLength: 0, payloadHash: .zero)
+        return content(of: header, payload: entry.payload, in: workspace)
+    }
+
+    // MARK: Validity
+
+    func isContentValid(
+        grant: OperationID, log: LogName, branch: Int64, sequence: UInt64,
+        in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let place = Workspace.LimitPlace(grant: grant, log: log)
+        let limit: ContentLimit
+        if let known = workspace.contentLimits[place] {
+            limit = known
+        } else {
+            limit = workspace.evaluator.contentLimit(grant: grant, log: log, leastRole: .member)
+            workspace.contentLimits[place] = limit
+        }
+        guard case .cuts(let groups) = limit else { return limit == .everything }
+        var branchHolds: [CutEntry: Bool] = [:]
+        for cut in groups.joined() {
+            let place = try store.operations.place(in: branch, at: cut.sequence)
+            branchHolds[cut] = place.map { Identifier16(prefixOf: $0.link.id) == cut.id } ?? false
+        }
+        return limit.allows(sequence: sequence) { branchHolds[$0] ?? false }
+    }
+
+    /// Makes the kept tips of a content document anew, after verdicts changed.
+    func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
+        for branch in store.operations.branches(in: document) {
+            var tip: LogBranch.KeptTip?
+            var sequence = branch.tipSequence
+            while tip == nil, sequence >= branch.forkSequence,
+                let place = try store.operations.place(in: branch.number, at: sequence)
+            {
+                if let grant = try store.operations.operation(place.arrival)?.entry.grant,
+                    try isContentValid(
+                        grant: grant, log: branch.log, branch: branch.number, sequence: sequence,
+                        in: workspace)
+                {
+                    tip = .init(sequence: sequence, id: place.link.id)
+                }
+                guard sequence > 0 else { break }
+                sequence -= 1
+            }
+            setKept(tip, of: branch.number, in: workspace)
+        }
+    }
+
+    // MARK: Folding again
+
+    /// Folds a document whose channel, or whose key, became known after its operations.
+    func refold(
+        _ document: DocumentID, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard let row = store.operations.document(document) else { return }
+        var found: [(StoredOperation, ContentPayload)] = []
+        try store.operations.forEachOperation(in: document) { (stored) throws(StorageError) in
+            if let content = try content(of: stored, in: workspace) {
+                found.append((stored, content))
+            }
+        }
+        for (stored, content) in found {
+            let isValid = try isContentValid(
+                grant: stored.entry.grant, log: stored.log, branch: stored.place.branch,
+                sequence: stored.place.sequence, in: workspace)
+            try fold(
+                content,
+                Folding(
+                    workspace: workspace, document: row, documentID: document,
+                    arrival: stored.place.arrival, sort: stored.place.sort,
+                    id: stored.place.link.id, timestamp: stored.entry.timestamp,
+                    grant: stored.entry.grant, device: stored.log.device, isValid: isValid,
+                    source: source))
+        }
+    }
+
+    func loadProfiles(of workspace: Workspace) throws(StorageError) {
+        let document = workspace.profileDocument
+        var found: [(StoredOperation, String)] = []
+        try store.operations.forEachOperation(in: document) { (stored) throws(StorageError) in
+            if case .profile(let name)? = try content(of: stored, in: workspace) {
+                found.append((stored, name))
+            }
+        }
+        for (stored, name) in found {
+            guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
+                try isContentValid(
+                    grant: stored.entry.grant, log: stored.log, branch: stored.place.branch,
+                    sequence: stored.place.sequence, in: workspace)
+            else { continue }
+            take(
+                Workspace.Profile(
+                    timestamp: stored.entry.timestamp, id: stored.place.link.id, name: name),
+                of: author, in: workspace)
+        }
+    }
+
+    /// Makes the channel list anew from the valid authority operations.
+    func refreshChannels(of workspace: Workspace) {
+        workspace.channels = ChannelFolding.channels(of: workspace, numbers: store.operations)
+    }
+}

@@ -1,0 +1,157 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// One workspace as sync sessions see it: answers from the store, all of the same state.
+///
+/// A failed read cannot be told to a session; it is kept in `failure`, and the turn ends with it.
+struct CoreReplica: Replica {
+    let core: NodeCore
+    let workspace: Workspace
+
+    private var operations: OperationStore { core.store.operations }
+
+    private func read<Value>(
+        _ fallback: Value, _ body: () throws(StorageError) -> Value
+    ) -> Value {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            core.failure = error
+            return fallback
+        }
+    }
+
+    var authorityDocument: DocumentID { workspace.id }
+
+    var root: SetDigest {
+        core.refreshDigest(of: workspace)
+        return workspace.digest.root()
+    }
+
+    var bucketDigests: [UInt8] {
+        core.refreshDigest(of: workspace)
+        return workspace.digest.bucketBytes()
+    }
+
+    var arrival: UInt64 { UInt64(max(operations.arrival, 0)) }
+
+    func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest] {
+        core.refreshDigest(of: workspace)
+        return workspace.digest.documents(in: bucket).map {
+            DocumentDigest(document: $0.document, digest: Identifier16(prefixOf: $0.digest))
+        }
+    }
+
+    func tips(of document: DocumentID) -> [LogTip] {
+        guard operations.document(document)?.workspace == workspace.number else { return [] }
+        return operations.branches(in: document).compactMap(\.announcement).sorted {
+            ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id)
+        }
+    }
+
+    func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip] {
+        read([]) { () throws(StorageError) in
+            try operations.branches(
+                changedAfter: Int64(clamping: arrival), workspace: workspace.number
+            ).compactMap(\.announcement)
+        }
+    }
+
+    func branchTips(of log: LogName) -> [LogPoint] {
+        operations.branches(of: log).map {
+            LogPoint(sequence: $0.tipSequence, id: Identifier16(prefixOf: $0.tip.id))
+        }.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
+    }
+
+    func samples(of log: LogName) -> [LogPoint] {
+        var points: Set<LogPoint> = []
+        for branch in operations.branches(of: log) {
+            var distance: UInt64 = 1
+            while distance <= branch.tipSequence, points.count < SyncMessage.pullPointsMax - 1 {
+                point(in: branch.number, at: branch.tipSequence - distance)
+                    .map { _ = points.insert($0) }
+                distance *= 2
+            }
+            point(in: branch.number, at: 0).map { _ = points.insert($0) }
+        }
+        return points.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
+            .suffix(SyncMessage.pullPointsMax)
+    }
+
+    private func point(in branch: Int64, at sequence: UInt64) -> LogPoint? {
+        read(nil) { () throws(StorageError) in
+            try operations.place(in: branch, at: sequence).map {
+                LogPoint(sequence: sequence, id: Identifier16(prefixOf: $0.link.id))
+            }
+        }
+    }
+
+    func holds(_ tip: LogTip) -> Bool { branch(holding: tip) != nil }
+
+    /// The branch on which the tip lies.
+    func branch(holding tip: LogTip) -> LogBranch? {
+        for branch in operations.branches(of: tip.log) where branch.tipSequence >= tip.sequence {
+            if branch.tipSequence == tip.sequence {
+                if Identifier16(prefixOf: branch.tip.id) == tip.id { return branch }
+                continue
+            }
+            if point(in: branch.number, at: tip.sequence)?.id == tip.id { return branch }
+        }
+        return nil
+    }
+
+    func runs(for item: PullItem, maxBytes: Int) -> PullAnswer {
+        guard operations.document(item.target.log.document)?.workspace == workspace.number,
+            let branch = branch(holding: item.target)
+        else { return .unknownTarget }
+        var first: UInt64 = 0
+        if !item.have.isEmpty {
+            let common = item.have.sorted { $0.sequence > $1.sequence }.first { have in
+                have.sequence <= branch.tipSequence
+                    && point(in: branch.number, at: have.sequence)?.id == have.id
+            }
+            if let common {
+                first = common.sequence + 1
+            } else if !item.have.contains(where: { $0.sequence == 0 }) {
+                return .noCommonBranch
+            }
+        }
+        guard first <= item.target.sequence else { return .runs([], isComplete: true) }
+        let run = read(nil) { () throws(StorageError) in
+            try operations.run(
+                of: branch.number, from: first, through: item.target.sequence,
+                byteCountMax: maxBytes)
+        }
+        guard let run, let last = run.lastSequence else { return .unknownTarget }
+        return .runs([run], isComplete: last >= item.target.sequence)
+    }
+
+    func ownTipsDigest(of device: DeviceID) -> SetDigest {
+        var rows: [(LogName, LogBranch)] = []
+        for document in operations.documents(ofWorkspace: workspace.number) {
+            for branch in operations.branches(in: document) where branch.log.device == device {
+                rows.append((branch.log, branch))
+            }
+        }
+        var encoder = CBOREncoder(reservingBytes: 128 * rows.count + 8)
+        encoder.array(count: rows.count)
+        for (log, branch) in rows {
+            encoder.array(count: 5)
+            encoder.byteString(log.document)
+            encoder.byteString(log.device)
+            encoder.uint(UInt64(log.incarnation))
+            encoder.uint(branch.tipSequence)
+            encoder.byteString(branch.tip.id)
+        }
+        return Hash.name("wsx-mine1", encoder.bytes)
+    }
+}
+
+extension OperationRun {
+    /// The place of the last entry, `nil` for an empty run.
+    var lastSequence: UInt64? {
+        entries.isEmpty ? nil : firstSequence + UInt64(entries.count - 1)
+    }
+}

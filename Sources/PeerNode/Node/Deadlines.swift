@@ -1,0 +1,71 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Everything that happens because time has passed.
+extension NodeCore {
+    /// When the core wants to be asked again at the latest, on the monotonic clock.
+    var nextDeadline: UInt64? {
+        var deadlines: [UInt64] = []
+        for link in network.links.values {
+            link.session.nextDeadline.map { deadlines.append($0) }
+            link.agreementDue.map { deadlines.append($0) }
+            deadlines += link.syncs.values.compactMap(\.deadline)
+        }
+        network.registry.nextDeadline.map { deadlines.append($0) }
+        deadlines += network.contests.map(\.deadline)
+        for join in network.joins {
+            deadlines.append(join.deadline)
+            if join.stage == .searching, join.dial == nil, join.connection == nil {
+                deadlines.append(join.nextDial)
+            }
+        }
+        deadlines += subscriptions.waiters.map(\.deadline)
+        if network.announces, home != nil, !network.registry.isSuspended,
+            !network.listening.isEmpty
+        {
+            deadlines.append(network.nextBeacon)
+        }
+        return deadlines.min()
+    }
+
+    func processDeadlines() throws(StorageError) {
+        let now = time.monotonic
+        for link in network.ordered {
+            if let due = link.agreementDue, due <= now { try grantAgreement(to: link) }
+            if let due = link.session.nextDeadline, due <= now {
+                try perform(link.session.tick(now: now), on: link)
+            }
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+                if let due = sync.deadline, due <= now {
+                    sync.deadline = nil
+                    try feed(.deadline, to: sync, on: link)
+                }
+            }
+        }
+        for contest in network.contests where contest.deadline <= now {
+            closeLoser(of: contest, answered: false)
+        }
+        network.contests.removeAll { $0.deadline <= now }
+        try expireJoins()
+        dialWhenDue()
+        announceWhenDue()
+    }
+
+    private func dialWhenDue() {
+        guard !network.registry.isSuspended, home != nil else { return }
+        for index in network.joins.indices {
+            guard let address = network.joins[index].addressDue(now: time.monotonic) else {
+                continue
+            }
+            network.joins[index].dial = network.nextJoinDial
+            effects.append(.dial(number: network.nextJoinDial, address: address.text))
+            network.nextJoinDial -= 1
+        }
+        guard workspaces.values.contains(where: { $0.standing == .member }) else { return }
+        for dial in network.registry.dialsDue(now: time.monotonic) {
+            network.dials[dial.number] = dial.peer
+            effects.append(.dial(number: dial.number, address: dial.address.text))
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Making identities, workspaces and channels.
+extension NodeCore {
+    /// Draws the keys of this home and writes them to disk, before anybody hears of them.
+    func makeIdentity(name: String) throws(NodeError) {
+        let identity = HomeIdentity(
+            name: name, createdAt: time.wall, using: environment.random)
+        do throws(HomeFileError) {
+            try environment.files.createIdentity(identity.fileBytes)
+        } catch {
+            throw NodeError(.storeFailed, error.message, hint: error.hint)
+        }
+        try stored { () throws(StorageError) in
+            try write()
+            try open(identity)
+            try write()
+        }
+    }
+
+    /// Founds a workspace: create, the first channel, our name, our following of the channel.
+    func found(
+        name: String, description: String?, firstChannel: String
+    ) throws(StorageError) -> Workspace {
+        guard let home, let storeIdentity else {
+            preconditionFailure("a workspace is founded under an identity")
+        }
+        try write()
+        let key = SymmetricKey(using: environment.random, lifetime: .long)
+        let discovery = SymmetricKey(using: environment.random, lifetime: .long)
+        let timestamp = try nextTimestamp()
+        let create = OperationDraft(
+            kind: .authority, document: .zero,
+            incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation,
+            sequence: 0, previous: nil, timestamp: timestamp, grant: .zero)
+        let context = AuthorityDraft(
+            draft: create, device: home.device, keyID: key.keyID, key: key,
+            random: environment.random)
+        let nonce = environment.random.bytes(16)
+        let member = Binding.member(of: home.device, salt: nonce)
+        let payload = AuthorityPayload.create(
+            .init(
+                nonce: nonce, member: member,
+                devices: [home.deviceEntry(member: member, salt: nonce)], keyID: key.keyID,
+                wraps: [
+                    wrap(key, discovery, for: home.device, to: home.box.publicKey)
+                ].compactMap { $0 },
+                name: context.sealed(name, field: 6), discoveryID: DiscoveryName.id(of: discovery)))
+        let signed = create.signed(payload: payload.encoded, with: home.signing)
+        let workspace = try enter(
+            DocumentID(sameBytesAs: signed.id), member: member, standing: .member)
+        try acceptOwn(signed, in: workspace, document: workspace.id)
+        try take(key, discovery: discovery, in: workspace)
+        // The name was sealed before the key was known to the workspace.
+        if let description { try describe(workspace, description) }
+        let channel = try makeChannel(
+            named: firstChannel, topic: nil, description: nil, in: workspace)
+        _ = channel
+        _ = try authorContent(
+            .profile(name: home.name), to: workspace.profileDocument, in: workspace)
+        try record(.workspaceCreated, workspace: workspace)
+        return workspace
+    }
+
+    private func describe(_ workspace: Workspace, _ text: String) throws(StorageError) {
+        _ = try authorAuthority(in: workspace) { draft in
+            var settings = AuthorityPayload.WorkspaceSettings()
+            settings.description = draft.sealed(text, field: 2)
+            return .setWorkspace(settings)
+        }
+    }
+
+    /// Makes the rows of a workspace that is founded or joined.
+    func enter(
+        _ id: WorkspaceID, member: MemberID, standing: RegistryStore.Standing
+    ) throws(StorageError) -> Workspace {
+        try write()
+        let number = try store.operations.enter(id, workspace: nil, kind: .authority)
+        let row = RegistryStore.WorkspaceRow(
+            number: number, standing: standing, member: member, joined: Int64(time.wall))
+        try store.registry.setWorkspace(row)
+        let workspace = Workspace(id: id, row: row)
+        workspaces[number] = workspace
+        return workspace
+    }
+
+    /// Makes a public channel and follows it.
+    ///
+    /// - Returns: its document, or `nil` when this device may not.
+    func makeChannel(
+        named name: String, topic: String?, description: String?, in workspace: Workspace
+    ) throws(StorageError) -> DocumentID? {
+        let nonce = environment.random.bytes(16)
+        guard
+            let id = try authorAuthority(
+                in: workspace, { _ in .createDocument(type: 1, nonce: nonce) })
+        else { return nil }
+        let document = DocumentID(sameBytesAs: id)
+        _ = try authorAuthority(in: workspace) { draft in
+            var settings = AuthorityPayload.DocumentSettings(document: document)
+            settings.name = draft.sealed(name, field: 5)
+            settings.topic = topic.map { draft.sealed($0, field: 6) }
+            settings.description = description.map { draft.sealed($0, field: 7) }
+            return .setDocument(settings)
+        }
+        _ = try authorContent(.membership(.join, members: []), to: document, in: workspace)
+        return document
+    }
+
+    /// K and the discovery secret in a box for one device.
+    func wrap(
+        _ key: SymmetricKey, _ discovery: SymmetricKey, for device: DeviceID,
+        to agreementKey: AgreementPublicKey
+    ) -> WrappedKey? {
+        let secrets = key.exposedCopy() + discovery.exposedCopy()
+        guard
+            let box = try? SealedBox.seal(secrets, to: agreementKey, using: environment.random)
+        else { return nil }
+        return WrappedKey(devicePrefix: [UInt8](device.bytes.prefix(8)), box: box)
+    }
+}
+
+extension HomeIdentity {
+    /// This device as a grant lists it, with the proof that it holds its keys.
+    func deviceEntry(member: MemberID, salt: [UInt8]) -> DeviceEntry {
+        DeviceEntry(
+            device: device, agreementKey: box.publicKey.bytes,
+            possession: signing.signature(
+                for: Binding.possession(
+                    salt: salt, member: member, agreementKey: box.publicKey.bytes)))
+    }
+}

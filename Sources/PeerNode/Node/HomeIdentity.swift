@@ -1,0 +1,112 @@
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The keys of this home and the name of its person.
+///
+/// The file `identity/device.key` (0600) is `Enc` map {1 format 1, 2 signing seed 32, 3 box
+/// secret 32, 4 home key 32, 5 name, 6 created ms} followed by the first 8 bytes of
+/// H("wsx-keyfile1", map), so that a cut file is told from a whole one.
+struct HomeIdentity: Sendable {
+    /// Signs every operation; its public half names the device.
+    let signing: SigningKey
+    /// Opens what is sealed for this device.
+    let box: AgreementKey
+    /// Seals the secrets in node.db.
+    let homeKey: SymmetricKey
+    /// What the person is called.
+    let name: String
+    /// When, milliseconds since 1970.
+    let createdAt: UInt64
+
+    /// The device's name.
+    var device: DeviceID { signing.device }
+
+    /// Draws a new identity.
+    init(name: String, createdAt: UInt64, using random: any RandomSource) {
+        signing = SigningKey(using: random)
+        box = AgreementKey(using: random)
+        homeKey = SymmetricKey(using: random, lifetime: .long)
+        self.name = name
+        self.createdAt = createdAt
+    }
+
+    /// The file's bytes.
+    var fileBytes: [UInt8] {
+        var encoder = CBOREncoder(reservingBytes: 256)
+        encoder.map(count: 6)
+        encoder.key(1)
+        encoder.uint(1)
+        encoder.key(2)
+        encoder.byteString(signing.exposedSeed())
+        encoder.key(3)
+        encoder.byteString(box.exposedSecret())
+        encoder.key(4)
+        encoder.byteString(homeKey.exposedCopy())
+        encoder.key(5)
+        encoder.text(name)
+        encoder.key(6)
+        encoder.uint(createdAt)
+        return encoder.bytes + Self.check(encoder.bytes)
+    }
+
+    /// Reads the file's bytes.
+    ///
+    /// - Throws: `HomeFileError` for a file that is cut, changed or of a later version. It is
+    ///   never replaced: whoever has a backup of it can still put it back.
+    init(fileBytes: [UInt8]) throws(HomeFileError) {
+        let body = [UInt8](fileBytes.dropLast(8))
+        guard fileBytes.count > 8, Self.check(body) == [UInt8](fileBytes.suffix(8)) else {
+            throw HomeFileError(
+                "the identity file is cut or damaged",
+                hint: "put back identity/device.key from a backup")
+        }
+        do throws(Malformed) {
+            try self.init(body: body)
+        } catch {
+            throw HomeFileError(
+                "the identity file has a form that this version does not know (\(error))",
+                hint: "use the version of wsx-node that wrote it")
+        }
+    }
+
+    private init(body: [UInt8]) throws(Malformed) {
+        var decoder = CBORDecoder(body)
+        let count = try decoder.mapCount()
+        guard count == 6, try decoder.key() == 1, try decoder.uint() == 1,
+            try decoder.key() == 2
+        else { throw Malformed(.unsupported, at: decoder.position) }
+        signing = SigningKey(seed: try decoder.byteString(exactly: 32))
+        guard try decoder.key() == 3 else { throw Malformed(.wrongKeys, at: decoder.position) }
+        box = AgreementKey(secret: try decoder.byteString(exactly: 32))
+        guard try decoder.key() == 4 else { throw Malformed(.wrongKeys, at: decoder.position) }
+        homeKey = SymmetricKey(try decoder.byteString(exactly: 32), lifetime: .long)
+        guard try decoder.key() == 5 else { throw Malformed(.wrongKeys, at: decoder.position) }
+        name = try decoder.text(maxBytes: Limits.nameBytesMax)
+        guard try decoder.key() == 6 else { throw Malformed(.wrongKeys, at: decoder.position) }
+        createdAt = try decoder.uint()
+        try decoder.finish()
+    }
+
+    private static func check(_ body: [UInt8]) -> [UInt8] {
+        [UInt8](Hash.personal("wsx-keyfile1", body).prefix(8))
+    }
+
+    // MARK: Secrets at rest
+
+    /// `secret` sealed under the home's key, bound to its name: nonce 24, ciphertext, tag.
+    func seal(
+        _ secret: [UInt8], name: [UInt8], using random: any RandomSource
+    ) -> [UInt8] {
+        let nonce = random.bytes(XChaCha20Poly1305.nonceByteCount)
+        return nonce
+            + XChaCha20Poly1305.seal(secret, under: homeKey, nonce: nonce, associatedData: name)
+    }
+
+    /// The secret sealed under the home's key and `name`, or `nil`.
+    func open(_ sealed: [UInt8], name: [UInt8]) -> [UInt8]? {
+        XChaCha20Poly1305.open(
+            [UInt8](sealed.dropFirst(XChaCha20Poly1305.nonceByteCount)), under: homeKey,
+            nonce: [UInt8](sealed.prefix(XChaCha20Poly1305.nonceByteCount)),
+            associatedData: name)
+    }
+}

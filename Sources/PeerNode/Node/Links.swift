@@ -1,0 +1,247 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Opening, keeping and closing links.
+extension NodeCore {
+    // MARK: Inputs
+
+    func handleNetwork(_ input: NodeInput) throws(StorageError) {
+        switch input {
+        case .accepted(let link, let address): accept(link, from: address)
+        case .dialled(let link, let number, let address):
+            try dialled(link, number: number, address: address)
+        case .dialFailed(let number, let reason): dialFailed(number, reason)
+        case .received(let link, let bytes):
+            guard let link = network.links[link] else { return }
+            try perform(link.session.received(bytes, now: time.monotonic), on: link)
+            try feedReceiving(link)
+        case .unsent(let link, let byteCount):
+            guard let link = network.links[link] else { return }
+            try perform(
+                link.session.writeQueueLevel(byteCount, now: time.monotonic), on: link)
+            try feedQueueLevel(link)
+        case .linkClosed(let link):
+            guard let link = network.links[link] else { return }
+            try perform(link.session.endOfStream(now: time.monotonic), on: link)
+            try drop(link, because: .closedByPeer)
+        case .listening(let addresses): try listening(addresses)
+        case .networkChanged: network.registry.networkChanged()
+        case .beacon(let bytes, let host): heard(bytes, from: host)
+        case .tick, .call, .controlClosed: break
+        }
+    }
+
+    private func accept(_ id: LinkID, from address: String) {
+        guard let identity = localIdentity, !network.registry.isSuspended else {
+            effects.append(.close(id))
+            return
+        }
+        if let host = PeerAddress(address, defaultPort: 0)?.host {
+            for dropped in network.budget.opened(link: id.number, from: host) {
+                effects.append(.close(LinkID(dropped)))
+                network.links[LinkID(dropped)] = nil
+            }
+        }
+        let session = PeerSession.answering(
+            as: identity, candidates: pskCandidates(), now: time.monotonic,
+            wallMilliseconds: time.wall, using: environment.random)
+        network.links[id] = PeerLink(
+            id: id, session: session, address: address, attempt: nil, openedAt: time.monotonic)
+    }
+
+    private func dialled(
+        _ id: LinkID, number: UInt64, address: String
+    ) throws(StorageError) {
+        let join = network.joins.firstIndex { $0.dial == number }
+        let candidate = join.map { network.joins[$0].candidate } ?? candidate(forDial: number)
+        guard let identity = localIdentity, let candidate else {
+            network.registry.abandoned(number)
+            effects.append(.close(id))
+            return
+        }
+        let (session, first): (PeerSession, [PeerSession.Effect])
+        do throws(LinkEnding) {
+            (session, first) = try PeerSession.dialling(
+                as: identity, under: candidate, now: time.monotonic,
+                wallMilliseconds: time.wall, using: environment.random)
+        } catch {
+            effects.append(.close(id))
+            return
+        }
+        let link = PeerLink(
+            id: id, session: session, address: address, attempt: join == nil ? number : nil,
+            openedAt: time.monotonic)
+        network.links[id] = link
+        if let join { network.joins[join].connection = id }
+        try perform(first, on: link)
+    }
+
+    private func dialFailed(_ number: UInt64, _ reason: String) {
+        if let join = network.joins.firstIndex(where: { $0.dial == number }) {
+            network.joins[join].dialFailed(now: time.monotonic)
+        } else {
+            network.registry.failed(
+                number, error: reason, now: time.monotonic, using: environment.random)
+        }
+    }
+
+    // MARK: Session effects
+
+    /// Carries out what a link's session wants.
+    func perform(
+        _ wanted: [PeerSession.Effect], on link: PeerLink
+    ) throws(StorageError) {
+        for effect in wanted {
+            switch effect {
+            case .write(let bytes): effects.append(.write(link.id, bytes))
+            case .wantsAgreement: try grantAgreement(to: link)
+            case .established(let peer): try established(link, peer)
+            case .message(let message, _): try received(message, on: link)
+            case .pong: answeredPing(link)
+            case .close(let ending): try drop(link, because: ending)
+            }
+        }
+    }
+
+    /// Lets a handshake go on, as soon as strangers have some of their budget left.
+    func grantAgreement(to link: PeerLink) throws(StorageError) {
+        let count = PeerSession.agreementsPerAnswer
+        guard network.budget.spend(agreements: count, now: time.monotonic) else {
+            link.agreementDue = network.budget.nextAgreement(count: count, now: time.monotonic)
+            return
+        }
+        link.agreementDue = nil
+        try perform(link.session.agreementGranted(now: time.monotonic), on: link)
+    }
+
+    private func established(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
+        network.budget.closed(link: link.id.number)
+        if peer.psk == .joining { return try joinEstablished(link, peer) }
+        guard !network.registry.isBlocked(peer.device) else {
+            return try drop(link, because: LinkEnding("auth.blocked"))
+        }
+        if case .invite = peer.psk { return }
+        network.registry.connected(
+            peer.device, attempt: link.attempt, wallMilliseconds: time.wall)
+        network.isRegistryDirty = true
+        try settleTwoLinks(with: link)
+        guard !link.isClosing else { return }
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.standing == .member && isShared(workspace, with: peer) {
+            try openSync(workspace, on: link)
+        }
+        try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+        effects.append(.log(.info, "peer.connected device=\(PublicID.device(peer.device))"))
+    }
+
+    /// Whether a workspace is opened towards a peer: it is known there, or the peer has shown to
+    /// hold the discovery secret.
+    private func isShared(_ workspace: Workspace, with peer: PeerIdentity) -> Bool {
+        if case .workspace(let id, _) = peer.psk, id == workspace.id { return true }
+        return standing(of: peer.device, in: workspace) == .full
+    }
+
+    /// What a device may do on a link about a workspace.
+    func standing(of device: DeviceID, in workspace: Workspace) -> SyncSession.Standing {
+        if workspace.evaluator.contentGrant(of: device, leastRole: .guest) != nil { return .full }
+        return workspace.evaluator.grants(everOf: device) ? .removed : .authorityOnly
+    }
+
+    // MARK: Two links to one device
+
+    private func settleTwoLinks(with link: PeerLink) throws(StorageError) {
+        guard let peer = link.peer, let own = home?.device else { return }
+        for other in network.links(to: peer.device) where other !== link {
+            let verdict = LinkRule.judge(
+                older: contestant(other, own), newer: contestant(link, own))
+            switch verdict {
+            case .close(let number):
+                if let loser = network.links[LinkID(number)] {
+                    try drop(loser, because: LinkEnding("link.doubled"))
+                }
+            case .ask(let contest):
+                _ = other.session.ping(now: time.monotonic)
+                network.contests.append(contest)
+            }
+        }
+    }
+
+    private func contestant(_ link: PeerLink, _ own: DeviceID) -> LinkRule.Link {
+        LinkRule.Link(
+            number: link.id.number,
+            opener: link.session.isInitiator ? own : link.peer?.device ?? own,
+            established: link.session.established ?? time.monotonic)
+    }
+
+    private func answeredPing(_ link: PeerLink) {
+        guard let index = network.contests.firstIndex(where: { $0.older.number == link.id.number })
+        else { return }
+        let contest = network.contests.remove(at: index)
+        closeLoser(of: contest, answered: true)
+    }
+
+    func closeLoser(of contest: LinkContest, answered: Bool) {
+        guard let number = contest.loser(answered: answered, now: time.monotonic),
+            let loser = network.links[LinkID(number)]
+        else { return }
+        try? drop(loser, because: LinkEnding("link.doubled"))
+    }
+
+    // MARK: Closing
+
+    /// Ends a link and everything that went over it.
+    func drop(_ link: PeerLink, because ending: LinkEnding) throws(StorageError) {
+        guard network.links.removeValue(forKey: link.id) != nil else { return }
+        link.isClosing = true
+        network.budget.closed(link: link.id.number)
+        waiting.forget(source: link.id.number)
+        for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+            try feed(.closed, to: sync, on: link)
+        }
+        if !link.session.isClosed {
+            for case .write(let bytes) in link.session.close(ending, now: time.monotonic) {
+                effects.append(.write(link.id, bytes))
+            }
+        }
+        effects.append(.close(link.id))
+        joinLinkClosed(link)
+        try forget(link, because: ending)
+    }
+
+    private func forget(_ link: PeerLink, because ending: LinkEnding) throws(StorageError) {
+        let line = "link.closed address=\(link.address) reason=\(ending.word)"
+        effects.append(.log(link.peer == nil ? .info : .debug, line))
+        guard let peer = link.peer, link.session.established != nil else {
+            if let attempt = link.attempt {
+                if ending == .ourselves {
+                    network.registry.reachedOurselves(attempt)
+                } else {
+                    network.registry.failed(
+                        attempt, error: ending.word, now: time.monotonic,
+                        using: environment.random)
+                }
+            }
+            return
+        }
+        guard network.links(to: peer.device).isEmpty, peer.psk != .joining else { return }
+        if case .invite = peer.psk, link.syncs.isEmpty { return }
+        network.registry.disconnected(
+            peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
+            error: ending.word, now: time.monotonic, wallMilliseconds: time.wall,
+            using: environment.random)
+        network.isRegistryDirty = true
+        try record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
+    }
+
+    /// The links that are open, for a host that has to close them all.
+    var openLinks: [LinkID] { network.links.keys.sorted() }
+}
+
+extension AuthEvaluator {
+    /// Whether any grant, valid or not, ever listed the device.
+    func grants(everOf device: DeviceID) -> Bool {
+        validOperations.contains { devices(ofGrant: $0).contains(device) }
+    }
+}

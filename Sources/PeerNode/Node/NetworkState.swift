@@ -1,0 +1,104 @@
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Links, dials and addresses: what the core knows of the network at this moment.
+struct NetworkState {
+    /// Devices and addresses, and when to dial them.
+    var registry = PeerRegistry()
+    /// Signed addresses that members told of themselves.
+    var book = AddressBook()
+    /// What strangers may cost.
+    var budget = HandshakeBudget(now: 0)
+    var links: [LinkID: PeerLink] = [:]
+    /// Which link pulls which log, by workspace.
+    var planners: [Int64: PullPlanner] = [:]
+    /// Two links to one device of which one has to go.
+    var contests: [LinkContest] = []
+    /// Under which addresses others reach the listener.
+    var listening: [PeerAddress] = []
+    /// When the own address record was signed last, so that a newer one is larger.
+    var recordAt: UInt64 = 0
+    var announces: Bool
+    var nextBeacon: UInt64 = 0
+    var joins: [JoinAttempt] = []
+    /// Numbers of sessions in planners; never given twice.
+    var nextSource: PullPlanner.SourceID = 1
+    /// Dials of join attempts have numbers of their own, from the other end.
+    var nextJoinDial = UInt64.max
+    var isRegistryDirty = false
+    /// Whom the registry's dials under way are for.
+    var dials: [UInt64: PeerName] = [:]
+    var beaconTurn: UInt64 = 0
+    /// So that a node does not hear itself.
+    var ownBeaconNonce: [UInt8] = []
+    /// The secrets under which others may open a link, until authority changes.
+    var candidates: [PSKCandidate]?
+
+    init(announces: Bool) { self.announces = announces }
+
+    /// The established links to a device, oldest first.
+    func links(to device: DeviceID) -> [PeerLink] {
+        links.values.filter { $0.peer?.device == device && !$0.isClosing }
+            .sorted { $0.id < $1.id }
+    }
+
+    /// All links, oldest first.
+    var ordered: [PeerLink] { links.values.sorted { $0.id < $1.id } }
+}
+
+/// One link: its session, and one sync session for each workspace that both ends share.
+final class PeerLink {
+    let id: LinkID
+    let session: PeerSession
+    let address: String
+    /// The registry's number of the dial, `nil` for an accepted link and for a join.
+    let attempt: UInt64?
+    let openedAt: UInt64
+    var isClosing = false
+    var syncs: [Int64: WorkspaceLink] = [:]
+    /// Which workspace the peer means by its numbers.
+    var theirNumbers: [WorkspaceNumber: Int64] = [:]
+    var nextNumber: WorkspaceNumber = 1
+    /// An agreement that had to wait for the budget.
+    var agreementDue: UInt64?
+    /// The invite by which the other end wants to come in.
+    var invite: (workspace: Int64, id: OperationID)?
+
+    init(
+        id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64
+    ) {
+        self.id = id
+        self.session = session
+        self.address = address
+        self.attempt = attempt
+        self.openedAt = openedAt
+    }
+
+    /// Who is at the other end, once the handshake is done.
+    var peer: PeerIdentity? { session.peer }
+}
+
+/// One workspace on one link.
+final class WorkspaceLink {
+    let workspace: Int64
+    /// Under which we opened it.
+    let number: WorkspaceNumber
+    var session: SyncSession
+    var standing: SyncSession.Standing
+    var deadline: UInt64?
+    /// Requests that were ingested in this turn, to be answered when all of it is known.
+    var ingested: [(request: RequestNumber, waiting: [LogName])] = []
+    /// Whether everything the peer announced at first is here.
+    var isCaughtUp = false
+
+    init(
+        workspace: Int64, number: WorkspaceNumber, session: SyncSession,
+        standing: SyncSession.Standing
+    ) {
+        self.workspace = workspace
+        self.number = number
+        self.session = session
+        self.standing = standing
+    }
+}

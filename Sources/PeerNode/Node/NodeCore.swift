@@ -1,0 +1,235 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The node without the world: one deterministic state machine.
+///
+/// It takes inputs, writes to the store inside the turn's transaction, and returns effects that
+/// the loop carries out after COMMIT. It has no thread, no lock, no clock and no randomness of
+/// its own. Fields change only after the writes of an input have succeeded; a failed write throws
+/// `StorageError`, upon which `NodeHost` makes a new core from the store.
+final class NodeCore {
+    let environment: NodeEnvironment
+    let store: NodeStore
+    /// The clocks of the current turn.
+    var time: TurnTime
+    let startedAt: UInt64
+    /// `nil` until `identity.create` or the first `up`.
+    var home: HomeIdentity?
+    var storeIdentity: StoreIdentity?
+    var clock = HybridClock()
+    /// By short number.
+    var workspaces: [Int64: Workspace] = [:]
+    var waiting = WaitingRoom()
+    /// Runs that what they waited for has released, to be accepted next.
+    var released: [WaitingRoom.Guest] = []
+    var subscriptions = SubscriptionTable()
+    var network: NetworkState
+    /// Why nothing may be written any more, if so.
+    private var refusal: StorageError?
+    /// A storage failure that a command met; it ends the turn.
+    var failure: StorageError?
+    /// Effects of the current input, in order.
+    var effects: [NodeEffect] = []
+    /// What was stored in this turn and has to be told to peers.
+    var appended: [AppendedRun] = []
+    /// Branches whose kept tip moved in this turn, by workspace.
+    var moved: [Int64: Set<Int64>] = [:]
+    var wroteInInput = false
+    var hasMoreToDo = false
+    var isStopping = false
+    /// Whether the process should end after the answers of this turn.
+    var stopEffects = false
+
+    init(
+        environment: NodeEnvironment, store: NodeStore, at time: TurnTime
+    ) throws(StartError) {
+        self.environment = environment
+        self.store = store
+        self.time = time
+        startedAt = time.monotonic
+        network = NetworkState(announces: environment.announces)
+        do throws(HomeFileError) {
+            home = try environment.files.readIdentity().map { (bytes) throws(HomeFileError) in
+                try HomeIdentity(fileBytes: bytes)
+            }
+        } catch { throw .identity(error) }
+        do throws(StorageError) {
+            if let home { try open(home) }
+        } catch { throw .store(error) }
+    }
+
+    // MARK: Turns
+
+    func beginTurn(at time: TurnTime) {
+        self.time = time
+        hasMoreToDo = false
+    }
+
+    /// Takes one input; the effects are carried out after the turn's COMMIT.
+    func handle(_ input: NodeInput) throws(StorageError) -> [NodeEffect] {
+        effects = []
+        wroteInInput = false
+        switch input {
+        case .call(let call, let method, let arguments):
+            try answer(call, method, arguments)
+        case .controlClosed(let connection):
+            subscriptions.close(connection: connection)
+        default:
+            try handleNetwork(input)
+        }
+        return takeEffects()
+    }
+
+    /// What follows from the whole turn: pushes, receipts, events for who waits.
+    func endTurn() throws(StorageError) -> [NodeEffect] {
+        effects = []
+        try tellPeers()
+        try serveWaiters()
+        if stopEffects { effects.append(.stop) }
+        return takeEffects()
+    }
+
+    /// After COMMIT: the guard file may say so.
+    func didCommit() {
+        guard let storeIdentity else { return }
+        let counter = UInt64(max(store.commitCounter, 0))
+        guard counter != guardedCounter else { return }
+        guardedCounter = counter
+        RestoreGuard(
+            storeID: storeIdentity.store, facts: environment.files.storeFacts,
+            commitCounter: counter
+        ).write(to: environment.files)
+    }
+
+    var guardedCounter: UInt64 = 0
+
+    func refuseWriting(because error: StorageError) { refusal = error }
+
+    func takeEffects() -> [NodeEffect] {
+        let taken = effects
+        effects = []
+        return taken
+    }
+
+    /// Begins the turn's transaction if need be. Every write of the core starts with this.
+    func write() throws(StorageError) {
+        if let refusal { throw refusal }
+        try store.begin()
+        wroteInInput = true
+    }
+
+    // MARK: Calls
+
+    private func answer(
+        _ call: CallID, _ method: String, _ arguments: JSONObject
+    ) throws(StorageError) {
+        let result: Result<JSONValue, NodeError>
+        do throws(NodeError) {
+            if let refusal { try refuseWrites(method, refusal) }
+            let command = try Command.method(method)
+            if command.needs == .identity, home == nil { throw NodeError.noIdentity }
+            switch try command.call(CommandContext(node: self, call: call), arguments) {
+            case .reply(let value): result = .success(value)
+            case .later: return
+            }
+        } catch {
+            if let failure { throw failure }
+            if wroteInInput {
+                // A command checks before it writes. One that did not must not leave half of it.
+                throw StorageError(.other, "a command failed after it wrote", statement: method)
+            }
+            result = .failure(error)
+        }
+        effects.append(.answer(call, result))
+    }
+
+    private func refuseWrites(_ method: String, _ refusal: StorageError) throws(NodeError) {
+        let reads = [".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version"]
+        guard !reads.contains(where: { method.contains($0) }) else { return }
+        throw NodeError(storage: refusal)
+    }
+
+    /// Runs store code inside a command; a failure ends the turn.
+    func stored<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(NodeError) -> Value {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            failure = error
+            throw NodeError(storage: error)
+        }
+    }
+
+    // MARK: Opening
+
+    /// Reads what the store knows, under an identity that is there.
+    func open(_ home: HomeIdentity) throws(StorageError) {
+        let registry = store.registry
+        let known = try registry.value("store").flatMap(StoreID.init(untrusted:))
+        var verdict = RestoreGuard.Verdict.same
+        if let known {
+            verdict = RestoreGuard.judge(
+                environment.files.read(), facts: environment.files.storeFacts, storeID: known,
+                commitCounter: UInt64(max(store.commitCounter, 0)))
+        }
+        try store.begin()
+        let (identity, isFresh) = try StoreIdentity.load(
+            from: registry, home: home, isNew: verdict != .same, using: environment.random)
+        storeIdentity = identity
+        self.home = home
+        if case .newStoreNeeded(let reason) = verdict {
+            try record(.storeRestored, workspace: nil, extra: Array(reason.rawValue.utf8))
+            effects.append(.log(.warning, "store.restored reason=\(reason.rawValue)"))
+        }
+        for row in try registry.workspaces() {
+            guard let id = store.operations.documentID(row.number) else { continue }
+            let workspace = Workspace(id: id, row: row)
+            workspaces[row.number] = workspace
+            try load(workspace)
+        }
+        try store.commit()
+        if isFresh {
+            guardedCounter = UInt64(max(store.commitCounter, 0))
+            RestoreGuard(
+                storeID: identity.store, facts: environment.files.storeFacts,
+                commitCounter: guardedCounter
+            ).writeAnew(to: environment.files)
+        }
+        try openNetwork()
+    }
+
+    private func load(_ workspace: Workspace) throws(StorageError) {
+        try loadSecrets(of: workspace)
+        try store.operations.forEachOperation(in: workspace.id) {
+            (operation) throws(StorageError) in
+            try restoreAuthority(operation, in: workspace)
+        }
+        try finishLoading(workspace)
+    }
+}
+
+extension NodeError {
+    /// What a failed write looks like to whoever asked for it.
+    init(storage error: StorageError) {
+        switch error.kind {
+        case .full:
+            self.init(
+                .storageFull, "the disk is full",
+                hint: "free some space; the node goes on by itself", reason: "store.full")
+        case .ioFailure:
+            self.init(
+                .storeFailed, "the disk failed, and nothing is written until the node starts again",
+                hint: "check the disk, then wsx-node down and wsx-node up", reason: "store.io")
+        case .corrupt:
+            self.init(
+                .storeFailed, "the store is damaged", hint: "wsx-node doctor",
+                reason: "store.corrupt")
+        default:
+            self.init(
+                .busy, "the store could not take it this time", hint: "try again",
+                reason: "store.failed")
+        }
+    }
+}

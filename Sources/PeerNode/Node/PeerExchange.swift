@@ -1,0 +1,192 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Who is where: addresses that are told inside a workspace, remembered, and dialled.
+extension NodeCore {
+    /// What this store says of itself in a handshake, `nil` without an identity.
+    var localIdentity: LocalIdentity? {
+        guard let home, let storeIdentity else { return nil }
+        return LocalIdentity(
+            certifiedBy: home.signing, staticKey: storeIdentity.staticKey,
+            store: storeIdentity.store, features: 0)
+    }
+
+    /// Takes up the address book and the peers of the last run.
+    func openNetwork() throws(StorageError) {
+        network.budget = HandshakeBudget(now: time.monotonic)
+        for (name, value) in try store.peers.entries() {
+            if name.first == Self.bookPrefix {
+                if let record = try? AddressRecord(row: value) {
+                    _ = network.book.add(record, wallMilliseconds: time.wall)
+                }
+            } else if let row = try? PeerRow(value) {
+                network.registry.restore(row)
+            }
+        }
+        workspaceListChanged()
+    }
+
+    private static var bookPrefix: UInt8 { UInt8(ascii: "b") }
+    private static var registryPrefix: UInt8 { UInt8(ascii: "r") }
+
+    /// Members' devices whose addresses are known are worth dialling.
+    func workspaceListChanged() {
+        network.candidates = nil
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            for device in devices(of: workspace) where device != home?.device {
+                let addresses = network.book.record(of: device)?.dialable ?? []
+                guard !addresses.isEmpty else { continue }
+                network.registry.add(device, addresses: addresses.map(learnt))
+            }
+        }
+    }
+
+    private func learnt(_ address: PeerAddress) -> KnownAddress {
+        KnownAddress(address, source: .learnt, freshness: time.wall)
+    }
+
+    /// The devices of a workspace's current members.
+    func devices(of workspace: Workspace) -> [DeviceID] {
+        workspace.evaluator.members.flatMap(\.devices)
+    }
+
+    // MARK: Our own addresses
+
+    func listening(_ addresses: [String]) throws(StorageError) {
+        network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
+        for link in network.ordered {
+            for sync in link.syncs.values where sync.standing == .full {
+                if let workspace = workspaces[sync.workspace] {
+                    try introduce(workspace, on: link)
+                }
+            }
+        }
+    }
+
+    /// Our own signed record, fresh; `nil` while nothing listens.
+    private func ownRecord() -> AddressRecord? {
+        guard let home, !network.listening.isEmpty else { return nil }
+        network.recordAt = max(network.recordAt + 1, time.wall)
+        return AddressRecord(
+            signedBy: home.signing, at: network.recordAt, addresses: network.listening)
+    }
+
+    /// Tells a member on a link where we and the others are.
+    func introduce(_ workspace: Workspace, on link: PeerLink) throws(StorageError) {
+        guard let sync = link.syncs[workspace.number], let peer = link.peer else { return }
+        let others = devices(of: workspace).filter { $0 != peer.device && $0 != home?.device }
+        var records = network.book.records(
+            of: others, limit: 64, wallMilliseconds: time.wall)
+        if let own = ownRecord() { records.insert(own, at: 0) }
+        guard !records.isEmpty else { return }
+        link.session.send(
+            .peers(sync.number, records), in: .control, isUnasked: false)
+    }
+
+    /// Takes over addresses that a member told, and passes new ones on inside the workspace.
+    func learned(
+        _ records: [AddressRecord], in workspace: Workspace, from link: PeerLink
+    ) throws(StorageError) {
+        guard link.syncs[workspace.number]?.standing == .full else { return }
+        let members = Set(devices(of: workspace))
+        var fresh: [AddressRecord] = []
+        for record in records where members.contains(record.device) {
+            guard record.device != home?.device,
+                network.book.add(record, wallMilliseconds: time.wall) == .added
+            else { continue }
+            fresh.append(record)
+            network.registry.add(record.device, addresses: record.dialable.map(learnt))
+            try write()
+            try store.peers.setEntry(
+                record.row, name: [Self.bookPrefix] + record.device.bytes)
+        }
+        guard !fresh.isEmpty else { return }
+        for other in network.ordered where other !== link {
+            guard let sync = other.syncs[workspace.number], sync.standing == .full else {
+                continue
+            }
+            let news = fresh.filter { $0.device != other.peer?.device }
+            guard !news.isEmpty else { continue }
+            other.session.send(
+                .peers(sync.number, news), in: .control, isUnasked: false)
+        }
+    }
+
+    /// Stores what is remembered of peers, when it has changed.
+    func writeRegistry() throws(StorageError) {
+        guard network.isRegistryDirty else { return }
+        network.isRegistryDirty = false
+        try write()
+        for row in network.registry.rows {
+            var name = [Self.registryPrefix]
+            switch row.name {
+            case .device(let device): name += device.bytes
+            case .address(let address): name += Array(address.text.utf8)
+            }
+            try store.peers.setEntry(row.bytes, name: name)
+        }
+    }
+
+    func forgetPeer(_ name: PeerName) throws(StorageError) {
+        network.registry.remove(name)
+        try write()
+        switch name {
+        case .device(let device):
+            network.book.remove(device)
+            try store.peers.setEntry(nil, name: [Self.registryPrefix] + device.bytes)
+            try store.peers.setEntry(nil, name: [Self.bookPrefix] + device.bytes)
+        case .address(let address):
+            try store.peers.setEntry(
+                nil, name: [Self.registryPrefix] + Array(address.text.utf8))
+        }
+    }
+
+    // MARK: Beacons
+
+    /// The keys under which beacons are sent and recognised: workspaces and open invites.
+    private var beaconKeys: [SymmetricKey] {
+        var keys: [SymmetricKey] = []
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.standing == .member {
+            if let discovery = workspace.discovery.last {
+                keys.append(discovery.derived(Array("beacon".utf8)))
+            }
+        }
+        for candidate in pskCandidates() {
+            if case .invite = candidate.label {
+                keys.append(InviteSecret.beaconKey(psk: candidate.psk))
+            }
+        }
+        return keys + network.joins.map(\.link.secret.beaconKey)
+    }
+
+    func heard(_ bytes: [UInt8], from host: String) {
+        guard network.announces, let packet = BeaconPacket(untrusted: bytes),
+            packet.nonce != network.ownBeaconNonce,
+            beaconKeys.contains(where: { packet.matches($0, wallMilliseconds: time.wall) }),
+            let address = PeerAddress(host.contains(":") ? "[\(host)]:\(packet.port)"
+                : "\(host):\(packet.port)", defaultPort: packet.port)
+        else { return }
+        network.registry.heard(address, wallMilliseconds: time.wall)
+        for index in network.joins.indices { network.joins[index].heard(address) }
+    }
+
+    /// Sends a beacon when it is time.
+    func announceWhenDue() {
+        guard network.announces, !network.registry.isSuspended, home != nil,
+            network.nextBeacon <= time.monotonic, let port = network.listening.first?.port
+        else { return }
+        let keys = beaconKeys
+        guard !keys.isEmpty else { return }
+        let packet = BeaconPacket(
+            port: port, keys: keys, turn: network.beaconTurn, wallMilliseconds: time.wall,
+            using: environment.random)
+        network.beaconTurn &+= 1
+        network.ownBeaconNonce = packet.nonce
+        network.nextBeacon =
+            time.monotonic + 40_000 + environment.random.number(below: 10_000)
+        effects.append(.announce(packet.bytes))
+    }
+}

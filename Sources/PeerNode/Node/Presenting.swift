@@ -1,0 +1,237 @@
+import CRDTStore
+import WorkspaceModel
+
+/// The objects that people and scripts see (4-interface 4.9), from what the core holds.
+extension NodeCore {
+    // MARK: People
+
+    func person(_ member: MemberID, in workspace: Workspace) -> PersonObject {
+        PersonObject(id: PublicID.member(member), name: workspace.displayName(of: member))
+    }
+
+    func object(of member: MemberID, in workspace: Workspace) -> MemberObject? {
+        let standing = workspace.evaluator.members.first { $0.member == member }
+        guard let admission = admission(of: member, in: workspace) else { return nil }
+        var object = MemberObject(
+            id: PublicID.member(member), name: workspace.displayName(of: member),
+            role: (standing?.role ?? .member).word,
+            joinedAt: Int64(admission.timestamp.milliseconds))
+        object.isSelf = member == workspace.member
+        object.devices = Int64(standing?.devices.count ?? 0)
+        object.isRemoved = standing == nil
+        return object
+    }
+
+    /// The operation that made somebody a member.
+    func admission(
+        of member: MemberID, in workspace: Workspace
+    ) -> Workspace.AuthorityRecord? {
+        for id in workspace.authorityOrder {
+            switch workspace.authority[id]?.payload {
+            case .create(let create)? where create.member == member:
+                return workspace.authority[id]
+            case .admit(let joiner, _, _, _)? where joiner.member == member:
+                return workspace.authority[id]
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    // MARK: Workspaces
+
+    func object(of workspace: Workspace) throws(StorageError) -> WorkspaceObject {
+        refreshDigest(of: workspace)
+        let create = workspace.authority[OperationID(sameBytesAs: workspace.id)]
+        let members = workspace.evaluator.members
+        var object = WorkspaceObject(
+            id: PublicID.workspace(workspace.id), name: workspace.displayName,
+            createdAt: Int64(create?.timestamp.milliseconds ?? 0),
+            digest: hexadecimal(workspace.digest.root().bytes))
+        object.description = description(of: workspace)
+        object.role = members.first { $0.member == workspace.member }?.role.word
+        object.owner = members.first { $0.role == .owner }.map { person($0.member, in: workspace) }
+        object.members = Int64(members.count)
+        object.channels = Int64(workspace.channels.count)
+        object.isSelected = try selectedWorkspace() === workspace
+        return object
+    }
+
+    private func description(of workspace: Workspace) -> String? {
+        var latest: (rank: (UInt64, OperationID), text: String)?
+        for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
+            guard case .setWorkspace(let settings)? = workspace.authority[id]?.payload,
+                let text = workspace.name(settings.description, key: 2, of: id),
+                let lamport = workspace.evaluator.lamport(of: id)
+            else { continue }
+            if let known = latest, known.rank > (lamport, id) { continue }
+            latest = ((lamport, id), text)
+        }
+        return latest?.text
+    }
+
+    /// The workspace that calls act in when they name none.
+    func selectedWorkspace() throws(StorageError) -> Workspace? {
+        guard let id = try store.registry.value("selected").flatMap(WorkspaceID.init(untrusted:))
+        else { return nil }
+        return workspaces.values.first { $0.id == id && $0.standing == .member }
+    }
+
+    func identityObject() -> IdentityObject? {
+        guard let home else { return nil }
+        var object = IdentityObject(
+            id: PublicID.device(home.device), name: home.name, createdAt: Int64(home.createdAt))
+        object.members = workspaces.values.filter { $0.standing == .member }
+            .sorted { $0.number < $1.number }
+            .map { (PublicID.workspace($0.id), PublicID.member($0.member)) }
+        return object
+    }
+
+    // MARK: Channels
+
+    func channel(_ number: Int64?, in workspace: Workspace) -> Workspace.Channel? {
+        workspace.channels.values.first { $0.number == number }
+    }
+
+    /// The names of channels as they are shown: of two with one name the later one gets a
+    /// suffix, and so does one whose name cannot be read yet.
+    func shownName(of channel: Workspace.Channel, in workspace: Workspace) -> String {
+        let suffix = String(PublicID.channel(channel.id).dropFirst(2).prefix(6))
+        guard let name = channel.name else { return "c_" + suffix }
+        let isTwin = workspace.channels.values.contains { other in
+            other.id != channel.id
+                && (other.rank.lamport, other.rank.id)
+                    < (channel.rank.lamport, channel.rank.id)
+                && other.name.map { NameFolding.matches($0, name) } == true
+        }
+        return isTwin ? "\(name)-\(suffix)" : name
+    }
+
+    func object(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> ChannelObject {
+        var object = ChannelObject(
+            id: PublicID.channel(channel.id), workspace: PublicID.workspace(workspace.id),
+            name: shownName(of: channel, in: workspace), createdAt: Int64(channel.createdAt))
+        let followers = try followers(of: channel, in: workspace)
+        object.isDefault = channel.isDefault
+        object.description = channel.description
+        object.topic = channel.topic
+        object.owner = channel.creator.map { person($0, in: workspace) }
+        object.members = Int64(followers.count)
+        object.isJoined = followers.contains(workspace.member)
+        object.isArchived = channel.isArchived
+        object.last = try preview(of: channel, in: workspace)
+        return object
+    }
+
+    /// Who follows a channel: everybody the default one, those who said so any other.
+    private func followers(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> [MemberID] {
+        let members = workspace.evaluator.members.filter { $0.role <= .member }.map(\.member)
+        if channel.isDefault { return members }
+        let said = Set(try store.view.followers(of: channel.number))
+        return members.filter { said.contains($0) }
+    }
+
+    private func preview(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> PreviewObject? {
+        let rows = try store.view.messages(
+            .init(document: channel.number), before: nil, limit: 1)
+        guard let row = rows.first, let message = try object(of: row, in: workspace) else {
+            return nil
+        }
+        return PreviewObject(
+            id: message.id, author: message.author, at: message.at,
+            text: message.text.map { String($0.prefix(120)) })
+    }
+
+    // MARK: Messages
+
+    /// A message of the view with its text, or `nil` when its operation cannot be opened.
+    func object(
+        of row: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(StorageError) -> MessageObject? {
+        guard let stored = try store.operations.operation(row.position.arrival),
+            let document = store.operations.documentID(row.document),
+            case .message(let message)? = try content(of: stored, in: workspace),
+            let author = author(ofGrant: row.grant, in: workspace)
+        else { return nil }
+        var object = MessageObject(
+            id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
+            channel: PublicID.channel(document), author: person(author, in: workspace),
+            at: Int64(row.key.timestamp.milliseconds), text: message.text)
+        object.format = message.format == .code ? "code" : "text"
+        object.thread = message.thread.map(PublicID.message)
+        object.replies = try store.view.replyCount(to: row.key)
+        object.isSelf = author == workspace.member
+        let others = store.peers.holders(
+            of: stored.place.branch, through: stored.place.sequence,
+            arrival: stored.place.arrival, workspace: workspace.number
+        ).filter { $0 != home?.device }
+        object.holders = Int64(others.count) + 1
+        object.state = others.isEmpty ? "local" : "held_by_others"
+        return object
+    }
+
+    func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {
+        if let known = workspace.grantSubjects[number] { return known }
+        guard let grant = store.operations.grant(number),
+            let subject = workspace.evaluator.subject(ofGrant: grant)
+        else { return nil }
+        workspace.grantSubjects[number] = subject
+        return subject
+    }
+
+    // MARK: Invites
+
+    func object(ofInvite id: OperationID, in workspace: Workspace) -> InviteObject? {
+        guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
+            let author = workspace.evaluator.subject(ofGrant: record.grant)
+        else { return nil }
+        let used = workspace.authorityOrder.filter { other in
+            guard case .admit(let joiner, _, _, _)? = workspace.authority[other]?.payload else {
+                return false
+            }
+            return joiner.invite == id && workspace.evaluator.isValid(other)
+        }.count
+        var object = InviteObject(
+            id: PublicID.invite(id), link: link(ofInvite: id, in: workspace),
+            role: invite.role.word, uses: Int64(clamping: invite.maximum),
+            expiresAt: Int64(clamping: invite.expires),
+            createdBy: person(author, in: workspace))
+        object.used = Int64(used)
+        if isRevoked(id, in: workspace) {
+            object.state = "revoked"
+        } else if UInt64(used) >= invite.maximum {
+            object.state = "used"
+        } else if invite.expires < time.wall {
+            object.state = "expired"
+        }
+        return object
+    }
+
+    func isRevoked(_ invite: OperationID, in workspace: Workspace) -> Bool {
+        guard workspace.evaluator.isValid(invite) else { return true }
+        return workspace.authorityOrder.contains { id in
+            guard case .revokeInvite(let target)? = workspace.authority[id]?.payload else {
+                return false
+            }
+            return target == invite && workspace.evaluator.isValid(id)
+        }
+    }
+}
+
+/// Lower-case hexadecimal digits.
+func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+}

@@ -1,0 +1,47 @@
+import WorkspaceModel
+
+/// The ids that people and scripts see: a letter for the type, `_`, and base32 of 16 bytes
+/// (PROTOCOL.md, 1.1). Equal on every node.
+enum PublicID {
+    static func workspace(_ id: WorkspaceID) -> String { "w_" + half(id) }
+    static func channel(_ id: DocumentID) -> String { "c_" + half(id) }
+    static func device(_ id: DeviceID) -> String { "d_" + half(id) }
+    static func invite(_ id: OperationID) -> String { "i_" + half(id) }
+    static func operation(_ id: OperationID) -> String { "o_" + half(id) }
+    static func member(_ id: MemberID) -> String { "u_" + Base32.encode(id.bytes) }
+
+    static func message(_ key: MessageKey) -> String {
+        "m_"
+            + Base32.encode(
+                bigEndianBytes(of: key.timestamp.rawValue) + bigEndianBytes(of: key.idPrefix))
+    }
+
+    /// The message that `text` names, or `nil` for anything else.
+    static func messageKey(_ text: String) -> MessageKey? {
+        guard let bytes = bytes(text, prefix: "m_") else { return nil }
+        return MessageKey(
+            timestamp: HybridTimestamp(rawValue: number(bytes.prefix(8))),
+            idPrefix: number(bytes.suffix(8)))
+    }
+
+    /// The 16 bytes behind `prefix`, or `nil` for anything else.
+    static func bytes(_ text: String, prefix: String) -> [UInt8]? {
+        guard text.utf8.count <= 64, text.utf8.starts(with: prefix.utf8),
+            let bytes = Base32.decode(text.utf8.dropFirst(prefix.utf8.count)), bytes.count == 16
+        else { return nil }
+        return bytes
+    }
+
+    private static func half<Named>(_ id: Identifier32<Named>) -> String {
+        Base32.encode([UInt8](id.bytes.prefix(16)))
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension OperationID {
+    /// The first 8 bytes, which tell the messages of one moment apart.
+    var messagePrefix: UInt64 { leadingWord }
+}

@@ -1,0 +1,50 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Recognising a call that comes again under the same `key` (4-interface 4.1.3).
+///
+/// Stored are keyed hashes of (method, key) and of the parameters, and the name of what was made;
+/// the answer is built anew.
+extension NodeCore {
+    /// How long a key is remembered.
+    static let keyMilliseconds: UInt64 = 7 * 24 * 3_600 * 1_000
+
+    /// What the call made when it came before, or `nil` for a new one.
+    ///
+    /// - Throws: `key_reused` when it came with other parameters.
+    func replay(_ scope: CallScope) throws(NodeError) -> [UInt8]? {
+        guard let key = scope.key, let home else { return nil }
+        let found = try stored { () throws(StorageError) in
+            try store.registry.made(name(of: key, home))
+        }
+        guard let found else { return nil }
+        guard found.body == body(of: key, home) else {
+            throw NodeError(
+                .keyReused, "the key \(NodeError.quoted(key.word)) was used for another call",
+                hint: "use a new key for a new call", reason: "key.reused",
+                fields: [.init(name: "key", reason: "reused")])
+        }
+        return found.made
+    }
+
+    /// Remembers what the call made, in the transaction of the making.
+    func remember(_ scope: CallScope, made: [UInt8]) throws(NodeError) {
+        guard let key = scope.key, let home else { return }
+        try stored { () throws(StorageError) in
+            try write()
+            try store.registry.trimMade(before: time.wall &- min(time.wall, Self.keyMilliseconds))
+            try store.registry.setMade(
+                .init(body: body(of: key, home), made: made), key: name(of: key, home),
+                at: time.wall)
+        }
+    }
+
+    private func name(of key: RepeatKey, _ home: HomeIdentity) -> [UInt8] {
+        Hash.keyed(home.homeKey, Array("key".utf8), Array(key.method.utf8), [0], Array(key.word.utf8))
+    }
+
+    private func body(of key: RepeatKey, _ home: HomeIdentity) -> [UInt8] {
+        Hash.keyed(home.homeKey, Array("body".utf8), key.parameters)
+    }
+}

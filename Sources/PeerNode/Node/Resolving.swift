@@ -1,0 +1,99 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Finding what a call names (4-interface 4.0.2): an id, or a name without regard to case.
+extension NodeCore {
+    /// The workspace a call acts in: the one it names, else the selected one.
+    func workspace(_ scope: CallScope) throws(NodeError) -> Workspace {
+        if let reference = scope.workspace { return try workspace(reference) }
+        if let selected = try stored({ () throws(StorageError) in try selectedWorkspace() }) {
+            return selected
+        }
+        throw .noWorkspace
+    }
+
+    /// The workspace with this id or name.
+    func workspace(_ reference: WorkspaceReference) throws(NodeError) -> Workspace {
+        let all = workspaces.values.filter { $0.standing == .member }
+            .sorted { $0.number < $1.number }
+        switch reference {
+        case .id(let id):
+            if let found = all.first(where: { PublicID.workspace($0.id) == id }) { return found }
+            throw .notFound("workspace", id, field: "workspace", hint: "wsx-node workspace list")
+        case .name(let name):
+            let found = all.filter { NameFolding.matches($0.displayName, name) }
+            return try single(
+                found, name, "workspace", names: all.map(\.displayName),
+                hint: "wsx-node workspace list"
+            ) { ["id": .string(PublicID.workspace($0.id)), "name": .string($0.displayName)] }
+        }
+    }
+
+    /// The channel with this id or name. Direct conversations come with a later version.
+    func channel(
+        _ reference: ChannelReference, in workspace: Workspace
+    ) throws(NodeError) -> Workspace.Channel {
+        let all = workspace.channels.values.sorted {
+            ($0.rank.lamport, $0.rank.id) < ($1.rank.lamport, $1.rank.id)
+        }
+        switch reference {
+        case .id(let id):
+            if let found = all.first(where: { PublicID.channel($0.id) == id }) { return found }
+            throw .notFound("channel", id, field: "channel", hint: "wsx-node channel list --all")
+        case .name(let name):
+            let found = all.filter {
+                NameFolding.matches(shownName(of: $0, in: workspace), name)
+            }
+            return try single(
+                found, name, "channel", names: all.map { shownName(of: $0, in: workspace) },
+                hint: "wsx-node channel list --all"
+            ) {
+                [
+                    "id": .string(PublicID.channel($0.id)),
+                    "name": .string(shownName(of: $0, in: workspace)),
+                ]
+            }
+        case .direct:
+            throw NodeError(
+                .unsupported, "this version has no direct conversations yet",
+                hint: "use a channel: wsx-node channel list", fields: [])
+        }
+    }
+
+    private func single<Item>(
+        _ found: [Item], _ name: String, _ what: String, names: [String], hint: String,
+        _ candidate: (Item) -> JSONValue
+    ) throws(NodeError) -> Item {
+        if found.count > 1 {
+            throw .ambiguous(name, candidates: found.map(candidate), field: what)
+        }
+        guard let only = found.first else {
+            let similar = Similarity.nearest(to: name, in: names)
+            throw .notFound(
+                what, name, field: what,
+                hint: similar.map { "did you mean \(NodeError.quoted($0))?" } ?? hint)
+        }
+        return only
+    }
+
+    // MARK: Pages
+
+    /// One page of a list that is held in memory; the cursor is the place.
+    func page<Item>(
+        _ all: [Item], _ page: PageRequest
+    ) throws(NodeError) -> (items: ArraySlice<Item>, next: String?) {
+        var start = 0
+        if let cursor = page.cursor {
+            guard cursor.utf8.first == UInt8(ascii: "n"),
+                let place = Int(cursor.dropFirst()), place >= 0
+            else {
+                throw NodeError(
+                    .badRequest, "'cursor' is not one that a list gave", hint: nil,
+                    reason: "bad_cursor", fields: [.init(name: "cursor", reason: "form")])
+            }
+            start = min(place, all.count)
+        }
+        let end = min(all.count, start + page.limit)
+        return (all[start..<end], end < all.count ? "n\(end)" : nil)
+    }
+}

@@ -1,0 +1,62 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Which store this is, and so which incarnation of the device writes.
+///
+/// Drawn anew when the guard file says that the store was copied or restored: a new store never
+/// continues an old log (3-protocol 3.2, 3.8).
+struct StoreIdentity: Sendable {
+    /// Random, 16 bytes.
+    var store: StoreID
+    /// Names this store's logs.
+    var incarnation: UInt32
+    /// The first part of event cursors, `e` and a number in base32.
+    var epoch: String
+    /// The Noise static key of this store.
+    var staticKey: AgreementKey
+
+    /// Reads the identity of `store`, or draws one where there is none, or where `isNew` says
+    /// that the old one must not be used any more.
+    static func load(
+        from registry: RegistryStore, home: HomeIdentity, isNew: Bool,
+        using random: any RandomSource
+    ) throws(StorageError) -> (identity: StoreIdentity, isFresh: Bool) {
+        if !isNew, let known = try read(from: registry, home: home) { return (known, false) }
+        let fresh = StoreIdentity(
+            store: StoreID(random.bytes(16)),
+            incarnation: UInt32(truncatingIfNeeded: random.number()),
+            epoch: "e" + Base32.encode(random.bytes(5)), staticKey: AgreementKey(using: random))
+        try fresh.write(to: registry, home: home, using: random)
+        return (fresh, true)
+    }
+
+    private static func read(
+        from registry: RegistryStore, home: HomeIdentity
+    ) throws(StorageError) -> StoreIdentity? {
+        guard let store = try registry.value("store").flatMap(StoreID.init(untrusted:)),
+            let incarnation = try registry.value("incarnation"), incarnation.count == 4,
+            let epoch = try registry.value("epoch").flatMap({ String(validating: $0, as: UTF8.self) }),
+            let sealed = try registry.value("static"),
+            let secret = home.open(sealed, name: Array("static".utf8)), secret.count == 32
+        else { return nil }
+        return StoreIdentity(
+            store: store,
+            incarnation: incarnation.reduce(0) { $0 << 8 | UInt32($1) }, epoch: epoch,
+            staticKey: AgreementKey(secret: secret))
+    }
+
+    /// Stores it.
+    func write(
+        to registry: RegistryStore, home: HomeIdentity, using random: any RandomSource
+    ) throws(StorageError) {
+        try registry.setValue(store.bytes, of: "store")
+        try registry.setValue(
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: incarnation >> UInt32($0)) },
+            of: "incarnation")
+        try registry.setValue(Array(epoch.utf8), of: "epoch")
+        try registry.setValue(
+            home.seal(staticKey.exposedSecret(), name: Array("static".utf8), using: random),
+            of: "static")
+    }
+}

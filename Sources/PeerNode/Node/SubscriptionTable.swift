@@ -1,0 +1,102 @@
+/// Who listens to events: open streams, and calls that wait for the next one.
+struct SubscriptionTable {
+    /// One open stream on a control connection.
+    struct Subscription {
+        let id: Int64
+        let connection: UInt64
+        let filter: EventFilter
+        /// The last event it was given, or passed over.
+        var sequence: Int64
+    }
+
+    /// One `events.wait` that found nothing yet.
+    struct Waiter {
+        let call: CallID
+        let filter: EventFilter
+        let limit: Int
+        var sequence: Int64
+        /// On the monotonic clock.
+        let deadline: UInt64
+    }
+
+    private(set) var subscriptions: [Int64: Subscription] = [:]
+    var waiters: [Waiter] = []
+    private var nextID: Int64 = 1
+
+    /// Connections with at least one stream.
+    var connections: [UInt64] { Set(subscriptions.values.map(\.connection)).sorted() }
+
+    /// The streams of a connection, oldest first.
+    func subscriptions(of connection: UInt64) -> [Subscription] {
+        subscriptions.values.filter { $0.connection == connection }.sorted { $0.id < $1.id }
+    }
+
+    mutating func open(
+        on connection: UInt64, _ filter: EventFilter, after sequence: Int64
+    ) -> Int64 {
+        let id = nextID
+        nextID += 1
+        subscriptions[id] = Subscription(
+            id: id, connection: connection, filter: filter, sequence: sequence)
+        return id
+    }
+
+    mutating func advance(_ id: Int64, to sequence: Int64) {
+        subscriptions[id]?.sequence = sequence
+    }
+
+    /// Ends a stream of this connection; `false` when it has none of that number.
+    mutating func close(_ id: Int64, on connection: UInt64) -> Bool {
+        guard subscriptions[id]?.connection == connection else { return false }
+        subscriptions[id] = nil
+        return true
+    }
+
+    mutating func close(connection: UInt64) {
+        subscriptions = subscriptions.filter { $0.value.connection != connection }
+        waiters.removeAll { $0.call.connection == connection }
+    }
+}
+
+/// Which events somebody wants.
+struct EventFilter {
+    /// Globs over event types; empty for all.
+    let types: [String]
+    /// Short numbers of channels; empty for all.
+    let documents: Set<Int64>
+
+    /// Whether the event is wanted.
+    func wants(_ type: String, document: Int64?) -> Bool {
+        if !documents.isEmpty {
+            guard let document, documents.contains(document) else { return false }
+        }
+        return types.isEmpty || types.contains { Self.matches(type, glob: $0) }
+    }
+
+    /// Whether `text` fits `glob`, where `*` stands for any bytes. Linear but for backing up to
+    /// the last star.
+    static func matches(_ text: String, glob: String) -> Bool {
+        let text = Array(text.utf8)
+        let glob = Array(glob.utf8)
+        let star = UInt8(ascii: "*")
+        var position = 0
+        var pattern = 0
+        var resume: (pattern: Int, position: Int)?
+        while position < text.count {
+            if pattern < glob.count, glob[pattern] == star {
+                resume = (pattern + 1, position)
+                pattern += 1
+            } else if pattern < glob.count, glob[pattern] == text[position] {
+                pattern += 1
+                position += 1
+            } else if let last = resume {
+                pattern = last.pattern
+                position = last.position + 1
+                resume = (last.pattern, position)
+            } else {
+                return false
+            }
+        }
+        return glob[pattern...].allSatisfy { $0 == star }
+    }
+}

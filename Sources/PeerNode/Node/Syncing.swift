@@ -1,0 +1,327 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Messages of peers, and the sync sessions they belong to.
+extension NodeCore {
+    // MARK: Messages
+
+    func received(_ message: SyncMessage, on link: PeerLink) throws(StorageError) {
+        switch message {
+        case .workspaceOpen(let opening): try opened(opening, message, on: link)
+        case .workspaceResult(let tag, _):
+            guard let workspace = workspace(tagged: tag, on: link),
+                let sync = link.syncs[workspace.number]
+            else { return }
+            try feed(.received(message), to: sync, on: link)
+        case .joinHello(let invite, let proof): try joinHello(invite, proof, on: link)
+        case .joinRequest(let request): try joinRequest(request, on: link)
+        case .joinResult(let result): try joinResult(result, on: link)
+        case .peers(let number, let records):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            try learned(records, in: workspace, from: link)
+        case .error(let code, _):
+            effects.append(.log(.info, "peer.error code=\(TerminalText.forLog(code))"))
+        case .ping: break
+        case .workspaceDigest, .documentDigests, .tips, .pull, .operations, .forkProbe:
+            guard let number = message.workspace,
+                let workspace = workspace(numbered: number, on: link),
+                let sync = link.syncs[workspace.number]
+            else { return }
+            try feed(.received(message), to: sync, on: link)
+        }
+    }
+
+    /// `ws_open`: which workspace the peer means is in the tag, that only members can make.
+    private func opened(
+        _ opening: WorkspaceOpening, _ message: SyncMessage, on link: PeerLink
+    ) throws(StorageError) {
+        guard let peer = link.peer, let workspace = workspace(tagged: opening.tag, on: link) else {
+            link.session.send(
+                .workspaceResult(tag: opening.tag, .unknown), in: .control, isUnasked: false)
+            return
+        }
+        link.theirNumbers[opening.workspace] = workspace.number
+        if link.syncs[workspace.number] == nil {
+            guard isShared(workspace, withLink: link, peer) else {
+                link.session.send(
+                    .workspaceResult(tag: opening.tag, .unknown), in: .control, isUnasked: false)
+                return
+            }
+            try openSync(workspace, on: link)
+        }
+        guard let sync = link.syncs[workspace.number] else { return }
+        try feed(.received(message), to: sync, on: link)
+    }
+
+    private func isShared(
+        _ workspace: Workspace, withLink link: PeerLink, _ peer: PeerIdentity
+    ) -> Bool {
+        // Whoever knows the tag knows the workspace's id; the handshake showed a secret of it.
+        if case .workspace(let id, _) = peer.psk, id == workspace.id { return true }
+        return standing(of: peer.device, in: workspace) == .full
+    }
+
+    private func workspace(tagged tag: WorkspaceTag, on link: PeerLink) -> Workspace? {
+        guard let peer = link.peer else { return nil }
+        return workspaces.values.sorted { $0.number < $1.number }
+            .first { Self.tag(of: $0.id, handshakeHash: peer.handshakeHash) == tag }
+    }
+
+    private func workspace(numbered number: WorkspaceNumber, on link: PeerLink) -> Workspace? {
+        link.theirNumbers[number].flatMap { workspaces[$0] }
+    }
+
+    /// H16("wsx-wstag1", workspace || handshake hash).
+    static func tag(of workspace: WorkspaceID, handshakeHash: [UInt8]) -> WorkspaceTag {
+        WorkspaceTag(
+            prefixOf: Hash.name("wsx-wstag1", workspace.bytes, handshakeHash) as OperationID)
+    }
+
+    // MARK: Sync sessions
+
+    /// Opens a workspace on a link, with what the peer may do there.
+    @discardableResult
+    func openSync(
+        _ workspace: Workspace, on link: PeerLink, as wanted: SyncSession.Standing? = nil
+    ) throws(StorageError) -> WorkspaceLink? {
+        guard let peer = link.peer, let home, link.syncs[workspace.number] == nil else {
+            return link.syncs[workspace.number]
+        }
+        let standing = wanted ?? standing(of: peer.device, in: workspace)
+        let session = SyncSession(
+            .init(
+                workspace: link.nextNumber,
+                tag: Self.tag(of: workspace.id, handshakeHash: peer.handshakeHash),
+                ownDevice: home.device, peerDevice: peer.device, source: network.nextSource))
+        network.nextSource += 1
+        let sync = WorkspaceLink(
+            workspace: workspace.number, number: link.nextNumber, session: session,
+            standing: standing)
+        link.nextNumber += 1
+        link.syncs[workspace.number] = sync
+        let agreed = try store.peers.agreed(with: peer.device, workspace: workspace.number)
+        try feed(
+            .opened(
+                standing,
+                agreed: agreed.map {
+                    .init(root: $0.root, arrival: UInt64(max($0.arrival, 0)))
+                }), to: sync, on: link)
+        if standing == .full { try introduce(workspace, on: link) }
+        return sync
+    }
+
+    /// Gives a session an input and carries out what it wants.
+    func feed(
+        _ input: SyncSession.Input, to sync: WorkspaceLink, on link: PeerLink
+    ) throws(StorageError) {
+        guard let workspace = workspaces[sync.workspace] else { return }
+        var planner = network.planners[sync.workspace] ?? PullPlanner()
+        let wanted = sync.session.handle(
+            input, at: time.monotonic, replica: CoreReplica(core: self, workspace: workspace),
+            planner: &planner)
+        network.planners[sync.workspace] = planner
+        if let failure { throw failure }
+        for effect in wanted { try perform(effect, of: sync, workspace, on: link) }
+    }
+
+    private func perform(
+        _ effect: SyncSession.Effect, of sync: WorkspaceLink, _ workspace: Workspace,
+        on link: PeerLink
+    ) throws(StorageError) {
+        switch effect {
+        case .send(let message, let messageClass, let isUnasked):
+            guard !link.isClosing else { return }
+            link.session.send(message, in: messageClass, isUnasked: isUnasked)
+        case .ingest(let runs, let request):
+            try ingest(runs, request, of: sync, workspace, on: link)
+        case .remember(let agreement):
+            try remember(agreement, workspace, with: link)
+        case .peerHolds(let tips):
+            guard let device = link.peer?.device else { return }
+            receipts(tips, of: device, in: workspace)
+        case .ownOperationsConfirmed: break
+        case .refused(let refusal):
+            effects.append(.log(.info, "workspace.refused code=\(refusal)"))
+            if refusal == .unknown { joinRefused(on: link) }
+        case .caughtUp:
+            sync.isCaughtUp = true
+            try caughtUp(workspace, on: link)
+        case .replanOthers:
+            for other in network.ordered where other !== link {
+                if let session = other.syncs[sync.workspace] {
+                    try feed(.replan, to: session, on: other)
+                }
+            }
+        case .setDeadline(let deadline): sync.deadline = deadline
+        case .close(let violation):
+            try drop(link, because: LinkEnding("sync.violation", "\(violation)"))
+        }
+    }
+
+    private func ingest(
+        _ runs: [OperationRun], _ request: RequestNumber, of sync: WorkspaceLink,
+        _ workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        guard let device = link.peer?.device else { return }
+        var waitingLogs: [LogName] = []
+        for run in runs {
+            let isBackfill = request != 0 && !sync.isCaughtUp && isJoining(workspace)
+            let outcome = try accept(
+                run, in: workspace,
+                from: .peer(device, source: link.id.number, isBackfill: isBackfill))
+            switch outcome {
+            case .stored, .known: break
+            case .waiting: waitingLogs.append(run.log)
+            case .rejected(let rejection):
+                let device = PublicID.device(device)
+                effects.append(
+                    .log(.warning, "op.rejected peer=\(device) reason=\(rejection.word)"))
+                return try drop(link, because: LinkEnding(rejection.word))
+            }
+        }
+        sync.ingested.append((request, waitingLogs))
+    }
+
+    private func remember(
+        _ agreement: SyncSession.Agreement, _ workspace: Workspace, with link: PeerLink
+    ) throws(StorageError) {
+        guard let device = link.peer?.device else { return }
+        let agreed = PeerStore.Agreed(
+            root: agreement.root, arrival: Int64(clamping: agreement.arrival))
+        guard try store.peers.agreed(with: device, workspace: workspace.number) != agreed else {
+            return
+        }
+        try write()
+        try store.peers.setAgreed(agreed, with: device, workspace: workspace.number)
+    }
+
+    /// What a peer says it holds. Kept in memory, and written with the next COMMIT that there is.
+    private func receipts(_ tips: [LogTip], of device: DeviceID, in workspace: Workspace) {
+        let replica = CoreReplica(core: self, workspace: workspace)
+        for tip in tips {
+            guard let branch = replica.branch(holding: tip) else { continue }
+            store.peers.noteHeld(by: device, branch: branch.number, through: tip.sequence)
+        }
+    }
+
+    // MARK: The turn
+
+    /// Tells every session what this turn has stored; the frames leave after COMMIT.
+    func tellPeers() throws(StorageError) {
+        try processDeadlines()
+        try tellStored()
+        try writeRegistry()
+        for link in network.ordered {
+            try perform(link.session.flush(now: time.monotonic), on: link)
+        }
+        if let failure { throw failure }
+    }
+
+    /// What is accepted while sessions are told, such as a joiner's own admission, is told in
+    /// the next round.
+    private func tellStored() throws(StorageError) {
+        var rounds = 0
+        while rounds < 4, !appended.isEmpty || !moved.isEmpty || hasIngested {
+            rounds += 1
+            let stored = appended
+            let branches = moved
+            appended = []
+            moved = [:]
+            for link in network.ordered {
+                for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+                    try tell(sync, on: link, stored, branches[sync.workspace] ?? [])
+                }
+            }
+            try standingsMayHaveChanged(stored)
+            try joinsMayGoOn()
+        }
+    }
+
+    private var hasIngested: Bool {
+        network.links.values.contains { link in
+            link.syncs.values.contains { !$0.ingested.isEmpty }
+        }
+    }
+
+    private func tell(
+        _ sync: WorkspaceLink, on link: PeerLink, _ stored: [AppendedRun], _ moved: Set<Int64>
+    ) throws(StorageError) {
+        for run in stored where run.workspace == sync.workspace && run.source == .ourselves {
+            guard let branch = store.operations.branch(run.branch),
+                let last = run.run.lastSequence,
+                let id = try store.operations.place(in: run.branch, at: last)?.link.id
+            else { continue }
+            let tip = LogTip(log: branch.log, sequence: last, id: Identifier16(prefixOf: id))
+            try feed(.appended(run.run, tip: tip), to: sync, on: link)
+        }
+        let tips = moved.sorted().compactMap { store.operations.branch($0)?.announcement }
+        let answered = sync.ingested
+        sync.ingested = []
+        if answered.isEmpty {
+            if !tips.isEmpty {
+                try feed(.stored(tips, waiting: [], answering: nil), to: sync, on: link)
+            }
+            return
+        }
+        for (index, answer) in answered.enumerated() {
+            try feed(
+                .stored(
+                    index == 0 ? tips : [], waiting: answer.waiting, answering: answer.request),
+                to: sync, on: link)
+        }
+    }
+
+    /// A new grant, or the end of one, changes what peers may do on their links.
+    private func standingsMayHaveChanged(_ stored: [AppendedRun]) throws(StorageError) {
+        let changed = Set(
+            stored.filter { workspaces[$0.workspace]?.id == $0.run.log.document }
+                .map(\.workspace))
+        guard !changed.isEmpty else { return }
+        network.candidates = nil
+        for link in network.ordered {
+            guard let peer = link.peer else { continue }
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            where changed.contains(sync.workspace) && sync.standing != .joining {
+                guard let workspace = workspaces[sync.workspace],
+                    workspace.standing == .member
+                else { continue }
+                let standing = standing(of: peer.device, in: workspace)
+                guard standing != sync.standing else { continue }
+                try setStanding(standing, of: sync, workspace, on: link)
+            }
+        }
+    }
+
+    func setStanding(
+        _ standing: SyncSession.Standing, of sync: WorkspaceLink, _ workspace: Workspace,
+        on link: PeerLink
+    ) throws(StorageError) {
+        sync.standing = standing
+        try feed(.standingChanged(standing), to: sync, on: link)
+        if standing == .full { try introduce(workspace, on: link) }
+    }
+
+    func feedReceiving(_ link: PeerLink) throws(StorageError) {
+        for sync in link.syncs.values where sync.deadline != nil {
+            try feed(.receiving, to: sync, on: link)
+        }
+    }
+
+    func feedQueueLevel(_ link: PeerLink) throws(StorageError) {
+        let unasked = link.session.unaskedUnsentBytes
+        let asked = link.session.unsentBytes - unasked
+        for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+            try feed(.sendQueueLevel(unasked: unasked, asked: max(asked, 0)), to: sync, on: link)
+        }
+    }
+
+    /// Brings the digest up to date with the kept tips that moved since it was asked last.
+    func refreshDigest(of workspace: Workspace) {
+        for document in workspace.staleDocuments {
+            workspace.digest.update(document, tips: store.operations.branches(in: document))
+        }
+        workspace.staleDocuments = []
+    }
+}

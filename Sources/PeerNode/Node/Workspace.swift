@@ -1,0 +1,220 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// One workspace as this node knows it: the judged authority document, the keys, and what people
+/// see of both. Everything here can be made again from the store.
+final class Workspace {
+    /// The authority document.
+    let id: WorkspaceID
+    /// Its short number in the store.
+    let number: Int64
+    /// How we stand to it.
+    var standing: RegistryStore.Standing
+    /// Who we are in it.
+    let member: MemberID
+    /// Since when, milliseconds.
+    var joined: UInt64
+
+    /// Who may do what.
+    var evaluator = AuthEvaluator()
+    /// The stored authority operations by id.
+    var authority: [OperationID: AuthorityRecord] = [:]
+    /// The ids of `authority` in the order of arrival.
+    var authorityOrder: [OperationID] = []
+    /// Epoch keys that are held.
+    var keys: [KeyID: SymmetricKey] = [:]
+    /// Discovery secrets that are held, newest last.
+    var discovery: [SymmetricKey] = []
+    /// Public channels by document.
+    var channels: [DocumentID: Channel] = [:]
+    /// What members say they are called, with the register's (hlc, id).
+    var profiles: [MemberID: Profile] = [:]
+    /// Everything kept, for comparing with peers.
+    var digest = WorkspaceDigest()
+    /// Documents whose kept tips moved since the digest was made.
+    var staleDocuments: Set<DocumentID> = []
+    /// The largest timestamp of each document, to see when the clock does not order by itself.
+    var newestTimestamp: [DocumentID: UInt64] = [:]
+    /// Names that were opened already.
+    var openedNames: [NamePlace: String] = [:]
+    /// Document keys that were derived already.
+    var documentKeys: [KeyPlace: SymmetricKey] = [:]
+    /// How far the content of a log is valid, until authority changes.
+    var contentLimits: [LimitPlace: ContentLimit] = [:]
+    /// Who is behind the grant with this number.
+    var grantSubjects: [Int64: MemberID] = [:]
+
+    /// One authority operation, as far as others than the evaluator need it.
+    struct AuthorityRecord {
+        let payload: AuthorityPayload
+        let log: LogName
+        let sequence: UInt64
+        let timestamp: HybridTimestamp
+        let grant: OperationID
+        let arrival: Int64
+        let isRoot: Bool
+    }
+
+    /// One public channel.
+    struct Channel {
+        let id: DocumentID
+        let number: Int64
+        let creator: MemberID?
+        let createdAt: UInt64
+        let rank: (lamport: UInt64, id: OperationID)
+        var name: String?
+        var topic: String?
+        var description: String?
+        var isArchived = false
+        var isDefault = false
+    }
+
+    /// A member's own word on the own name.
+    struct Profile {
+        let timestamp: HybridTimestamp
+        let id: OperationID
+        let name: String
+    }
+
+    struct NamePlace: Hashable {
+        let operation: OperationID
+        let key: UInt64
+    }
+
+    struct KeyPlace: Hashable {
+        let document: DocumentID
+        let key: KeyID
+    }
+
+    struct LimitPlace: Hashable {
+        let grant: OperationID
+        let log: LogName
+    }
+
+    init(id: WorkspaceID, row: RegistryStore.WorkspaceRow) {
+        self.id = id
+        number = row.number
+        standing = row.standing
+        member = row.member
+        joined = UInt64(max(row.joined, 0))
+    }
+
+    /// The document of what members are called.
+    var profileDocument: DocumentID { Hash.name("wsx-prof", id.bytes) }
+
+    /// The key of a document in one epoch, or `nil` while the epoch key is not held.
+    func documentKey(_ document: DocumentID, _ keyID: KeyID) -> SymmetricKey? {
+        let place = KeyPlace(document: document, key: keyID)
+        if let known = documentKeys[place] { return known }
+        guard let key = keys[keyID]?.documentKey(for: document) else { return nil }
+        documentKeys[place] = key
+        return key
+    }
+
+    /// The epoch key for what is written now: of the keys that valid operations made and we
+    /// hold, the one with the largest (lam, id).
+    var currentKey: (id: KeyID, key: SymmetricKey)? {
+        var best: (rank: (UInt64, OperationID), id: KeyID)?
+        for id in authorityOrder {
+            guard let keyID = authority[id]?.payload.newKey, keys[keyID] != nil,
+                evaluator.isValid(id), let lamport = evaluator.lamport(of: id)
+            else { continue }
+            if let known = best, known.rank > (lamport, id) { continue }
+            best = ((lamport, id), keyID)
+        }
+        guard let id = best?.id, let key = keys[id] else { return nil }
+        return (id, key)
+    }
+
+    /// The name in a field of an authority operation, or `nil` while its key is not held.
+    func name(_ field: SealedField?, key: UInt64, of operation: OperationID) -> String? {
+        guard let field, let record = authority[operation] else { return nil }
+        let place = NamePlace(operation: operation, key: key)
+        if let known = openedNames[place] { return known }
+        guard let epochKey = keys[field.keyID],
+            let bytes = XChaCha20Poly1305.open(
+                field.ciphertext, under: epochKey.nameKey, nonce: field.nonce,
+                associatedData: Self.nameContext(
+                    document: record.isRoot ? .zero : id, device: record.log.device,
+                    incarnation: record.log.incarnation, sequence: record.sequence, key: key)),
+            let name = String(validating: bytes, as: UTF8.self),
+            name.utf8.count <= Limits.messageTextBytesMax
+        else { return nil }
+        openedNames[place] = name
+        return name
+    }
+
+    /// What a sealed name is bound to (PROTOCOL.md, 3.1).
+    static func nameContext(
+        document: DocumentID, device: DeviceID, incarnation: UInt32, sequence: UInt64, key: UInt64
+    ) -> [UInt8] {
+        var encoder = CBOREncoder(reservingBytes: 96)
+        encoder.array(count: 5)
+        encoder.byteString(document)
+        encoder.byteString(device)
+        encoder.uint(UInt64(incarnation))
+        encoder.uint(sequence)
+        encoder.uint(key)
+        return encoder.bytes
+    }
+
+    /// What a member is called: the own word, else what the admission says.
+    func displayName(of member: MemberID) -> String {
+        if let profile = profiles[member] { return profile.name }
+        for id in authorityOrder {
+            if case .admit(let joiner, _, _, _)? = authority[id]?.payload,
+                joiner.member == member, let name = name(joiner.name, key: 7, of: id)
+            {
+                return name
+            }
+        }
+        return String(PublicID.member(member).prefix(10))
+    }
+
+    /// The workspace's name, or its short id while the key is not held.
+    var displayName: String {
+        var latest: (rank: (UInt64, OperationID), name: String)?
+        for id in authorityOrder where evaluator.isValid(id) {
+            var name: String?
+            switch authority[id]?.payload {
+            case .create(let create)?: name = self.name(create.name, key: 6, of: id)
+            case .setWorkspace(let settings)?: name = self.name(settings.name, key: 1, of: id)
+            default: continue
+            }
+            guard let name, let lamport = evaluator.lamport(of: id) else { continue }
+            if let known = latest, known.rank > (lamport, id) { continue }
+            latest = ((lamport, id), name)
+        }
+        return latest?.name ?? String(PublicID.workspace(id).prefix(10))
+    }
+
+    /// Our role, `nil` when we are not a member (any more).
+    var ownRole: Role? { evaluator.members.first { $0.member == member }?.role }
+}
+
+extension AuthorityPayload {
+    /// The epoch key that the operation introduces.
+    var newKey: KeyID? {
+        switch self {
+        case .create(let create): create.keyID
+        case .rekey(let change): change.rekey.keyID
+        case .remove(let remove): remove.rekey?.keyID
+        case .removeDevice(_, _, let rekey): rekey?.keyID
+        default: nil
+        }
+    }
+
+    /// The key boxes in the operation, and which key they hold.
+    var wrappedKeys: (key: KeyID, wraps: [WrappedKey])? {
+        switch self {
+        case .create(let create): (create.keyID, create.wraps)
+        case .admit(_, let keyID, let wraps, _): (keyID, wraps)
+        case .addDevices(_, let keyID, let wraps): (keyID, wraps)
+        case .rekey(let change): (change.rekey.keyID, change.rekey.wraps)
+        case .remove(let remove): remove.rekey.map { ($0.keyID, $0.wraps) }
+        case .removeDevice(_, _, let rekey): rekey.map { ($0.keyID, $0.wraps) }
+        default: nil
+        }
+    }
+}

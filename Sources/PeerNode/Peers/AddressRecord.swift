@@ -1,0 +1,74 @@
+public import SyncProtocol
+public import WorkspaceCrypto
+public import WorkspaceModel
+
+/// What an address record means beyond its bytes: who may say it, and for how long it counts.
+///
+/// - Source: PROTOCOL.md, 5.3.
+extension AddressRecord {
+    /// Signs the first `Limits.addressesPerDeviceMax` addresses that mean something to others.
+    public init(signedBy key: SigningKey, at wallMilliseconds: UInt64, addresses: [PeerAddress]) {
+        let texts = addresses.filter { $0.reach != .none && $0.reach != .linkLocal }
+            .prefix(Limits.addressesPerDeviceMax).map(\.text)
+        self.init(
+            device: key.device, at: wallMilliseconds, addresses: texts,
+            signature: Signature([UInt8](repeating: 0, count: Signature.byteCount)))
+        signature = key.signature(for: message)
+    }
+
+    /// Whether the device signed exactly this.
+    public var isAuthentic: Bool {
+        device.signed(message, signature)
+    }
+
+    /// Whether there are at most 16 addresses of at most 260 bytes.
+    public var hasAllowedSize: Bool {
+        addresses.count <= Limits.addressesPerDeviceMax
+            && addresses.allSatisfy { $0.utf8.count <= PeerAddress.textBytesMax }
+    }
+
+    /// The addresses that can be dialled from here, in order.
+    public var dialable: [PeerAddress] {
+        addresses.compactMap { PeerAddress($0) }
+            .filter { $0.reach != .none && $0.reach != .linkLocal }
+    }
+
+    /// Whether a record signed at `at` counts: for a week, and not before its time by more than
+    /// clocks may differ.
+    public static func isTimely(_ at: UInt64, wallMilliseconds: UInt64) -> Bool {
+        at > wallMilliseconds
+            ? at - wallMilliseconds <= Limits.clockLeadMillisecondsMax
+            : wallMilliseconds - at <= Limits.addressRecordMilliseconds
+    }
+
+    private var message: [UInt8] { Array("wsx-addr1".utf8) + signedBytes }
+
+    /// The row of a store: the wire form.
+    public var row: [UInt8] {
+        var encoder = CBOREncoder(reservingBytes: 192)
+        encoder.array(count: 4)
+        encoder.byteString(device)
+        encoder.uint(at)
+        encoder.array(count: addresses.count)
+        for address in addresses { encoder.text(address) }
+        encoder.byteString(signature.bytes)
+        return encoder.bytes
+    }
+
+    /// Reads a row.
+    ///
+    /// - Throws: what is wrong with the bytes. Whether the signature is right is not asked.
+    public init(row: [UInt8]) throws(Malformed) {
+        var decoder = CBORDecoder(row)
+        try decoder.arrayCount(exactly: 4)
+        let device: DeviceID = try decoder.identifier32()
+        let at = try decoder.uint()
+        var addresses: [String] = []
+        for _ in 0..<(try decoder.arrayCount(max: Limits.addressesPerDeviceMax)) {
+            addresses.append(try decoder.text(maxBytes: PeerAddress.textBytesMax))
+        }
+        let signature = Signature(try decoder.byteString(exactly: Signature.byteCount))
+        try decoder.finish()
+        self.init(device: device, at: at, addresses: addresses, signature: signature)
+    }
+}

@@ -1,0 +1,90 @@
+public import WorkspaceCrypto
+
+/// What a node calls into the local network: that somebody who shares a secret with you listens
+/// at a port. 82 bytes of which strangers can read the port and nothing else.
+///
+/// ```
+/// packet = nonce 16 || TCP port u16be || 8 tags of 8 bytes
+/// tag    = Hk(key, window u64 || nonce)[0..7], window = wall ms / 15 min
+/// key    = Hk(disc, "beacon") for a workspace, Hk(psk, "beacon") for an open invite
+/// ```
+/// Places without a tag are random, and the nonce is new in every packet, so packets show neither
+/// how many workspaces a node is in nor that two of them are of one node.
+///
+/// - Source: PROTOCOL.md, 5.7.
+public struct BeaconPacket: Equatable, Sendable {
+    /// How many bytes every packet has.
+    public static let byteCount = nonceByteCount + 2 + tagCount * tagByteCount
+    /// How many tags a packet has.
+    public static let tagCount = 8
+    /// How long a tag means something: this long, and as long again on both sides of it, so that
+    /// clocks may be a quarter of an hour apart.
+    public static let windowMilliseconds: UInt64 = 15 * 60 * 1_000
+
+    private static let nonceByteCount = 16
+    private static let tagByteCount = 8
+
+    /// 16 random bytes. A node that hears a nonce of its own hears itself.
+    public let nonce: [UInt8]
+    /// Where the sender listens, never 0. The address is the one the packet came from.
+    public let port: UInt16
+    /// Eight tags of 8 bytes, some of them random.
+    private let tags: [[UInt8]]
+
+    /// A packet for eight of `keys`: all of them if there are no more, else other ones for each
+    /// `turn`, in rotation.
+    ///
+    /// - Precondition: `port` is not 0.
+    public init(
+        port: UInt16, keys: [SymmetricKey], turn: UInt64, wallMilliseconds: UInt64,
+        using random: any RandomSource
+    ) {
+        precondition(port != 0, "a beacon without a port")
+        let nonce = random.bytes(Self.nonceByteCount)
+        self.nonce = nonce
+        self.port = port
+        let window = wallMilliseconds / Self.windowMilliseconds
+        tags = Self.chosen(of: keys.count, turn: turn).map { index in
+            index.map { Self.tag(keys[$0], window: window, nonce: nonce) }
+                ?? random.bytes(Self.tagByteCount)
+        }
+    }
+
+    /// Which key belongs to each of the eight places.
+    private static func chosen(of count: Int, turn: UInt64) -> [Int?] {
+        guard count > tagCount else { return (0..<tagCount).map { $0 < count ? $0 : nil } }
+        // The remainder first, so that no turn is too large to multiply.
+        let start = Int(turn % UInt64(count)) * tagCount
+        return (0..<tagCount).map { (start + $0) % count }
+    }
+
+    /// The packet in `bytes`, or `nil` for another length or port 0. Says nothing about who sent it.
+    public init?(untrusted bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        nonce = Array(bytes.prefix(Self.nonceByteCount))
+        port = bytes[16..<18].reduce(0) { $0 << 8 | UInt16($1) }
+        guard port != 0 else { return nil }
+        tags = stride(from: 18, to: Self.byteCount, by: Self.tagByteCount).map {
+            Array(bytes[$0..<$0 + Self.tagByteCount])
+        }
+    }
+
+    /// The 82 bytes.
+    public var bytes: [UInt8] {
+        nonce + [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)] + tags.joined()
+    }
+
+    /// Whether the sender holds `key`, by a tag of this window, the one before or the one after.
+    public func matches(_ key: SymmetricKey, wallMilliseconds: UInt64) -> Bool {
+        let window = wallMilliseconds / Self.windowMilliseconds
+        let first = window == 0 ? 0 : window - 1
+        return (first...window + 1).contains { candidate in
+            tags.contains(Self.tag(key, window: candidate, nonce: nonce))
+        }
+    }
+
+    private static func tag(_ key: SymmetricKey, window: UInt64, nonce: [UInt8]) -> [UInt8] {
+        let windowBytes = (0..<8).map { UInt8(truncatingIfNeeded: window >> UInt64(8 * $0)) }
+        return Array(Hash.keyed(key, windowBytes, nonce).prefix(tagByteCount))
+    }
+}

@@ -1,0 +1,217 @@
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The three messages before two peers talk, without a socket or a clock.
+///
+/// ```
+/// initiator → responder   hint 16 || u16be length || message 1
+/// responder → initiator   u16be length || message 2
+/// initiator → responder   u16be length || message 3
+/// ```
+/// Message 1 has exactly 48 bytes. Whoever sends one whose hint is not known here hears nothing:
+/// a scanner cannot tell this port from one that says nothing to anybody.
+///
+/// - Source: PROTOCOL.md, 5.1; Noise specification, section 7.
+struct LinkHandshake {
+    static let hintByteCount = 16
+    static let firstMessageByteCount = 48
+    /// Key agreements that a responder spends on a stranger: ee and es to answer, and a new key.
+    static let agreementsPerAnswer = 3
+
+    /// What came of the bytes so far.
+    enum Step {
+        /// More bytes are needed.
+        case more
+        /// A first message under this secret is complete; `answer` may spend on it.
+        case wantsAnswer
+        /// Both sides are proved; send these bytes (none for the responder) and go on.
+        case finished([UInt8], NoiseTransport, PeerIdentity)
+    }
+
+    private enum State {
+        case awaitingFirst([PSKCandidate])
+        case holdingFirst
+        case awaitingSecond
+        case awaitingThird
+        case over
+    }
+
+    private let identity: LocalIdentity
+    private let wallMilliseconds: UInt64
+    private var state: State
+    private var label: PSKLabel?
+    private var noise: HandshakeState?
+
+    /// A responder that accepts any of `candidates`.
+    init(_ identity: LocalIdentity, answering candidates: [PSKCandidate], wall: UInt64) {
+        self.identity = identity
+        wallMilliseconds = wall
+        state = .awaitingFirst(candidates)
+    }
+
+    /// An initiator, and the first bytes that it sends.
+    static func begin(
+        _ identity: LocalIdentity, under candidate: PSKCandidate, wall: UInt64,
+        using random: any RandomSource
+    ) throws(LinkEnding) -> (LinkHandshake, [UInt8]) {
+        var handshake = LinkHandshake(identity, answering: [], wall: wall)
+        let noise = handshake.noise(.initiator, candidate)
+        let message = try mapped { () throws(NoiseError) in
+            try noise.writeMessage(using: random)
+        }
+        handshake.state = .awaitingSecond
+        let hint = candidate.hint(ephemeral: message.prefix(AgreementPublicKey.byteCount))
+        return (handshake, hint + framed(message))
+    }
+
+    private mutating func noise(
+        _ role: HandshakeState.Role, _ candidate: PSKCandidate
+    ) -> HandshakeState {
+        let noise = HandshakeState(
+            .xxPSK0, as: role, prologue: Array("wsx/1".utf8), staticKey: identity.staticKey,
+            psks: [candidate.psk])
+        self.noise = noise
+        label = candidate.label
+        return noise
+    }
+
+    /// Takes one handshake message off the front of `buffer`, if it is whole.
+    mutating func read(
+        from buffer: inout [UInt8], using random: any RandomSource
+    ) throws(LinkEnding) -> Step {
+        switch state {
+        case .awaitingFirst(let candidates): return try readFirst(candidates, from: &buffer)
+        case .holdingFirst:
+            guard buffer.isEmpty else { throw .bad }
+            return .more
+        case .awaitingSecond:
+            guard let message = try Self.message(from: &buffer, after: 0) else { return .more }
+            return try readSecond(message, using: random)
+        case .awaitingThird:
+            guard let message = try Self.message(from: &buffer, after: 0) else { return .more }
+            return try readThird(message)
+        case .over: return .more
+        }
+    }
+
+    // MARK: Responder
+
+    private mutating func readFirst(
+        _ candidates: [PSKCandidate], from buffer: inout [UInt8]
+    ) throws(LinkEnding) -> Step {
+        let hint = Array(buffer.prefix(Self.hintByteCount))
+        guard let message = try Self.message(from: &buffer, after: Self.hintByteCount) else {
+            return .more
+        }
+        guard message.count >= AgreementPublicKey.byteCount else { throw .short }
+        let ephemeral = message.prefix(AgreementPublicKey.byteCount)
+        // Looked for among all, so that the time does not tell which one it is.
+        let found = candidates.filter { $0.hint(ephemeral: ephemeral) == hint }
+        guard let candidate = found.first else { throw .unknownHint }
+        guard message.count == Self.firstMessageByteCount else {
+            throw message.count < Self.firstMessageByteCount ? .short : .bad
+        }
+        // Nobody has anything to say before the answer.
+        guard buffer.isEmpty else { throw .bad }
+        let noise = noise(.responder, candidate)
+        _ = try Self.mapped { () throws(NoiseError) in try noise.readMessage(message) }
+        state = .holdingFirst
+        return .wantsAnswer
+    }
+
+    /// Answers the first message: three key agreements.
+    mutating func answer(using random: any RandomSource) throws(LinkEnding) -> [UInt8] {
+        guard case .holdingFirst = state, let noise else { return [] }
+        let payload = HandshakePayload(identity, wallMilliseconds: wallMilliseconds).encoded
+        let message = try Self.mapped { () throws(NoiseError) in
+            try noise.writeMessage(payload, using: random)
+        }
+        state = .awaitingThird
+        return Self.framed(message)
+    }
+
+    private mutating func readThird(_ message: [UInt8]) throws(LinkEnding) -> Step {
+        guard let noise else { throw .bad }
+        let payload = try Self.mapped { () throws(NoiseError) in try noise.readMessage(message) }
+        let peer = try checked(payload)
+        return try finish(sending: [], peer)
+    }
+
+    // MARK: Initiator
+
+    private mutating func readSecond(
+        _ message: [UInt8], using random: any RandomSource
+    ) throws(LinkEnding) -> Step {
+        guard let noise else { throw .bad }
+        let payload = try Self.mapped { () throws(NoiseError) in try noise.readMessage(message) }
+        // Before our own identity goes out: it is told only to whom the certificate fits.
+        let peer = try checked(payload)
+        let ours = HandshakePayload(identity, wallMilliseconds: wallMilliseconds).encoded
+        let answer = try Self.mapped { () throws(NoiseError) in
+            try noise.writeMessage(ours, using: random)
+        }
+        return try finish(sending: Self.framed(answer), peer)
+    }
+
+    // MARK: Both
+
+    private func checked(
+        _ bytes: [UInt8]
+    ) throws(LinkEnding) -> (HandshakePayload, UInt64, AgreementPublicKey) {
+        guard let payload = try? HandshakePayload(decoding: bytes),
+            let staticKey = noise?.remoteStatic
+        else { throw .bad }
+        guard payload.device != identity.device || payload.store != identity.store else {
+            throw .ourselves
+        }
+        guard let version = payload.commonVersion else {
+            throw .version(
+                ours: HandshakePayload.versions, theirs: (payload.versionMin, payload.versionMax))
+        }
+        guard payload.isBound(to: staticKey) else { throw .unbound }
+        return (payload, version, staticKey)
+    }
+
+    private mutating func finish(
+        sending bytes: [UInt8], _ peer: (HandshakePayload, UInt64, AgreementPublicKey)
+    ) throws(LinkEnding) -> Step {
+        guard let noise, let label else { throw .bad }
+        let (payload, version, staticKey) = peer
+        let identity = PeerIdentity(
+            device: payload.device, store: payload.store,
+            wallMilliseconds: payload.wallMilliseconds, features: payload.features,
+            version: version, psk: label, handshakeHash: noise.handshakeHash, staticKey: staticKey)
+        let transport = try Self.mapped { () throws(NoiseError) in try noise.transport() }
+        state = .over
+        self.noise = nil
+        return .finished(bytes, transport, identity)
+    }
+
+    /// The message behind `offset` bytes and its length, removed with them; `nil` until it is whole.
+    private static func message(
+        from buffer: inout [UInt8], after offset: Int
+    ) throws(LinkEnding) -> [UInt8]? {
+        let start = offset + 2
+        guard buffer.count >= start else { return nil }
+        let length = Int(buffer[offset]) << 8 | Int(buffer[offset + 1])
+        guard length > 0 else { throw .badLength }
+        guard buffer.count >= start + length else { return nil }
+        let message = Array(buffer[start..<start + length])
+        buffer.removeFirst(start + length)
+        return message
+    }
+
+    private static func framed(_ message: [UInt8]) -> [UInt8] {
+        [UInt8(message.count >> 8 & 255), UInt8(message.count & 255)] + message
+    }
+
+    private static func mapped<Value>(
+        _ body: () throws(NoiseError) -> Value
+    ) throws(LinkEnding) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw LinkEnding(handshake: error)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+public import WorkspaceCrypto
+public import WorkspaceModel
+
+/// Who this node is in a handshake.
+///
+/// The signing key is not needed here: it certified the Noise static key once, so links can be
+/// made while the node is locked.
+public struct LocalIdentity: Sendable {
+    /// This device.
+    public let device: DeviceID
+    /// By the device over ("wsx-st1" || device || Noise static key || store id).
+    public let certificate: Signature
+    /// The Noise static pair of this store.
+    public let staticKey: AgreementKey
+    /// The store that the certificate speaks of.
+    public let store: StoreID
+    /// What this node can do beyond the version, one bit each.
+    public let features: UInt64
+
+    /// An identity whose certificate was made before.
+    public init(
+        device: DeviceID, certificate: Signature, staticKey: AgreementKey, store: StoreID,
+        features: UInt64 = 0
+    ) {
+        self.device = device
+        self.certificate = certificate
+        self.staticKey = staticKey
+        self.store = store
+        self.features = features
+    }
+
+    /// An identity that is certified now.
+    public init(
+        certifiedBy key: SigningKey, staticKey: AgreementKey, store: StoreID, features: UInt64 = 0
+    ) {
+        let message = Self.certifiedBytes(
+            device: key.device, staticKey: staticKey.publicKey, store: store)
+        self.init(
+            device: key.device, certificate: key.signature(for: message), staticKey: staticKey,
+            store: store, features: features)
+    }
+
+    /// What a certificate signs: 88 bytes.
+    static func certifiedBytes(
+        device: DeviceID, staticKey: AgreementPublicKey, store: StoreID
+    ) -> [UInt8] {
+        Array("wsx-st1".utf8) + device.bytes + staticKey.bytes + store.bytes
+    }
+}
+
+/// Whom a handshake proved to be at the other end, and under which secret it was let in.
+public struct PeerIdentity: Equatable, Sendable {
+    /// The device, whose certificate fits the static key that Noise proved.
+    public let device: DeviceID
+    /// The state of its node.db; a new one starts the sync from nothing.
+    public let store: StoreID
+    /// Its wall clock in milliseconds when it wrote this, to warn of wrong clocks.
+    public let wallMilliseconds: UInt64
+    /// What it can do beyond the version.
+    public let features: UInt64
+    /// The version that both run.
+    public let version: UInt64
+    /// The secret that opened the handshake.
+    public let psk: PSKLabel
+    /// 64 bytes that name this session on both sides, and on no other.
+    public let handshakeHash: [UInt8]
+    /// Its Noise static key.
+    public let staticKey: AgreementPublicKey
+}
+
+/// Which secret a handshake runs under, in its owner's words.
+public enum PSKLabel: Hashable, Sendable {
+    /// The discovery secret of a workspace; all of them stay accepted.
+    case workspace(WorkspaceID, discovery: UInt32)
+    /// An open invite, by its id.
+    case invite(OperationID)
+    /// An invite of which only the link is known, on the joiner's side.
+    case joining
+}
+
+/// A secret that a handshake may run under.
+public struct PSKCandidate: Sendable {
+    /// Whose it is.
+    public let label: PSKLabel
+    /// The 32-byte secret.
+    public let psk: SymmetricKey
+
+    /// A secret with its owner's name for it.
+    public init(_ label: PSKLabel, psk: SymmetricKey) {
+        self.label = label
+        self.psk = psk
+    }
+
+    /// Tells the holders of the psk, and nobody else, which one message 1 was made with:
+    /// the first 16 bytes of Hk(psk, "hint" || ephemeral key).
+    func hint(ephemeral: ArraySlice<UInt8>) -> [UInt8] {
+        let hash = Hash.keyed(psk, Array("hint".utf8), Array(ephemeral))
+        return Array(hash.prefix(LinkHandshake.hintByteCount))
+    }
+}

@@ -1,0 +1,318 @@
+private import SyncProtocol
+public import WorkspaceCrypto
+public import WorkspaceModel
+
+/// Whom to dial, where and when.
+///
+/// One attempt is under way per peer. An attempt that fails moves on to the peer's next address at
+/// once; when all have failed the peer rests, longer after every round, and a change of the network
+/// wakes everybody. A link that breaks soon after it was made counts as a failure too, so a peer
+/// that hangs up on everyone is not dialled a hundred times a second.
+///
+///     idle ──dialsDue──▶ dialing ──connected──▶ connected
+///      ▲  ◀─next address─┘ │ all failed            │ disconnected
+///      └──────time─────── waiting ◀────────────────┘
+///
+/// Names nothing that was not added: the owner adds devices with which it shares a workspace, and
+/// addresses that people, beacons and links tell.
+public struct PeerRegistry: Sendable {
+    /// A link that stood for this long was a good one.
+    public static let goodLinkMilliseconds: UInt64 = 60_000
+
+    private enum Stage: Equatable {
+        case idle
+        case dialing(number: UInt64, PeerAddress)
+        case waiting(until: UInt64)
+        case connected
+    }
+
+    private struct Entry {
+        var addresses = AddressList()
+        var stage = Stage.idle
+        /// The place of the next address in this round.
+        var next = 0
+        var failures = 0
+        var schedule = RetrySchedule()
+        var isBlocked = false
+        /// Dropped when a round fails: nobody asked for this address by hand.
+        var isPassing = false
+        var lastError: String?
+        var lastSeen: UInt64?
+
+        mutating func forgetFailures() {
+            failures = 0
+            schedule.succeeded()
+        }
+
+        func has(_ address: PeerAddress) -> Bool {
+            addresses.entries.contains { $0.address == address }
+        }
+
+        var isDialing: Bool { if case .dialing = stage { true } else { false } }
+    }
+
+    private var entries: [PeerName: Entry] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// Whether all dialling is off.
+    public private(set) var isSuspended = false
+
+    /// A registry that knows nobody.
+    public init() {}
+}
+
+// MARK: What is known
+
+extension PeerRegistry {
+    /// All peers, in the order of their names.
+    public var peers: [Peer] { entries.keys.sorted().compactMap(peer) }
+
+    /// One peer as it is shown.
+    public func peer(_ name: PeerName) -> Peer? {
+        entries[name].map { entry in
+            Peer(
+                name: name, addresses: entry.addresses.entries, state: state(of: entry),
+                failures: entry.failures, lastError: entry.lastError, lastSeen: entry.lastSeen)
+        }
+    }
+
+    private func state(of entry: Entry) -> DialState {
+        if entry.isBlocked { return .blocked }
+        if entry.stage == .connected { return .connected }
+        if isSuspended { return .suspended }
+        switch entry.stage {
+        case .idle, .connected: return .idle
+        case .dialing(_, let address): return .dialing(address)
+        case .waiting(let until): return .waiting(until: until)
+        }
+    }
+
+    /// Whether somebody's word keeps this device out.
+    public func isBlocked(_ device: DeviceID) -> Bool {
+        entries[.device(device)]?.isBlocked ?? false
+    }
+
+    /// Adds a device with which we share something, and addresses of it. A new address of a
+    /// resting peer is dialled at once.
+    public mutating func add(_ device: DeviceID, addresses: [KnownAddress] = []) {
+        var entry = entries[.device(device)] ?? Entry()
+        for known in addresses where known.address.reach != .none {
+            guard entry.addresses.add(known) else { continue }
+            if case .waiting = entry.stage { entry.stage = .idle }
+            entry.next = 0
+        }
+        entries[.device(device)] = entry
+    }
+
+    /// Adds what somebody typed. It is dialled at once, and again and again until it is removed.
+    public mutating func addManual(_ address: PeerAddress, wallMilliseconds: UInt64) {
+        insert(
+            KnownAddress(address, source: .manual, freshness: wallMilliseconds), isPassing: false)
+    }
+
+    /// Adds what a beacon or a link told. It is dialled once, and forgotten when that fails or
+    /// when too many are told.
+    public mutating func heard(_ address: PeerAddress, wallMilliseconds: UInt64) {
+        guard entries[.address(address)] == nil, address.reach != .none,
+            entries.values.count(where: \.isPassing) < Limits.heardAddressesMax,
+            !entries.values.contains(where: { $0.stage == .connected && $0.has(address) })
+        else { return }
+        insert(
+            KnownAddress(address, source: .learnt, freshness: wallMilliseconds), isPassing: true)
+    }
+
+    private mutating func insert(_ known: KnownAddress, isPassing: Bool) {
+        var entry = entries[.address(known.address)] ?? Entry()
+        _ = entry.addresses.add(known)
+        entry.isPassing = isPassing
+        if !entry.isDialing { entry.stage = .idle }
+        entries[.address(known.address)] = entry
+    }
+
+    /// Forgets a peer with all its addresses. Its link, if any, is the owner's to close.
+    public mutating func remove(_ name: PeerName) { entries[name] = nil }
+
+    /// Keeps a device out, or lets it in again. Its link is the owner's to close.
+    public mutating func block(_ device: DeviceID, _ isBlocked: Bool = true) {
+        entries[.device(device), default: Entry()].isBlocked = isBlocked
+    }
+
+    /// Remembers from a row when a link to `device` last stood, in wall milliseconds.
+    mutating func restoreLastSeen(_ device: DeviceID, _ lastSeen: UInt64?) {
+        entries[.device(device)]?.lastSeen = lastSeen
+    }
+
+    /// Stops dialling. Attempts under way are the owner's to end and to report.
+    public mutating func suspend() { isSuspended = true }
+
+    /// Dials again, everybody at once.
+    public mutating func resume() {
+        isSuspended = false
+        networkChanged()
+    }
+
+    /// Everybody who rests is due at once: what failed before says nothing about this network.
+    public mutating func networkChanged() {
+        for name in entries.keys {
+            entries[name]?.forgetFailures()
+            guard case .waiting = entries[name]?.stage else { continue }
+            entries[name]?.stage = .idle
+            entries[name]?.next = 0
+        }
+    }
+}
+
+// MARK: Dialling
+
+extension PeerRegistry {
+    /// The attempts to make now, in the order of the peers' names. Each must be answered by
+    /// `connected`, `failed` or `abandoned` with its number.
+    public mutating func dialsDue(now: UInt64) -> [Dial] {
+        guard !isSuspended else { return [] }
+        var places = Limits.dialsInFlightMax - entries.values.count(where: \.isDialing)
+        var dials: [Dial] = []
+        guard places > 0 else { return [] }
+        // Whoever has failed least goes first, or sixteen dead peers would keep all places.
+        let due = entries.filter { isDue($0.value, now: now) }
+            .sorted { ($0.value.failures, $0.key) < ($1.value.failures, $1.key) }
+        for (name, entry) in due {
+            guard places > 0 else { break }
+            let addresses = entry.addresses.entries
+            guard let address = entry.next < addresses.count ? addresses[entry.next] : nil else {
+                continue
+            }
+            places -= 1
+            lastNumber += 1
+            entries[name]?.stage = .dialing(number: lastNumber, address.address)
+            dials.append(Dial(number: lastNumber, peer: name, address: address.address))
+        }
+        return dials
+    }
+
+    private func isDue(_ entry: Entry, now: UInt64) -> Bool {
+        guard !entry.isBlocked, !entry.addresses.entries.isEmpty else { return false }
+        switch entry.stage {
+        case .idle: return true
+        case .waiting(let until): return until <= now
+        case .dialing, .connected: return false
+        }
+    }
+
+    /// When `dialsDue` has something next, in monotonic milliseconds: 0 for at once, `nil` for not
+    /// before something else happens.
+    public var nextDeadline: UInt64? {
+        guard !isSuspended else { return nil }
+        let isFull = entries.values.count(where: \.isDialing) >= Limits.dialsInFlightMax
+        guard !isFull else { return nil }
+        return entries.values.compactMap { entry -> UInt64? in
+            guard isDue(entry, now: .max) else { return nil }
+            if case .waiting(let until) = entry.stage { return until }
+            return 0
+        }.min()
+    }
+
+    /// An attempt failed: no link, or a handshake that came to nothing.
+    public mutating func failed(
+        _ number: UInt64, error: String, now: UInt64, using random: any RandomSource
+    ) {
+        guard let name = name(ofAttempt: number), var entry = entries[name] else { return }
+        entry.lastError = error
+        entry.next += 1
+        if entry.next < entry.addresses.entries.count {
+            entry.stage = .idle
+        } else if entry.isPassing {
+            entries[name] = nil
+            return
+        } else {
+            rest(&entry, now: now, using: random)
+        }
+        entries[name] = entry
+    }
+
+    /// An attempt was ended by ourselves, on suspending or because another link stands.
+    public mutating func abandoned(_ number: UInt64) {
+        guard let name = name(ofAttempt: number) else { return }
+        entries[name]?.stage = .idle
+    }
+
+    /// A link to `device` stands.
+    ///
+    /// - Parameters:
+    ///   - attempt: the dial that made it, `nil` if the device dialled us.
+    ///   - wallMilliseconds: when, by the wall clock.
+    public mutating func connected(
+        _ device: DeviceID, attempt: UInt64?, wallMilliseconds: UInt64
+    ) {
+        var entry = entries[.device(device)] ?? Entry()
+        if let attempt, let name = name(ofAttempt: attempt), let dialled = entries[name],
+            case .dialing(_, let address) = dialled.stage
+        {
+            let isManual = dialled.addresses.entries.contains {
+                $0.address == address && $0.source == .manual
+            }
+            // The address is this device's, whoever was expected there.
+            if name != .device(device) { resolve(name, attempt: attempt) }
+            let known = KnownAddress(
+                address, source: isManual ? .manual : .remembered, freshness: wallMilliseconds)
+            _ = entry.addresses.add(known)
+        }
+        entry.stage = .connected
+        entry.next = 0
+        entry.lastError = nil
+        entry.lastSeen = wallMilliseconds
+        entries[.device(device)] = entry
+    }
+
+    /// Somebody else answered at an address: it leaves the peer that was expected there.
+    private mutating func resolve(_ name: PeerName, attempt: UInt64) {
+        guard case .device = name, case .dialing(_, let address) = entries[name]?.stage else {
+            entries[name] = nil
+            return
+        }
+        entries[name]?.addresses.remove { $0.address == address && $0.source != .manual }
+        entries[name]?.stage = .idle
+        entries[name]?.lastError = "auth.unknown"
+        entries[name]?.next = 0
+    }
+
+    /// We answered ourselves at the address of this attempt: it is never dialled again.
+    public mutating func reachedOurselves(_ number: UInt64) {
+        guard let name = name(ofAttempt: number),
+            case .dialing(_, let address) = entries[name]?.stage
+        else { return }
+        entries[name]?.addresses.remove { $0.address == address }
+        entries[name]?.stage = .idle
+        entries[name]?.next = 0
+        if entries[name]?.addresses.entries.isEmpty ?? false, case .address = name {
+            entries[name] = nil
+        }
+    }
+
+    /// The last link to `device` is gone.
+    ///
+    /// - Parameter lived: how long it stood, in milliseconds.
+    public mutating func disconnected(
+        _ device: DeviceID, lived: UInt64, error: String?, now: UInt64, wallMilliseconds: UInt64,
+        using random: any RandomSource
+    ) {
+        guard var entry = entries[.device(device)], entry.stage == .connected else { return }
+        if lived >= Self.goodLinkMilliseconds { entry.forgetFailures() }
+        entry.lastError = error
+        entry.lastSeen = wallMilliseconds
+        rest(&entry, now: now, using: random)
+        entries[.device(device)] = entry
+    }
+
+    private func rest(_ entry: inout Entry, now: UInt64, using random: any RandomSource) {
+        let delay = entry.schedule.delayAfterFailure(random: random.number())
+        entry.failures += 1
+        entry.next = 0
+        entry.stage = .waiting(until: now + delay)
+    }
+
+    private func name(ofAttempt number: UInt64) -> PeerName? {
+        entries.first {
+            if case .dialing(number, _) = $0.value.stage { true } else { false }
+        }?.key
+    }
+}

@@ -1,0 +1,253 @@
+import PeerNode
+import WorkspaceModel
+
+/// The flags that stand before or after any command.
+struct GlobalFlags: Equatable {
+    var home: String?
+    var socket: String?
+    var workspace: String?
+    var color: String?
+    var timeoutMilliseconds: Int64?
+    var json = false
+    var plain = false
+    var noInput = false
+    var noPager = false
+    var yes = false
+    var quiet = false
+    var verbose = 0
+    var help = false
+    var version = false
+}
+
+/// What a command line says.
+struct ArgumentScan {
+    var globals = GlobalFlags()
+    /// The words of the command, as far as there were any.
+    var words: [String] = []
+    /// `nil` for words that are only the beginning of commands.
+    var command: Command?
+    /// Values by parameter name, read by their types and checked.
+    var values = JSONObject()
+}
+
+/// Reads a command line against the table of commands. Nothing may be abbreviated.
+struct ArgumentScanner {
+    private var tokens: ArraySlice<String>
+    private let commands: [Command]
+    private var scan = ArgumentScan()
+    private var positional: [String] = []
+
+    /// - Parameter arguments: without the program's own name.
+    static func scan(_ arguments: [String], against commands: [Command]) throws(NodeError)
+        -> ArgumentScan
+    {
+        var scanner = ArgumentScanner(tokens: arguments[...], commands: commands)
+        try scanner.takeWords()
+        try scanner.takeArguments()
+        try scanner.place()
+        return scanner.scan
+    }
+
+    private init(tokens: ArraySlice<String>, commands: [Command]) {
+        self.tokens = tokens
+        self.commands = commands
+    }
+
+    // MARK: Words
+
+    private mutating func takeWords() throws(NodeError) {
+        while let token = tokens.first {
+            if isFlag(token) {
+                guard try takeGlobal() else { break }
+                continue
+            }
+            let words = scan.words + [token]
+            guard commands.contains(where: { $0.line?.words.starts(with: words) == true }) else {
+                break
+            }
+            scan.words = words
+            tokens.removeFirst()
+        }
+        scan.command = commands.first { $0.line?.words == scan.words }
+        if scan.command == nil, let token = tokens.first {
+            if isFlag(token) { throw unknownFlag(token) }
+            throw Self.unknownCommand(scan.words + [token], commands)
+        }
+    }
+
+    /// A failure that names the nearest command.
+    static func unknownCommand(_ words: [String], _ commands: [Command]) -> NodeError {
+        let name = words.joined(separator: " ")
+        let names = commands.compactMap { $0.line?.words.joined(separator: " ") }
+        let similar = Similarity.nearest(to: name, in: names)
+        return .usage(
+            "there is no command \(NodeError.quoted(name))",
+            hint: similar.map { "did you mean '\($0)'?" } ?? "wsx-node help")
+    }
+
+    // MARK: Flags
+
+    private func isFlag(_ token: String) -> Bool {
+        token.utf8.first == UInt8(ascii: "-") && token.utf8.count > 1
+    }
+
+    private mutating func takeArguments() throws(NodeError) {
+        while let token = tokens.first {
+            if token == "--" {
+                positional += tokens.dropFirst()
+                tokens = []
+            } else if !isFlag(token) {
+                positional.append(token)
+                tokens.removeFirst()
+            } else if try !takeOwn(), try !takeGlobal() {
+                throw unknownFlag(token)
+            }
+        }
+    }
+
+    private func unknownFlag(_ token: String) -> NodeError {
+        let name = String(token.prefix { $0 != "=" })
+        let own = (scan.command?.flags ?? []).map(\.flag)
+        let bare = String(name.drop { $0 == "-" })
+        let similar = Similarity.nearest(
+            to: bare, in: own + Self.globalNames.map { String($0.dropFirst(2)) })
+        let command = scan.words.joined(separator: " ")
+        return .usage(
+            "unknown flag \(NodeError.quoted(name))",
+            hint: similar.map { "did you mean '--\($0)'?" }
+                ?? "wsx-node help" + (command.isEmpty ? "" : " " + command))
+    }
+
+    /// The flag at the front cut into its name and the value after `=`.
+    private func frontFlag() -> (name: String, value: String?) {
+        let token = tokens.first ?? ""
+        guard let equals = token.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (token, nil) }
+        return (String(token[..<equals]), String(token[token.utf8.index(after: equals)...]))
+    }
+
+    private mutating func takeValue(of name: String, _ attached: String?) throws(NodeError)
+        -> String
+    {
+        tokens.removeFirst()
+        if let attached { return attached }
+        guard let value = tokens.popFirst() else {
+            throw .usage("\(NodeError.quoted(name)) needs a value")
+        }
+        return value
+    }
+
+    private mutating func takeOwn() throws(NodeError) -> Bool {
+        let (name, attached) = frontFlag()
+        let found = scan.command?.flags.first { parameter in
+            name == "--" + parameter.flag || parameter.shortFlag.map { name == "-\($0)" } == true
+        }
+        guard let parameter = found else { return false }
+        if parameter.takesNoValue {
+            tokens.removeFirst()
+            let value = attached == nil ? parameter.impliedValue : nil
+            guard
+                let value = value ?? (attached == "true" ? true : attached == "false" ? false : nil)
+            else { throw .usage("\(NodeError.quoted(name)) takes no value") }
+            try store(value, parameter, name)
+        } else {
+            let text = try takeValue(of: name, attached)
+            try store(try ArgumentText.value(text, parameter, shownAs: name), parameter, name)
+        }
+        return true
+    }
+
+    private mutating func store(
+        _ value: JSONValue, _ parameter: ParameterDefinition, _ shown: String
+    ) throws(NodeError) {
+        if case .list = parameter.shape {
+            let list = scan.values[parameter.name]?.arrayValue ?? []
+            scan.values[parameter.name] = .array(list + [value])
+        } else if scan.values[parameter.name] == nil {
+            scan.values[parameter.name] = value
+        } else {
+            throw .usage("\(NodeError.quoted(shown)) is given twice")
+        }
+    }
+
+    static let globalNames = [
+        "--home", "--socket", "--workspace", "--color", "--timeout", "--json", "--plain",
+        "--no-input", "--no-pager", "--yes", "--quiet", "--verbose", "--help", "--version",
+    ]
+
+    private mutating func takeGlobal() throws(NodeError) -> Bool {
+        let (name, attached) = frontFlag()
+        switch name {
+        case "--home": scan.globals.home = try takeValue(of: name, attached)
+        case "--socket": scan.globals.socket = try takeValue(of: name, attached)
+        case "-w", "--workspace": scan.globals.workspace = try takeValue(of: name, attached)
+        case "--color": scan.globals.color = try color(try takeValue(of: name, attached))
+        case "--timeout":
+            let text = try takeValue(of: name, attached)
+            guard let milliseconds = DurationText.milliseconds(text) else {
+                throw .usage("'--timeout' takes a duration such as 30s")
+            }
+            scan.globals.timeoutMilliseconds = milliseconds
+        default: return attached == nil ? takeSwitch(name) : false
+        }
+        return true
+    }
+
+    private func color(_ word: String) throws(NodeError) -> String {
+        guard ["auto", "always", "never"].contains(word) else {
+            throw .usage("'--color' takes auto, always or never")
+        }
+        return word
+    }
+
+    private mutating func takeSwitch(_ name: String) -> Bool {
+        switch name {
+        case "--json": scan.globals.json = true
+        case "--plain": scan.globals.plain = true
+        case "--no-input": scan.globals.noInput = true
+        case "--no-pager": scan.globals.noPager = true
+        case "-y", "--yes": scan.globals.yes = true
+        case "-q", "--quiet": scan.globals.quiet = true
+        case "-v", "--verbose": scan.globals.verbose += 1
+        case "-h", "--help": scan.globals.help = true
+        case "--version": scan.globals.version = true
+        default: return false
+        }
+        tokens.removeFirst()
+        return true
+    }
+
+    // MARK: Positions
+
+    /// Gives the words without a flag to the parameters that stand there, and checks all.
+    private mutating func place() throws(NodeError) {
+        guard let command = scan.command, let line = command.line, !scan.globals.help else {
+            return
+        }
+        var rest = positional[...]
+        for name in line.positions {
+            guard let parameter = command.parameters.first(where: { $0.name == name }) else {
+                continue
+            }
+            if case .list = parameter.shape {
+                while let text = rest.popFirst() {
+                    let value = try ArgumentText.value(text, parameter, shownAs: name)
+                    try store(value, parameter, name)
+                }
+            } else if let text = rest.popFirst() {
+                let value = try ArgumentText.value(text, parameter, shownAs: name)
+                try store(value, parameter, name)
+            }
+        }
+        if let extra = rest.first {
+            throw .usage(
+                "one word too many: \(NodeError.quoted(extra))",
+                hint: "put text with spaces in quotes: wsx-node \(command.usage)")
+        }
+        if let timeout = scan.globals.timeoutMilliseconds,
+            let own = command.parameters.first(where: { $0.flag == "timeout" }),
+            scan.values[own.name] == nil
+        {
+            scan.values[own.name] = .integer(timeout)
+        }
+    }
+}

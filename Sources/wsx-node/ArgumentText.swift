@@ -1,0 +1,67 @@
+import PeerNode
+import WorkspaceModel
+
+/// Reading a value from a word of the command line, by the type of its parameter.
+enum ArgumentText {
+    /// The value, of the JSON type that the parameter takes on the socket.
+    ///
+    /// Bounds are checked later, for all parameters at once. Times stay text that
+    /// `resolvedTimes` reads, for they need to know what time it is.
+    static func value(
+        _ text: String, _ parameter: ParameterDefinition, shownAs name: String
+    ) throws(NodeError) -> JSONValue {
+        guard let value = value(text, parameter.shape) else {
+            throw NodeError(
+                .badRequest,
+                "\(NodeError.quoted(name)) cannot be \(NodeError.quoted(text))",
+                hint: "it takes \(written(parameter.shape))", reason: "usage",
+                fields: [NodeError.Field(name: parameter.name, reason: Misfit.form.rawValue)])
+        }
+        return value
+    }
+
+    static func value(_ text: String, _ shape: ParameterShape) -> JSONValue? {
+        switch shape {
+        case .text, .identifier, .channel, .member, .workspace, .choice, .time: .string(text)
+        case .integer: integer(text).map(JSONValue.integer)
+        case .duration: DurationText.milliseconds(text).map(JSONValue.integer)
+        case .flag: text == "true" ? true : text == "false" ? false : nil
+        case .list(let element, _): value(text, element)
+        case .json: try? JSONValue(parsing: text)
+        }
+    }
+
+    /// Exact and plain: no sign but `-`, no space.
+    static func integer(_ text: String) -> Int64? {
+        text.utf8.first == UInt8(ascii: "+") ? nil : Int64(text)
+    }
+
+    private static func written(_ shape: ParameterShape) -> String {
+        switch shape {
+        case .duration: "a duration such as 250ms, 30s, 10m, 24h or 7d"
+        case .flag: "true or false"
+        default: shape.words
+        }
+    }
+
+    /// Replaces the times among `values` by milliseconds since 1970.
+    static func resolvedTimes(
+        _ values: JSONObject, of command: Command, io: any ProgramIO
+    ) throws(NodeError) -> JSONObject {
+        var values = values
+        for parameter in command.parameters {
+            guard case .time = parameter.shape, let text = values[parameter.name]?.stringValue
+            else { continue }
+            guard let time = TimeText.milliseconds(text, now: io.now, zone: io.zoneMinutes) else {
+                throw NodeError(
+                    .badRequest,
+                    "'--\(parameter.flag)' cannot be \(NodeError.quoted(text))",
+                    hint: "it takes 2h (ago), 2026-11-20, '2026-11-20 14:03', or milliseconds",
+                    reason: "usage",
+                    fields: [NodeError.Field(name: parameter.name, reason: Misfit.form.rawValue)])
+            }
+            values[parameter.name] = .integer(time)
+        }
+        return values
+    }
+}

@@ -1,0 +1,52 @@
+/// Which fields of an object make a row, for people with titles, for `--plain` without.
+struct ColumnSet {
+    let titles: [String]
+    /// Fields, with a point where they are inside another.
+    let paths: [String]
+
+    init(_ columns: KeyValuePairs<String, String>) {
+        titles = columns.map(\.key)
+        paths = columns.map(\.value)
+    }
+
+    static let messages = ColumnSet([
+        "ID": "id", "AT": "at", "AUTHOR": "author.name", "CHANNEL": "channel", "TEXT": "text",
+    ])
+
+    /// The columns of a method's answer, or `nil` where it is shown field by field.
+    static func of(_ method: String) -> ColumnSet? {
+        switch method {
+        case "workspace.list", "workspace.create", "workspace.select", "workspace.join":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
+                "CHANNELS": "channels", "SELECTED": "selected",
+            ])
+        case "channel.list", "channel.create", "channel.join":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "KIND": "kind", "MEMBERS": "members",
+                "UNREAD": "unread", "TOPIC": "topic",
+            ])
+        case "member.list":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
+            ])
+        case "invite.list", "invite.create", "invite.revoke":
+            ColumnSet([
+                "ID": "id", "STATE": "state", "ROLE": "role", "USED": "used", "USES": "uses",
+                "LINK": "link",
+            ])
+        case "peer.list", "peer.add", "peer.remove":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "STATE": "state", "ADDRESS": "address",
+                "BEHIND": "behind", "AHEAD": "ahead", "ERROR": "last_error",
+            ])
+        case "sync.status":
+            ColumnSet([
+                "PEER": "peer", "WORKSPACE": "workspace", "BEHIND": "behind", "AHEAD": "ahead",
+            ])
+        case "node.doctor":
+            ColumnSet(["ID": "id", "STATE": "state", "MESSAGE": "message", "HINT": "hint"])
+        default: nil
+        }
+    }
+}

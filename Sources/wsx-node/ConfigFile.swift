@@ -1,0 +1,127 @@
+import WorkspaceModel
+
+/// `config.toml`: a subset of TOML with sections, one setting a line, and comments, edited in
+/// place.
+///
+/// Values are texts in quotes, integers, `true` and `false`, and lists of texts. Whatever is not
+/// understood is an error with its line, never ignored.
+struct ConfigFile {
+    /// What a setting may be.
+    enum Kind { case text, flag, list }
+
+    /// Every setting of this build. What is not here is an unknown key.
+    static let known: [(name: String, kind: Kind)] = [
+        ("name", .text), ("net.listen", .text), ("net.announce", .flag), ("net.peers", .list),
+        ("log.level", .text),
+    ]
+
+    /// Larger files are nobody's settings.
+    static let bytesMax = 1024 * 1024
+
+    private var lines: [String]
+    /// The settings that the file gives, in its order: name and value as written.
+    private(set) var settings: [(name: String, value: String)] = []
+    private var lineOf: [String: Int] = [:]
+
+    init(_ bytes: [UInt8]) throws(NodeError) {
+        guard bytes.count <= Self.bytesMax, let text = String(validating: bytes, as: UTF8.self)
+        else { throw .badConfiguration("the file is too large or not UTF-8") }
+        lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        if lines.last == "" { lines.removeLast() }
+        try read()
+    }
+
+    /// The file as it is to be written, with a newline at its end.
+    var bytes: [UInt8] { Array((lines.joined(separator: "\n") + (lines.isEmpty ? "" : "\n")).utf8) }
+
+    // MARK: Reading
+
+    private mutating func read() throws(NodeError) {
+        settings = []
+        lineOf = [:]
+        var section = ""
+        for (index, line) in lines.enumerated() {
+            switch try ConfigLine(line, number: index + 1) {
+            case .blank: continue
+            case .section(let name): section = name + "."
+            case .setting(let key, let value):
+                let name = section + key
+                try Self.check(name, value, line: index + 1)
+                guard lineOf.updateValue(index, forKey: name) == nil else {
+                    throw .badConfiguration(
+                        "\(NodeError.quoted(name)) is set twice", line: index + 1)
+                }
+                settings.append((name, value))
+            }
+        }
+    }
+
+    private static func check(_ name: String, _ value: String, line: Int?) throws(NodeError) {
+        guard let kind = known.first(where: { $0.name == name })?.kind else {
+            throw unknown(name, line: line)
+        }
+        let fits =
+            switch kind {
+            case .text: ConfigLine.text(value) != nil
+            case .flag: value == "true" || value == "false"
+            case .list: ConfigLine.list(value) != nil
+            }
+        guard fits else {
+            throw .badConfiguration(
+                "\(NodeError.quoted(name)) cannot be \(NodeError.quoted(value))", line: line,
+                hint: kind == .flag
+                    ? "true or false" : kind == .text ? "\"text\"" : "[\"a\", \"b\"]")
+        }
+    }
+
+    private static func unknown(_ name: String, line: Int?) -> NodeError {
+        .badConfiguration(
+            "there is no setting \(NodeError.quoted(name))", line: line,
+            hint: "one of " + known.map(\.name).joined(separator: ", "))
+    }
+
+    /// The value of a setting, texts without their quotes.
+    func text(of name: String) throws(NodeError) -> String {
+        guard Self.known.contains(where: { $0.name == name }) else {
+            throw Self.unknown(name, line: nil)
+        }
+        guard let value = settings.first(where: { $0.name == name })?.value else {
+            throw .notFound("setting", name, hint: "it has its default: wsx-node config list")
+        }
+        return ConfigLine.text(value) ?? value
+    }
+
+    // MARK: Writing
+
+    /// Changes one setting in its line, keeping the comment behind it, or adds it to its section.
+    mutating func set(_ name: String, to given: String) throws(NodeError) {
+        let kind = Self.known.first { $0.name == name }?.kind
+        let value =
+            kind == .text ? JSONValue.string(ConfigLine.text(given) ?? given).text : given
+        try Self.check(name, value, line: nil)
+        if let index = lineOf[name] {
+            lines[index] = ConfigLine.replacing(lines[index], by: value)
+        } else {
+            insert(name, value)
+        }
+        try read()
+    }
+
+    private mutating func insert(_ name: String, _ value: String) {
+        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            let firstSection = lines.firstIndex { $0.utf8.first == UInt8(ascii: "[") }
+            return lines.insert("\(name) = \(value)", at: firstSection ?? lines.count)
+        }
+        let header = lines.firstIndex { line in
+            if case .section(parts[0])? = try? ConfigLine(line, number: 0) { true } else { false }
+        }
+        if let header {
+            lines.insert("\(parts[1]) = \(value)", at: header + 1)
+        } else {
+            if !lines.isEmpty { lines.append("") }
+            lines += ["[\(parts[0])]", "\(parts[1]) = \(value)"]
+        }
+    }
+}

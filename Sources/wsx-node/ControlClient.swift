@@ -1,0 +1,83 @@
+import PeerNode
+import WorkspaceModel
+
+/// The other end of the control socket: one call after another, and a stream of events.
+struct ControlClient {
+    private let transport: any ControlTransport
+    private let timeoutMilliseconds: Int64?
+    private var received: [UInt8] = []
+    private var scanned = 0
+    private var lastID: Int64 = 0
+    /// Events that came while an answer was awaited.
+    private var events: [JSONValue] = []
+
+    /// - Parameter timeoutMilliseconds: for each answer; `nil` waits for ever.
+    init(_ transport: any ControlTransport, timeoutMilliseconds: Int64?) {
+        self.transport = transport
+        self.timeoutMilliseconds = timeoutMilliseconds
+    }
+
+    /// Calls a method and waits for its answer.
+    mutating func call(_ method: String, _ parameters: JSONObject) throws(NodeError) -> JSONValue {
+        lastID += 1
+        let request: JSONValue = [
+            "jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method),
+            "params": .object(parameters),
+        ]
+        let line = request.bytes
+        guard line.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
+        try transport.send(line + [UInt8(ascii: "\n")])
+        while true {
+            guard let answer = try nextLine(within: timeoutMilliseconds) else { throw Self.ended }
+            if answer["method"]?.stringValue == "event" {
+                events.append(answer["params"] ?? .null)
+                continue
+            }
+            let id = answer["id"]
+            guard id == .integer(lastID) || id == .null else { continue }
+            if let error = answer["error"] { throw NodeError(json: error) }
+            return answer["result"] ?? .null
+        }
+    }
+
+    /// Opens a stream; `nextEvent()` reads it.
+    mutating func subscribe(_ parameters: JSONObject) throws(NodeError) {
+        _ = try call("events.subscribe", parameters)
+    }
+
+    /// The next event, or `nil` when the daemon has ended the connection.
+    mutating func nextEvent() throws(NodeError) -> JSONValue? {
+        if !events.isEmpty { return events.removeFirst() }
+        while let line = try nextLine(within: nil) {
+            if line["method"]?.stringValue == "event" { return line["params"] ?? .null }
+            if let error = line["error"] { throw NodeError(json: error) }
+        }
+        return nil
+    }
+
+    /// Reads until the daemon closes the connection.
+    mutating func waitForEnd() throws(NodeError) {
+        while try nextLine(within: 10_000) != nil {}
+    }
+
+    private static let ended = NodeError(
+        .stopping, "the daemon ended the connection before it answered", hint: "wsx-node up",
+        reason: "control.ended")
+
+    private mutating func nextLine(within milliseconds: Int64?) throws(NodeError) -> JSONValue? {
+        while true {
+            while scanned < received.count, received[scanned] != UInt8(ascii: "\n") { scanned += 1 }
+            if scanned < received.count {
+                let line = Array(received[..<scanned])
+                received.removeFirst(scanned + 1)
+                scanned = 0
+                do { return try JSONValue(parsing: line) } catch { throw .badJSON(error) }
+            }
+            let bytes = try transport.receive(within: milliseconds)
+            if bytes.isEmpty { return nil }
+            received += bytes
+            // Twice the longest line: more is no daemon of ours.
+            guard received.count <= 2 * Limits.controlLineBytesMax else { throw .lineTooLong }
+        }
+    }
+}

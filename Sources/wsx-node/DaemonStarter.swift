@@ -1,0 +1,99 @@
+import Glibc
+import PeerNode
+import WorkspaceModel
+
+/// Starts a detached daemon: its own session, no descriptor of the caller, its log in a file.
+struct DaemonStarter {
+    let paths: Paths
+    /// Words for `daemon run`.
+    let options: [String]
+
+    /// How long a daemon may take until it answers, in steps of 10 ms.
+    private static let stepsMax = 1_500
+    /// How much of the log of a daemon that ended at once is worth showing.
+    private static let lastLines = 3
+
+    /// Returns when the daemon's socket answers.
+    ///
+    /// - Throws: with the last lines of its log when it ends instead.
+    func start() throws(NodeError) {
+        let home = HomeFolder(data: absolute(paths.data), socket: absolute(paths.socket))
+        try home.prepare()
+        let (process, logStart) = try spawn(home)
+        for _ in 0..<Self.stepsMax {
+            if (try? UnixTransport(paths.socket)) != nil { return }
+            var status: Int32 = 0
+            if waitpid(process, &status, WNOHANG) == process {
+                throw ended(status, home, logStart)
+            }
+            usleep(10_000)
+        }
+        throw NodeError(
+            .timeout, "the daemon has started and does not answer",
+            hint: "read \(NodeError.quotedPath(home.log))", reason: "node.start")
+    }
+
+    private func spawn(_ home: HomeFolder) throws(NodeError) -> (pid: Int32, logStart: Int64) {
+        do throws(SystemError) {
+            let log = try DetachedProcess.openLog(home.log)
+            let logStart = try FileSystem.status(of: home.log).byteCount
+            let process = try DetachedProcess.start(
+                executable: "/proc/self/exe", arguments: words(home),
+                environment: Self.environment, log: log)
+            return (process, logStart)
+        } catch { throw .badConfiguration("cannot start the daemon: \(error)") }
+    }
+
+    private func words(_ home: HomeFolder) -> [String] {
+        var words: [String] = []
+        if paths.home != nil { words += ["--home", home.data] }
+        return words + ["--socket", home.socket, "daemon", "run"] + options
+    }
+
+    /// The daemon's folder is the root of the file system, so that it keeps nothing mounted.
+    private func absolute(_ path: String) -> String {
+        guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+
+    /// The caller's, without what makes a crash print memory into the log.
+    private static var environment: [String] {
+        var all: [String] = []
+        var entry = environ
+        while let text = entry.pointee {
+            let line = String(cString: text)
+            if !line.utf8.starts(with: "SWIFT_BACKTRACE=".utf8) { all.append(line) }
+            entry += 1
+        }
+        return all + ["SWIFT_BACKTRACE=enable=no"]
+    }
+
+    // MARK: Failures
+
+    private func ended(_ status: Int32, _ home: HomeFolder, _ logStart: Int64) -> NodeError {
+        let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+        let kind: NodeError.Kind =
+            switch code {
+            case NodeError.Kind.inUse.exitStatus: .inUse
+            case NodeError.Kind.badRequest.exitStatus: .badRequest
+            case NodeError.Kind.badConfiguration.exitStatus: .badConfiguration
+            case NodeError.Kind.storeFailed.exitStatus: .storeFailed
+            default: .internal
+            }
+        let said = lastWords(home.log, after: logStart)
+        return NodeError(
+            kind,
+            "the daemon ended at once, with status \(code)"
+                + (said.isEmpty ? "" : ": " + said.joined(separator: "; ")),
+            hint: "read \(NodeError.quotedPath(home.log))", reason: "node.start")
+    }
+
+    /// What the daemon wrote to its log before it ended.
+    private func lastWords(_ path: String, after start: Int64) -> [String] {
+        let bytes = (try? FileSystem.read(path, byteCountMax: 16 * 1024 * 1024)) ?? []
+        let own = bytes.dropFirst(Int(clamping: start))
+        return own.split(separator: UInt8(ascii: "\n")).suffix(Self.lastLines)
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+}

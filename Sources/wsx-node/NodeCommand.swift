@@ -1,0 +1,54 @@
+import PeerNode
+import WorkspaceModel
+
+/// `daemon run`: this process becomes the node.
+enum NodeCommand {
+    /// Runs the node until it is told to stop, and then ends the process.
+    ///
+    /// - Throws: why there is no node, such as `in_use`.
+    static func run(
+        paths: Paths, scan: ArgumentScan, environment: [String: String], io: any ProgramIO
+    ) throws(NodeError) -> Int32 {
+        let file = try ConfigFile(io.readFile(paths.configuration) ?? [])
+        var settings = NodeProcess.Settings(
+            home: HomeFolder(data: paths.data, socket: paths.socket),
+            homeName: paths.home ?? paths.data)
+        settings.loop = try loopOptions(scan, file)
+        settings.logLevel = try logLevel(scan, file, environment)
+        settings.journal = environment["JOURNAL_STREAM"]
+        try NodeProcess.run(settings)
+    }
+
+    /// What stands on the command line, otherwise in the settings, otherwise what is usual.
+    static func loopOptions(
+        _ scan: ArgumentScan, _ file: ConfigFile
+    ) throws(NodeError) -> NodeLoop.Options {
+        var options = NodeLoop.Options()
+        if let text = scan.values["listen"]?.stringValue {
+            options.listen = try ListenAddress(text)
+        } else if let text = try? file.text(of: "net.listen") {
+            do { options.listen = try ListenAddress(text) } catch {
+                throw .badConfiguration("net.listen: \(error.message)", hint: error.hint)
+            }
+        }
+        if let word = scan.values["announce"]?.stringValue {
+            options.announces = word == "on"
+        } else if let word = try? file.text(of: "net.announce") {
+            options.announces = word == "true"
+        }
+        return options
+    }
+
+    private static func logLevel(
+        _ scan: ArgumentScan, _ file: ConfigFile, _ environment: [String: String]
+    ) throws(NodeError) -> LogLevel {
+        if scan.globals.verbose > 0 { return .debug }
+        let word = environment["WSX_NODE_LOG"] ?? (try? file.text(of: "log.level")) ?? "info"
+        guard let level = LogLevel(word: word) else {
+            throw .badConfiguration(
+                "there is no log level \(NodeError.quoted(word))",
+                hint: "error, warn, info or debug")
+        }
+        return level
+    }
+}

@@ -1,0 +1,57 @@
+import WorkspaceModel
+
+/// Where this home keeps its things (section 4.8.7).
+struct Paths: Equatable {
+    /// The folder given by `--home` or `WSX_NODE_HOME`; `nil` for the folders of the account.
+    let home: String?
+    /// `config.toml`.
+    let configuration: String
+    /// The folder of identity, store and log.
+    let data: String
+    /// The folder of what can be lost.
+    let state: String
+    /// The control socket.
+    let socket: String
+
+    /// Longest path that a Unix socket can have, in bytes: 108 with its NUL.
+    private static let socketBytesMax = 107
+
+    init(
+        home flag: String?, socket flagSocket: String?, environment: [String: String],
+        io: any ProgramIO
+    ) throws(NodeError) {
+        func value(_ name: String) -> String? {
+            environment[name].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        if let home = flag ?? value("WSX_NODE_HOME") {
+            self.home = home
+            configuration = home + "/config.toml"
+            data = home
+            state = home
+            socket = flagSocket ?? value("WSX_NODE_SOCKET") ?? home + "/control.sock"
+        } else {
+            guard let account = value("HOME") ?? io.accountHome else {
+                throw .badConfiguration("there is no home folder", hint: "give --home DIR")
+            }
+            func folder(_ name: String, _ otherwise: String) -> String {
+                // The XDG rules ignore a relative path.
+                let given = value(name).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
+                return (given ?? account + otherwise) + "/wsx-node"
+            }
+            self.home = nil
+            configuration = folder("XDG_CONFIG_HOME", "/.config") + "/config.toml"
+            data = folder("XDG_DATA_HOME", "/.local/share")
+            state = folder("XDG_STATE_HOME", "/.local/state")
+            let runtime = value("XDG_RUNTIME_DIR").map { $0 + "/wsx-node" } ?? state + "/run"
+            socket = flagSocket ?? value("WSX_NODE_SOCKET") ?? runtime + "/control.sock"
+        }
+        guard socket.utf8.count <= Self.socketBytesMax else {
+            throw .badConfiguration(
+                "the path of the control socket is longer than \(Self.socketBytesMax) bytes",
+                hint: "give a shorter --home or --socket")
+        }
+    }
+
+    /// The daemon's own log, where it runs detached.
+    var log: String { data + "/daemon.log" }
+}

@@ -1,0 +1,131 @@
+import PeerNode
+import WorkspaceModel
+
+/// The command line from argv to the exit status.
+enum Program {
+    /// Runs one command line.
+    ///
+    /// - Parameter arguments: without the program's own name.
+    /// - Returns: the exit status of section 4.8.6.
+    static func run(
+        arguments: [String], environment: [String: String], io: any ProgramIO
+    ) -> Int32 {
+        if arguments == ["version"] || arguments == ["--version"] {
+            io.print("wsx-node \(Release.version)\n")
+            return 0
+        }
+        var wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
+        do throws(NodeError) {
+            let scan = try ArgumentScanner.scan(arguments, against: Command.all)
+            wantsJSON = scan.globals.json
+            return try Session(scan: scan, environment: environment, io: io).run()
+        } catch {
+            report(error, json: wantsJSON, io: io)
+            return error.exitStatus
+        }
+    }
+
+    /// The failure on standard error: for programs as the error object, for people as sentences.
+    static func report(_ error: NodeError, json: Bool, io: any ProgramIO) {
+        if json {
+            io.printError(error.json.text + "\n")
+            return
+        }
+        io.printError("wsx-node: \(sanitised(error.message))\n")
+        for field in error.fields.dropFirst() {
+            io.printError("          \(sanitised(field.name)): \(sanitised(field.reason))\n")
+        }
+        if let hint = error.hint { io.printError("hint: \(sanitised(hint))\n") }
+    }
+}
+
+/// One command line that was understood, with everything it needs to run.
+struct Session {
+    let scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
+    var globals: GlobalFlags { scan.globals }
+
+    func run() throws(NodeError) -> Int32 {
+        if globals.version {
+            return version()
+        }
+        guard let command = scan.command else { return try withoutCommand() }
+        if globals.help {
+            io.print(Manual.help(for: command))
+            return 0
+        }
+        return command.needs == .nothing ? try runLocally(command) : try runRemotely(command)
+    }
+
+    /// Bare words that are the beginning of commands, or nothing at all.
+    private func withoutCommand() throws(NodeError) -> Int32 {
+        if scan.words.isEmpty {
+            io.print(globals.help ? Manual.fullHelp : Manual.shortHelp)
+            return 0
+        }
+        let list = Manual.help(under: scan.words) ?? Manual.shortHelp
+        if globals.help {
+            io.print(list)
+            return 0
+        }
+        io.printError(list)
+        return 2
+    }
+
+    private func version() -> Int32 {
+        io.print(globals.json ? Release.json.text + "\n" : "wsx-node \(Release.version)\n")
+        return 0
+    }
+
+    func paths() throws(NodeError) -> Paths {
+        try Paths(home: globals.home, socket: globals.socket, environment: environment, io: io)
+    }
+
+    private func runLocally(_ command: Command) throws(NodeError) -> Int32 {
+        switch command.name {
+        case "node.version": return version()
+        case "socket": io.print(try paths().socket + "\n")
+        case "help": return try help()
+        case "rpc": return try callRaw()
+        case "up": return try up()
+        case "daemon.run":
+            return try NodeCommand.run(
+                paths: try paths(), scan: scan, environment: environment, io: io)
+        default: try settings(command)
+        }
+        return 0
+    }
+
+    private func help() throws(NodeError) -> Int32 {
+        let words = scan.values["topic"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        if words.isEmpty {
+            io.print(Manual.fullHelp)
+            return 0
+        }
+        if let command = Command.all.first(where: { $0.line?.words == words }) {
+            io.print(Manual.help(for: command))
+        } else if let list = Manual.help(under: words) {
+            io.print(list)
+        } else {
+            throw ArgumentScanner.unknownCommand(words, Command.all)
+        }
+        return 0
+    }
+
+    private func settings(_ command: Command) throws(NodeError) {
+        let path = try paths().configuration
+        if command.name == "config.path" { return io.print(path + "\n") }
+        var file = try ConfigFile(io.readFile(path) ?? [])
+        let setting = scan.values["setting"]?.stringValue ?? ""
+        switch command.name {
+        case "config.get": io.print(sanitised(try file.text(of: setting)) + "\n")
+        case "config.set":
+            try file.set(setting, to: scan.values["value"]?.stringValue ?? "")
+            try io.replaceFile(path, with: file.bytes)
+        default:
+            for (name, value) in file.settings { io.print("\(name)\t\(sanitised(value))\n") }
+        }
+    }
+}

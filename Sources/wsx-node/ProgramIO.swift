@@ -1,0 +1,43 @@
+import WorkspaceModel
+
+/// What the command line sees of the world. Tests give it one made of arrays.
+protocol ProgramIO: AnyObject {
+    /// Writes to standard output. A reader that went away ends the process with 141, silently.
+    func print(_ text: String)
+    /// Writes to standard error, and goes on when nobody reads it.
+    func printError(_ text: String)
+    /// All of standard input, at most `limit` bytes and one more.
+    func readInput(limit: Int) -> [UInt8]
+    /// Whether standard input is a terminal.
+    var isInputTerminal: Bool { get }
+    /// Whether standard output is a terminal.
+    var isOutputTerminal: Bool { get }
+    /// Milliseconds since 1970.
+    var now: Int64 { get }
+    /// Minutes that local time is ahead of UTC at `milliseconds` since 1970.
+    func zoneMinutes(at milliseconds: Int64) -> Int64
+    /// The home folder of the account, for want of `HOME`.
+    var accountHome: String? { get }
+    /// The number of the account.
+    var userID: UInt32 { get }
+    /// Opens a connection to a control socket.
+    func connect(_ path: String) throws(NodeError) -> any ControlTransport
+    /// The bytes of a file, or `nil` where there is none.
+    func readFile(_ path: String) throws(NodeError) -> [UInt8]?
+    /// Writes a whole file, mode 0600, so that it is never seen half written.
+    func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError)
+    /// Starts a daemon for a home and returns when it answers.
+    func startDaemon(_ paths: Paths, options: [String]) throws(NodeError)
+    /// Waits until nothing listens on `path` any more, at most so long.
+    func waitUntilGone(_ path: String, milliseconds: Int64) -> Bool
+}
+
+/// A stream of bytes to a daemon.
+protocol ControlTransport: AnyObject {
+    /// Writes all of `bytes`.
+    func send(_ bytes: [UInt8]) throws(NodeError)
+    /// The next bytes; empty at the end of the stream.
+    ///
+    /// - Parameter milliseconds: how long to wait, `nil` for ever. Throws `timeout`.
+    func receive(within milliseconds: Int64?) throws(NodeError) -> [UInt8]
+}

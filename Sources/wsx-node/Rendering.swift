@@ -1,0 +1,195 @@
+import PeerNode
+import WorkspaceModel
+
+/// Answers as text: for programs exactly as they came, for people in columns.
+///
+/// Every text in an answer is foreign and goes through `sanitised`.
+struct Rendering {
+    private let isJSON: Bool
+    private let isPlain: Bool
+    private let hasColour: Bool
+    private let now: Int64
+    private let zone: (Int64) -> Int64
+
+    init(globals: GlobalFlags, environment: [String: String], io: any ProgramIO) {
+        isJSON = globals.json
+        isPlain = globals.plain
+        hasColour = Self.wantsColour(globals.color, environment, isTerminal: io.isOutputTerminal)
+        now = io.now
+        zone = io.zoneMinutes
+    }
+
+    /// The flag decides, then `NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`, then the terminal.
+    static func wantsColour(_ flag: String?, _ environment: [String: String], isTerminal: Bool)
+        -> Bool
+    {
+        if flag == "always" { return true }
+        if flag == "never" || environment["NO_COLOR"]?.isEmpty == false { return false }
+        if environment["FORCE_COLOR"]?.isEmpty == false { return true }
+        return isTerminal && environment["TERM"] != "dumb"
+    }
+
+    /// The answer of a method; every line ends with a newline.
+    func text(_ result: JSONValue, of method: String) -> String {
+        if isJSON {
+            let objects = result["items"]?.arrayValue ?? [result]
+            return objects.map { $0.text + "\n" }.joined()
+        }
+        switch method {
+        case "message.history", "message.get":
+            var lastDay: Int64?
+            let items = result["items"]?.arrayValue ?? []
+            return isPlain
+                ? columns(items, .messages)
+                : messages(items, lastDay: &lastDay, namesChannel: false)
+        case "message.send": return sent(result)
+        case "invite.create" where !isPlain: return invite(result)
+        case "node.status" where !isPlain: return status(result)
+        case "node.doctor" where !isPlain: return findings(result)
+        case "net.suspend", "net.resume", "net.status": return fields(result)
+        default: break
+        }
+        if let table = ColumnSet.of(method) {
+            return columns(result["items"]?.arrayValue ?? [result], table)
+        }
+        return fields(result)
+    }
+
+    /// One event of a stream.
+    func event(_ event: JSONValue) -> String {
+        if isJSON { return event.text + "\n" }
+        let words = [
+            shown(event["cursor"]), shown(event["type"]), shown(event["data"]?["id"]),
+            shown(event["data"]?["text"]),
+        ]
+        return words.joined(separator: isPlain ? "\t" : "  ") + "\n"
+    }
+
+    // MARK: Messages
+
+    /// Messages under lines that name the day.
+    ///
+    /// - Parameter lastDay: the day that the line before belongs to, kept between calls.
+    func messages(_ items: [JSONValue], lastDay: inout Int64?, namesChannel: Bool) -> String {
+        if isJSON { return items.map { $0.text + "\n" }.joined() }
+        if isPlain { return columns(items, .messages) }
+        let widest = items.map { columnWidth(shown($0["author"]?["name"])) }.max() ?? 0
+        let today = TimeText.local(now, zone: zone).day
+        var text = ""
+        for item in items {
+            let (day, clock) = TimeText.local(item["at"]?.integerValue ?? 0, zone: zone)
+            if day != lastDay {
+                text += dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n"
+                lastDay = day
+            }
+            let author = padded(shown(item["author"]?["name"]), min(widest, 24))
+            let body = item["deleted"]?.isNull == false ? "(deleted)" : shown(item["text"])
+            let edited = item["edited_at"]?.integerValue == nil ? "" : " (edited)"
+            let channel = namesChannel ? shortID(item["channel"]) + "  " : ""
+            text += "\(clock)  \(channel)\(bold(author))  \(body)\(edited)\n"
+        }
+        return text
+    }
+
+    private func sent(_ message: JSONValue) -> String {
+        if isPlain { return shown(message["id"]) + "\n" }
+        let holders = message["holders"]?.integerValue ?? 1
+        return "\(shown(message["id"]))  held by \(holders) device\(holders == 1 ? "" : "s")\n"
+    }
+
+    // MARK: Single objects
+
+    private func invite(_ invite: JSONValue) -> String {
+        let uses = invite["uses"]?.integerValue ?? 1
+        let people = uses == 1 ? "one person" : "\(uses) people"
+        let left = max(0, (invite["expires_at"]?.integerValue ?? now) - now)
+        let minutes = (left + 30_000) / 60_000 * 60_000
+        return "\(people), \(DurationText.text(minutes)), role \(shown(invite["role"]))\n"
+            + "  link  \(shown(invite["link"]))\n"
+    }
+
+    private func status(_ status: JSONValue) -> String {
+        let peers = status["peers"]
+        var text = "identity   \(shown(status["identity"]?["name"]))  \(shown(status["device"]))\n"
+        text += "home       \(shown(status["home"]))\n"
+        text += "listening  \(shown(status["listen"]))\n"
+        text += "peers      \(shown(peers?["connected"])) connected, "
+        text += "\(shown(peers?["waiting"])) waiting\n"
+        for workspace in status["workspaces"]?.arrayValue ?? [] {
+            text += "workspace  \(shown(workspace["name"]))  \(shown(workspace["operations"])) "
+            text += "operations, \(shown(workspace["behind"])) behind\n"
+        }
+        for warning in status["warnings"]?.arrayValue ?? [] {
+            text += "warn       \(shown(warning["message"]))\n"
+            if warning["hint"]?.isNull == false { text += "           \(shown(warning["hint"]))\n" }
+        }
+        return text
+    }
+
+    private func findings(_ result: JSONValue) -> String {
+        (result["items"]?.arrayValue ?? []).map { finding in
+            let line = "\(padded(shown(finding["state"]), 5))\(shown(finding["message"]))\n"
+            let hint = finding["hint"].flatMap { $0.isNull ? nil : $0 }
+            return line + (hint.map { "     fix: \(shown($0))\n" } ?? "")
+        }.joined()
+    }
+
+    /// An object, one field a line.
+    private func fields(_ value: JSONValue) -> String {
+        let members = value.objectValue?.members ?? []
+        let widest = members.map(\.key.utf8.count).max() ?? 0
+        return members.map { member in
+            isPlain
+                ? "\(member.key)\t\(shown(member.value))\n"
+                : "\(padded(sanitised(member.key), widest))  \(shown(member.value))\n"
+        }.joined()
+    }
+
+    // MARK: Columns
+
+    private func columns(_ items: [JSONValue], _ set: ColumnSet) -> String {
+        let rows = items.map { item in set.paths.map { shown(Self.value(item, at: $0)) } }
+        if isPlain { return rows.map { $0.joined(separator: "\t") + "\n" }.joined() }
+        if rows.isEmpty { return "" }
+        let lines = [set.titles] + rows
+        let widths = set.titles.indices.map { column in
+            min(40, lines.map { columnWidth($0[column]) }.max() ?? 0)
+        }
+        return lines.enumerated().map { index, row in
+            let cells = zip(row, widths).map { padded($0, $1) }.joined(separator: "  ")
+            let end = cells.utf8.lastIndex { $0 != 0x20 }
+            let line = end.map { String(cells[...$0]) } ?? ""
+            return (index == 0 ? dim(line) : line) + "\n"
+        }.joined()
+    }
+
+    private static func value(_ item: JSONValue, at path: String) -> JSONValue? {
+        var value: JSONValue? = item
+        for key in path.split(separator: ".") { value = value?[String(key)] }
+        return value
+    }
+
+    /// A value as text in one line, safe for the terminal.
+    private func shown(_ value: JSONValue?) -> String {
+        switch value {
+        case nil, .null: "-"
+        case .bool(let answer): answer ? "yes" : "no"
+        case .integer(let number): String(number)
+        case .decimal(let text): text
+        case .string(let text): sanitised(text)
+        case .array(let list): list.isEmpty ? "-" : list.map(shown).joined(separator: ", ")
+        case .object: value?["name"] != nil ? shown(value?["name"]) : value?.text ?? ""
+        }
+    }
+
+    private func shortID(_ value: JSONValue?) -> String {
+        String(shown(value).unicodeScalars.prefix(10).map(Character.init))
+    }
+
+    private func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - columnWidth(text)))
+    }
+
+    private func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+    private func dim(_ text: String) -> String { hasColour ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+}

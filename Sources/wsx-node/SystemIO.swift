@@ -1,0 +1,148 @@
+import Glibc
+import WorkspaceModel
+
+/// The world as the operating system gives it.
+final class SystemIO: ProgramIO {
+    var isInputTerminal: Bool { isatty(0) == 1 }
+    var isOutputTerminal: Bool { isatty(1) == 1 }
+    var userID: UInt32 { getuid() }
+
+    var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    func zoneMinutes(at milliseconds: Int64) -> Int64 {
+        var seconds = time_t(milliseconds / 1_000)
+        var local = tm()
+        return localtime_r(&seconds, &local) == nil ? 0 : Int64(local.tm_gmtoff) / 60
+    }
+
+    var accountHome: String? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: 16 * 1024)
+        guard getpwuid_r(getuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil,
+            let path = entry.pw_dir
+        else { return nil }
+        return String(cString: path)
+    }
+
+    // MARK: Standard streams
+
+    func print(_ text: String) {
+        if !Self.write(Array(text.utf8), to: 1) { exit(errno == EPIPE ? 141 : 1) }
+    }
+
+    func printError(_ text: String) { _ = Self.write(Array(text.utf8), to: 2) }
+
+    /// Whether all of it was written. A closed descriptor takes everything, as /dev/null does.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EBADF { return true }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    func readInput(limit: Int) -> [UInt8] { Self.readAll(0, limit: limit) }
+
+    private static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8] {
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while all.count <= limit {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            all += chunk[..<count]
+        }
+        return Array(all.prefix(limit + 1))
+    }
+
+    // MARK: Files
+
+    func readFile(_ path: String) throws(NodeError) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw Self.fileFailure("cannot read", path)
+        }
+        defer { close(descriptor) }
+        return Self.readAll(descriptor, limit: ConfigFile.bytesMax)
+    }
+
+    func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError) {
+        try Self.makeFolder(Self.folder(of: path))
+        let draft = path + ".new"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.fileFailure("cannot write", draft) }
+        let isWritten = Self.write(bytes, to: descriptor) && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, rename(draft, path) == 0 else {
+            throw Self.fileFailure("cannot write", path)
+        }
+    }
+
+    static func folder(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
+    }
+
+    /// Makes a folder and those above it, mode 0700.
+    static func makeFolder(_ path: String) throws(NodeError) {
+        if path.isEmpty || mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT else { throw fileFailure("cannot make the folder", path) }
+        try makeFolder(folder(of: path))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw fileFailure("cannot make the folder", path)
+        }
+    }
+
+    static func fileFailure(_ what: String, _ path: String) -> NodeError {
+        let reason = String(cString: strerror(errno))
+        return .badConfiguration("\(what) \(NodeError.quoted(path)): \(reason)")
+    }
+
+    // MARK: Daemon
+
+    func connect(_ path: String) throws(NodeError) -> any ControlTransport {
+        try UnixTransport(path)
+    }
+
+    func startDaemon(_ paths: Paths, options: [String]) throws(NodeError) {
+        try DaemonStarter(paths: paths, options: options).start()
+    }
+
+    func waitUntilGone(_ path: String, milliseconds: Int64) -> Bool {
+        let deadline = now + milliseconds
+        while access(path, F_OK) == 0 {
+            if now > deadline { return false }
+            usleep(10_000)
+        }
+        return true
+    }
+}
+
+extension Program {
+    /// Runs this process's command line and ends it.
+    static func runProcess() -> Never {
+        // A reader that goes away is seen as an error of `write`, and ends us with 141.
+        signal(SIGPIPE, SIG_IGN)
+        var environment: [String: String] = [:]
+        var entry = environ
+        while let text = entry.pointee {
+            let pair = String(cString: text)
+            if let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) {
+                environment[String(pair[..<equals])] =
+                    String(pair[pair.utf8.index(after: equals)...])
+            }
+            entry += 1
+        }
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        exit(run(arguments: arguments, environment: environment, io: SystemIO()))
+    }
+}

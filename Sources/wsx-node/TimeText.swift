@@ -1,0 +1,88 @@
+import PeerNode
+
+/// Points in time as people read and write them, in local time.
+enum TimeText {
+    /// Days since 1970 of a date in the Gregorian calendar.
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+            - 719_468
+    }
+
+    /// The date of a day since 1970.
+    static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let march = (5 * dayOfYear + 2) / 153
+        let month = march < 10 ? march + 3 : march - 9
+        return (
+            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month,
+            dayOfYear - (153 * march + 2) / 5 + 1
+        )
+    }
+
+    /// `14:03` and the day since 1970, in local time.
+    static func local(_ milliseconds: Int64, zone: (Int64) -> Int64) -> (day: Int64, clock: String)
+    {
+        let bounded = min(max(milliseconds, 0), 253_402_300_799_000)
+        let minutes = bounded / 60_000 + zone(bounded)
+        let day = minutes >= 0 ? minutes / 1_440 : -1
+        let minute = minutes - day * 1_440
+        return (day, twoDigits(minute / 60) + ":" + twoDigits(minute % 60))
+    }
+
+    /// `Fri 20 Nov`, with the year where it is another than today's; `Today`, `Yesterday`.
+    static func dayLine(_ day: Int64, today: Int64) -> String {
+        if day == today { return "Today" }
+        if day == today - 1 { return "Yesterday" }
+        let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+        let months = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ]
+        let date = date(ofDay: day)
+        let weekday = weekdays[Int(((day % 7) + 7) % 7)]
+        let text = "\(weekday) \(date.day) \(months[Int(date.month - 1)])"
+        return date.year == Self.date(ofDay: today).year ? text : "\(text) \(date.year)"
+    }
+
+    /// Reads `2h` (ago), `2026-11-20`, `2026-11-20 14:03`, or milliseconds since 1970.
+    static func milliseconds(_ text: String, now: Int64, zone: (Int64) -> Int64) -> Int64? {
+        if let ago = DurationText.milliseconds(text) { return max(0, now - min(ago, now)) }
+        if let exact = ArgumentText.integer(text) { return exact }
+        let bytes = Array(text.utf8)
+        guard bytes.count == 10 || (bytes.count == 16 && [0x20, 0x54].contains(bytes[10])),
+            let year = number(bytes[0..<4]), bytes[4] == 0x2D, let month = number(bytes[5..<7]),
+            bytes[7] == 0x2D, let day = number(bytes[8..<10]), (1970...9_999).contains(year),
+            (1...12).contains(month), (1...31).contains(day)
+        else { return nil }
+        var minutes = days(year: year, month: month, day: day) * 1_440
+        guard date(ofDay: minutes / 1_440).day == day else { return nil }
+        if bytes.count == 16 {
+            guard let hour = number(bytes[11..<13]), bytes[13] == 0x3A,
+                let minute = number(bytes[14..<16]), hour < 24, minute < 60
+            else { return nil }
+            minutes += hour * 60 + minute
+        }
+        return max(0, (minutes - zone(minutes * 60_000)) * 60_000)
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        var number: Int64 = 0
+        for digit in digits {
+            guard (0x30...0x39).contains(digit) else { return nil }
+            number = number * 10 + Int64(digit - 0x30)
+        }
+        return number
+    }
+
+    private static func twoDigits(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import WorkspaceModel
+
+/// A blocking connection to a Unix socket.
+final class UnixTransport: ControlTransport {
+    private let descriptor: Int32
+
+    /// - Parameter path: at most 107 bytes, which `Paths` has made sure.
+    init(_ path: String) throws(NodeError) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Self.failure("no socket") }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
+            close(descriptor)
+            throw .badConfiguration("the path of the control socket is too long")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, length)
+            }
+        }
+        guard result == 0 else {
+            let code = errno
+            close(descriptor)
+            if code == ENOENT || code == ECONNREFUSED || code == ENOTDIR {
+                throw .notRunning(socket: path)
+            }
+            throw NodeError(
+                code == EACCES || code == EPERM ? .forbidden : .notRunning,
+                "cannot connect to the daemon: \(String(cString: strerror(code)))",
+                hint: "wsx-node up", reason: "control.connect")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: [UInt8]) throws(NodeError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.failure("the daemon ended the connection") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func receive(within milliseconds: Int64?) throws(NodeError) -> [UInt8] {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let limit = milliseconds.map { Int32(clamping: $0) } ?? -1
+        var ready = poll(&waiting, 1, limit)
+        while ready < 0, errno == EINTR { ready = poll(&waiting, 1, limit) }
+        guard ready != 0 else {
+            throw NodeError(
+                .timeout, "the daemon has not answered in time", hint: "wsx-node status",
+                reason: "control.timeout")
+        }
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        var count = recv(descriptor, &chunk, chunk.count, 0)
+        while count < 0, errno == EINTR { count = recv(descriptor, &chunk, chunk.count, 0) }
+        return count > 0 ? Array(chunk[..<count]) : []
+    }
+
+    private static func failure(_ what: String) -> NodeError {
+        NodeError(.stopping, what, hint: "wsx-node up", reason: "control.ended")
+    }
+}

@@ -1,0 +1,170 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `A command line` {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let line: [String]
+        let command: String
+        let values: String
+        var testDescription: String { line.joined(separator: " ") }
+
+        init(_ line: [String], _ command: String, _ values: String) {
+            self.line = line
+            self.command = command
+            self.values = values
+        }
+    }
+
+    static let understood = [
+        Row(["send", "general", "hi"], "message.send", #"{"channel":"general","text":"hi"}"#),
+        Row(
+            ["--json", "send", "general", "hi"], "message.send",
+            #"{"channel":"general","text":"hi"}"#),
+        Row(
+            ["channel", "--json", "create", "x", "--private"], "channel.create",
+            #"{"private":true,"name":"x"}"#),
+        Row(
+            ["send", "a", "--", "--not-a-flag"], "message.send",
+            #"{"channel":"a","text":"--not-a-flag"}"#),
+        Row(["send", "a", "-"], "message.send", #"{"channel":"a","text":"-"}"#),
+        Row(
+            ["send", "a", "b", "--key=k=1"], "message.send",
+            #"{"key":"k=1","channel":"a","text":"b"}"#),
+        Row(
+            ["send", "a", "b", "--code"], "message.send",
+            #"{"format":"code","channel":"a","text":"b"}"#),
+        Row(["log", "a", "-n", "5"], "message.history", #"{"limit":5,"channel":"a"}"#),
+        Row(
+            ["invite", "create", "--expires", "7d", "--channel", "a", "--channel", "b"],
+            "invite.create", #"{"expires_ms":604800000,"channels":["a","b"]}"#),
+        Row(
+            ["events", "--as", "bot", "--type", "message.*", "--count", "2"], "events.subscribe",
+            #"{"name":"bot","types":["message.*"],"count":2}"#),
+        Row(
+            ["message", "show", "m_000001", "m_000002"], "message.get",
+            #"{"ids":["m_000001","m_000002"]}"#),
+        Row(["channel", "list", "--all"], "channel.list", #"{"scope":"all"}"#),
+        Row(
+            ["join", "wsx://join/x", "--timeout", "5s"], "workspace.join",
+            #"{"timeout_ms":5000,"link":"wsx://join/x"}"#),
+        Row(
+            ["--timeout", "5s", "join", "wsx://join/x"], "workspace.join",
+            #"{"link":"wsx://join/x","timeout_ms":5000}"#),
+        Row(["help", "channel", "create"], "help", #"{"topic":["channel","create"]}"#),
+    ]
+
+    @Test(arguments: understood)
+    func `is understood`(_ row: Row) throws {
+        let scan = try ArgumentScanner.scan(row.line, against: Command.all)
+        #expect(scan.command?.name == row.command)
+        #expect(JSONValue.object(scan.values).text == row.values)
+    }
+
+    static let refused: [([String], String, String?)] = [
+        (["sned", "a"], "there is no command 'sned'", "did you mean 'send'?"),
+        (
+            ["channel", "crate"], "there is no command 'channel crate'",
+            "did you mean 'channel create'?"
+        ),
+        (["sen", "a"], "there is no command 'sen'", "did you mean 'send'?"),
+        (["send", "a", "b", "--kye", "k"], "unknown flag '--kye'", "did you mean '--key'?"),
+        (["send", "a", "b", "--jsn"], "unknown flag '--jsn'", "did you mean '--json'?"),
+        (["--nope"], "unknown flag '--nope'", "wsx-node help"),
+        (["send", "a", "b", "--key"], "'--key' needs a value", nil),
+        (["send", "a", "b", "--key", "1", "--key", "2"], "'--key' is given twice", nil),
+        (["channel", "create", "x", "--private=maybe"], "'--private' takes no value", nil),
+        (["log", "a", "-n", "+5"], "'-n' cannot be '+5'", "it takes an integer, 1 to 100"),
+        (
+            ["invite", "create", "--expires", "7"], "'--expires' cannot be '7'",
+            "it takes a duration such as 250ms, 30s, 10m, 24h or 7d"
+        ),
+        (["--color", "pink", "status"], "'--color' takes auto, always or never", nil),
+        (["--timeout", "soon", "status"], "'--timeout' takes a duration such as 30s", nil),
+    ]
+
+    @Test(arguments: refused)
+    func `is refused with the nearest name`(_ row: (line: [String], message: String, hint: String?))
+    {
+        let error = #expect(throws: NodeError.self) {
+            _ = try ArgumentScanner.scan(row.line, against: Command.all)
+        }
+        #expect(error?.message == row.message)
+        #expect(error?.hint == row.hint)
+        #expect(error?.exitStatus == 2)
+    }
+
+    @Test func `has one word too many when text is not quoted`() {
+        let error = #expect(throws: NodeError.self) {
+            _ = try ArgumentScanner.scan(["send", "a", "b", "c"], against: Command.all)
+        }
+        #expect(error?.message == "one word too many: 'c'")
+    }
+
+    @Test func `reads every flag of every command from its own description`() throws {
+        for command in Command.all {
+            for parameter in command.flags where parameter.takesNoValue {
+                let line = (command.line?.words ?? []) + ["--" + parameter.flag]
+                guard command.line != nil else { continue }
+                let scan = try ArgumentScanner.scan(line, against: Command.all)
+                #expect(scan.values[parameter.name] == parameter.impliedValue)
+            }
+        }
+    }
+
+    @Test func `takes raw arguments by the type of the parameter`() throws {
+        let invite = try Command.method("invite.create")
+        var parameters = JSONObject()
+        for word in ["uses=3", "expires_ms=60000", "channels=a", "channels=b", "role=guest"] {
+            try RawArgument.add(word, to: &parameters, of: invite)
+        }
+        #expect(
+            JSONValue.object(parameters).text
+                == #"{"uses":3,"expires_ms":60000,"channels":["a","b"],"role":"guest"}"#)
+        var free = JSONObject()
+        for word in ["x=1", "y:={\"a\":[1]}", "z=a=b", "x=2"] {
+            try RawArgument.add(word, to: &free, of: nil)
+        }
+        #expect(JSONValue.object(free).text == #"{"x":["1","2"],"y":{"a":[1]},"z":"a=b"}"#)
+        #expect(throws: NodeError.self) { try RawArgument.add("x", to: &free, of: nil) }
+        #expect(throws: NodeError.self) { try RawArgument.add("=x", to: &free, of: nil) }
+        #expect(throws: NodeError.self) { try RawArgument.add("x:=[", to: &free, of: nil) }
+    }
+}
+
+@Suite struct `A point in time` {
+    private static let now: Int64 = 1_795_150_800_000  // 2026-11-20 05:00 UTC
+
+    static let rows: [(String, Int64?)] = [
+        ("2h", now - 7_200_000), ("1795150800123", 1_795_150_800_123),
+        ("2026-11-20", 1_795_132_800_000 - 3_600_000),
+        ("2026-11-20 06:00", now), ("2026-11-20T06:00", now),
+        ("2026-02-30", nil), ("2026-13-01", nil), ("yesterday", nil), ("", nil),
+        ("2026-11-20 24:00", nil), ("2026_11_20", nil), ("1969-01-01", nil),
+    ]
+
+    @Test(arguments: rows)
+    func `is read in local time`(_ row: (text: String, milliseconds: Int64?)) {
+        #expect(TimeText.milliseconds(row.text, now: Self.now) { _ in 60 } == row.milliseconds)
+    }
+
+    @Test func `is shown by day and clock`() {
+        let (day, clock) = TimeText.local(Self.now) { _ in 60 }
+        #expect(clock == "06:00")
+        #expect(TimeText.dayLine(day, today: day) == "Today")
+        #expect(TimeText.dayLine(day - 1, today: day) == "Yesterday")
+        #expect(TimeText.dayLine(day, today: day + 5) == "Fri 20 Nov")
+        #expect(TimeText.dayLine(day, today: day + 300) == "Fri 20 Nov 2026")
+        #expect(TimeText.local(.max) { _ in 0 }.clock == "23:59")
+        #expect(TimeText.local(.min) { _ in -60 }.clock == "23:00")
+    }
+
+    @Test func `counts days both ways`() {
+        for day in stride(from: Int64(-1_000), to: 100_000, by: 17) {
+            let date = TimeText.date(ofDay: day)
+            #expect(TimeText.days(year: date.year, month: date.month, day: date.day) == day)
+        }
+    }
+}

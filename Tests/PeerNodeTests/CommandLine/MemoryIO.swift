@@ -1,0 +1,77 @@
+import PeerNode
+import WorkspaceModel
+
+@testable import wsx_node
+
+/// A world made of arrays, with a daemon that is a `ControlConnection` over a `TableNode`.
+final class MemoryIO: ProgramIO {
+    var output = ""
+    var errors = ""
+    var input: [UInt8] = []
+    var isInputTerminal = false
+    var isOutputTerminal = false
+    var now: Int64 = 1_795_200_000_000
+    var accountHome: String? = "/home/mina"
+    var userID: UInt32 = 1000
+    var files: [String: [UInt8]] = [:]
+    var node: TableNode? = TableNode()
+    /// Events that a daemon gives after each subscription, and then ends the connection.
+    var events: [EventObject] = []
+    var startedWith: [String]?
+
+    func print(_ text: String) { output += text }
+    func printError(_ text: String) { errors += text }
+    func readInput(limit: Int) -> [UInt8] { Array(input.prefix(limit + 1)) }
+    func zoneMinutes(at milliseconds: Int64) -> Int64 { 60 }
+
+    func connect(_ path: String) throws(NodeError) -> any ControlTransport {
+        guard let node else { throw .notRunning(socket: path) }
+        return MemoryTransport(node, events: events)
+    }
+
+    func readFile(_ path: String) throws(NodeError) -> [UInt8]? { files[path] }
+    func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError) { files[path] = bytes }
+    func startDaemon(_ paths: Paths, options: [String]) throws(NodeError) {
+        startedWith = options
+        node = TableNode()
+    }
+    func waitUntilGone(_ path: String, milliseconds: Int64) -> Bool { true }
+
+    /// Runs a command line in this world.
+    func run(_ arguments: String..., environment: [String: String] = [:]) -> Int32 {
+        Program.run(arguments: arguments, environment: environment, io: self)
+    }
+}
+
+/// Serves a connection in memory.
+private final class MemoryTransport: ControlTransport {
+    private var connection = ControlConnection(id: 1)
+    private let node: TableNode
+    private let events: [EventObject]
+
+    init(_ node: TableNode, events: [EventObject]) {
+        self.node = node
+        self.events = events
+    }
+
+    func send(_ bytes: [UInt8]) throws(NodeError) {
+        connection.receive(bytes)
+        while let request = connection.nextRequest() {
+            do throws(NodeError) {
+                guard case .reply(let value) = try request.run(on: node) else { continue }
+                connection.answer(request.call, .success(value))
+                if request.method == "events.subscribe" {
+                    for event in events { connection.notify(subscription: 1, event) }
+                }
+            } catch {
+                connection.answer(request.call, .failure(error))
+            }
+        }
+    }
+
+    func receive(within milliseconds: Int64?) throws(NodeError) -> [UInt8] {
+        let bytes = Array(connection.unsent)
+        connection.didSend(bytes.count)
+        return bytes
+    }
+}

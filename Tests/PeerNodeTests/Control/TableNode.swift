@@ -1,0 +1,200 @@
+import PeerNode
+import WorkspaceModel
+
+/// A node that remembers what it was asked and answers with small fixed things.
+final class TableNode: NodeCommands {
+    var asked: [String] = []
+    var keys: [RepeatKey] = []
+    var failure: NodeError?
+    /// Calls that were promised an answer.
+    var promised: [CallID] = []
+    /// The text of the messages it shows.
+    var text = "hello"
+    var authorName = "Mina"
+
+    private func note(_ what: String, _ scope: CallScope) throws(NodeError) {
+        if let failure { throw failure }
+        asked.append(what)
+        if let key = scope.key { keys.append(key) }
+    }
+
+    private var person: PersonObject { PersonObject(id: "u_mina0000", name: authorName) }
+    private var message: MessageObject {
+        MessageObject(
+            id: "m_01hx9t4c", workspace: "w_acme0000", channel: "c_general0", author: person,
+            at: 1_795_150_800_123, text: text)
+    }
+    private var workspace: WorkspaceObject {
+        WorkspaceObject(id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
+    }
+    private var channel: ChannelObject {
+        ChannelObject(id: "c_general0", workspace: "w_acme0000", name: "general", createdAt: 1)
+    }
+    private var invite: InviteObject {
+        InviteObject(
+            id: "i_7k3qm2xa", link: "wsx://join/b4qx", role: "member", uses: 1, expiresAt: 2,
+            createdBy: person)
+    }
+    private var identityObject: IdentityObject {
+        IdentityObject(id: "d_device00", name: "Mina", createdAt: 1)
+    }
+    private var reader: ReaderObject { ReaderObject(name: "bot", cursor: "e1.1", at: 1) }
+
+    func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
+        try note("status", scope)
+        return StatusObject(home: "/h", socket: "/h/control.sock")
+    }
+    func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("doctor", scope)
+        return .reply(Page([FindingObject(id: "a.b", state: "ok", message: "fine")]).json)
+    }
+    func stop(_ scope: CallScope) throws(NodeError) { try note("stop", scope) }
+    func createIdentity(name: String, _ scope: CallScope) throws(NodeError) -> Made<IdentityObject>
+    {
+        try note("createIdentity \(name)", scope)
+        return Made(identityObject)
+    }
+    func identity(_ scope: CallScope) throws(NodeError) -> IdentityObject {
+        try note("identity", scope)
+        return identityObject
+    }
+    func createWorkspace(_ draft: WorkspaceDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<WorkspaceObject>
+    {
+        try note("createWorkspace \(draft.name) \(draft.firstChannel)", scope)
+        return Made(workspace)
+    }
+    func workspaces(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<WorkspaceObject>
+    {
+        try note("workspaces \(page.limit)", scope)
+        return Page([workspace])
+    }
+    func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+        try note("workspace \(String(describing: scope.workspace))", scope)
+        return workspace
+    }
+    func selectWorkspace(_ reference: WorkspaceReference, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    {
+        try note("select \(reference)", scope)
+        return workspace
+    }
+    func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("join \(draft.link) \(draft.timeoutMilliseconds)", scope)
+        promised.append(scope.call)
+        return .later
+    }
+    func createInvite(_ draft: InviteDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<InviteObject>
+    {
+        try note("createInvite \(draft.uses) \(draft.expiresInMilliseconds)", scope)
+        return Made(invite, isReplayed: true)
+    }
+    func invites(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<InviteObject> {
+        try note("invites", scope)
+        return Page([invite], next: "p_2")
+    }
+    func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject {
+        try note("revoke \(id)", scope)
+        return invite
+    }
+    func members(removed: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MemberObject>
+    {
+        try note("members \(removed)", scope)
+        return Page([MemberObject(id: "u_mina0000", name: "Mina", role: "owner", joinedAt: 1)])
+    }
+    func createChannel(_ draft: ChannelDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<ChannelObject>
+    {
+        try note("createChannel \(draft.name) \(draft.isPrivate)", scope)
+        return Made(channel)
+    }
+    func channels(all: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+    {
+        try note("channels \(all)", scope)
+        return Page([channel])
+    }
+    func channel(_ reference: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    {
+        try note("channel \(reference)", scope)
+        return channel
+    }
+    func joinChannel(_ reference: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    {
+        try note("joinChannel \(reference)", scope)
+        return channel
+    }
+    func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
+        try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)
+        return Made(message)
+    }
+    func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage {
+        try note("history \(request.position) \(request.limit)", scope)
+        return HistoryPage([message], next: nil, older: nil, newer: nil)
+    }
+    func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject> {
+        try note("messages \(ids)", scope)
+        return Page([message])
+    }
+    func subscribe(_ request: SubscriptionRequest, _ scope: CallScope) throws(NodeError)
+        -> SubscriptionObject
+    {
+        try note("subscribe \(request.types)", scope)
+        return SubscriptionObject(id: 1, cursor: "e1.0")
+    }
+    func unsubscribe(_ subscription: Int64, _ scope: CallScope) throws(NodeError) {
+        try note("unsubscribe \(subscription)", scope)
+    }
+    func waitForEvents(_ request: EventsRequest, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    {
+        try note("wait \(request.limit)", scope)
+        promised.append(scope.call)
+        return .later
+    }
+    func acknowledge(name: String, cursor: String, _ scope: CallScope) throws(NodeError)
+        -> ReaderObject
+    {
+        try note("ack \(name) \(cursor)", scope)
+        return reader
+    }
+    func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject> {
+        try note("readers", scope)
+        return Page([reader])
+    }
+    func syncStatus(_ request: SyncStatusRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<SyncObject>
+    {
+        try note("sync", scope)
+        return Page([SyncObject(peer: "d_other000", workspace: "w_acme0000")])
+    }
+    func peers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject> {
+        try note("peers", scope)
+        return Page([PeerObject(state: "connected")])
+    }
+    func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
+        try note("addPeer \(address)", scope)
+        return PeerObject(state: "dialing")
+    }
+    func removePeer(_ peer: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
+        try note("removePeer \(peer)", scope)
+        return PeerObject(state: "waiting")
+    }
+    func network(_ scope: CallScope) throws(NodeError) -> NetworkObject {
+        try note("network", scope)
+        return NetworkObject()
+    }
+    func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("suspend", scope)
+        return .reply(NetworkObject().json)
+    }
+    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> NetworkObject {
+        try note("resume", scope)
+        return NetworkObject()
+    }
+}

@@ -1,0 +1,100 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@Suite struct `Two links to one device` {
+    let small = DeviceID([UInt8](repeating: 1, count: 32))
+    let large = DeviceID([UInt8](repeating: 2, count: 32))
+
+    func link(_ number: UInt64, _ opener: DeviceID, _ established: UInt64) -> LinkRule.Link {
+        LinkRule.Link(number: number, opener: opener, established: established)
+    }
+
+    @Test func `made in one moment: the smaller key's stays, whichever came first`() {
+        for apart in [0, 5_000] as [UInt64] {
+            let first = LinkRule.judge(
+                older: link(1, small, 1_000), newer: link(2, large, 1_000 + apart))
+            #expect(first == .close(link: 2))
+            let second = LinkRule.judge(
+                older: link(1, large, 1_000), newer: link(2, small, 1_000 + apart))
+            #expect(second == .close(link: 1))
+        }
+    }
+
+    @Test(arguments: [5_001, 1_000_000] as [UInt64])
+    func `made further apart: the older must answer within two seconds`(apart: UInt64) throws {
+        let verdict = LinkRule.judge(
+            older: link(1, large, 1_000), newer: link(2, small, 1_000 + apart))
+        guard case .ask(let contest) = verdict else {
+            Issue.record("judged at once")
+            return
+        }
+        let start = 1_000 + apart
+        #expect(contest.deadline == start + 2_000)
+        #expect(contest.loser(answered: false, now: start + 1_999) == nil)
+        #expect(contest.loser(answered: false, now: start + 2_000) == 1)
+        #expect(contest.loser(answered: true, now: start) == 2)
+    }
+
+    @Test func `opened by one side twice: the older must answer`() {
+        let verdict = LinkRule.judge(older: link(1, small, 1_000), newer: link(2, small, 1_001))
+        guard case .ask = verdict else {
+            Issue.record("judged at once")
+            return
+        }
+    }
+}
+
+@Suite struct `The budget of handshakes` {
+    @Test func `gives each host 8 places and drops its oldest (N13)`() {
+        var budget = HandshakeBudget(now: 0)
+        for link in 0..<8 as Range<UInt64> {
+            #expect(budget.opened(link: link, from: .ipv4(1)) == [])
+        }
+        #expect(budget.opened(link: 8, from: .ipv4(1)) == [0])
+        #expect(budget.opened(link: 9, from: .ipv4(2)) == [])
+        #expect(budget.opened(link: 10, from: .ipv4(1)) == [1])
+        #expect(budget.halfOpenCount == 9)
+    }
+
+    @Test func `gives 64 places in all, and 2 000 connections leave room for a member (N13)`() {
+        var budget = HandshakeBudget(now: 0)
+        for link in 0..<2_000 as Range<UInt64> {
+            let dropped = budget.opened(link: link, from: .ipv4(UInt32(link)))
+            #expect(dropped == (link < 64 ? [] : [link - 64]))
+        }
+        #expect(budget.halfOpenCount == Limits.halfOpenMax)
+        #expect(budget.opened(link: 5_000, from: .ipv4(99_999)) == [1_936])
+        budget.closed(link: 5_000)
+        budget.closed(link: 5_000)
+        #expect(budget.halfOpenCount == 63)
+        #expect(budget.opened(link: 5_001, from: .ipv4(99_999)) == [])
+    }
+
+    @Test func `fills 200 agreements a second and never more (N15)`() {
+        var budget = HandshakeBudget(now: 1_000)
+        #expect(budget.spend(agreements: 200, now: 1_000) == true)
+        #expect(budget.spend(agreements: 1, now: 1_000) == false)
+        #expect(budget.spend(agreements: 1, now: 1_004) == false)
+        #expect(budget.nextAgreement(count: 1, now: 1_004) == 1_005)
+        #expect(budget.spend(agreements: 1, now: 1_005) == true)
+        #expect(budget.nextAgreement(count: 3, now: 1_005) == 1_020)
+        #expect(budget.spend(agreements: 201, now: 100_000) == false)
+        #expect(budget.spend(agreements: 200, now: 100_000) == true)
+        // What was not spent is not saved up.
+        var rested = HandshakeBudget(now: 0)
+        #expect(rested.spend(agreements: 201, now: 60_000) == false)
+        // A clock that stands still or runs back fills nothing.
+        #expect(budget.spend(agreements: 1, now: 1) == false)
+    }
+
+    @Test func `holds against 5 000 first messages a second (N15)`() {
+        var budget = HandshakeBudget(now: 0)
+        var answered = 0
+        for millisecond in 0..<10_000 as Range<UInt64> {
+            for _ in 0..<5 where budget.spend(agreements: 3, now: millisecond) { answered += 1 }
+        }
+        #expect(answered * 3 <= 200 + 200 * 10)
+        #expect(answered * 3 >= 200 * 10)
+    }
+}

@@ -1,0 +1,228 @@
+import PeerNode
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@Suite struct `The registry of peers` {
+    static let wall: UInt64 = 1_795_000_000_000
+    let random = SeededRandom(seed: 1)
+    let device = DeviceID([UInt8](repeating: 1, count: 32))
+    let other = DeviceID([UInt8](repeating: 2, count: 32))
+
+    func known(_ text: String, _ source: KnownAddress.Source = .learnt) throws -> KnownAddress {
+        KnownAddress(try #require(PeerAddress(text)), source: source, freshness: Self.wall)
+    }
+
+    @Test func `dials one address of a peer at a time and the next at once`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1", .manual), try known("b:1")])
+        #expect(registry.nextDeadline == 0)
+        let first = registry.dialsDue(now: 100)
+        #expect(first.map(\.address.text) == ["a:1"])
+        #expect(registry.dialsDue(now: 100).isEmpty)
+        #expect(registry.nextDeadline == nil)
+        registry.failed(first[0].number, error: "refused", now: 100, using: random)
+        let second = registry.dialsDue(now: 100)
+        #expect(second.map(\.address.text) == ["b:1"])
+        registry.failed(second[0].number, error: "timeout", now: 100, using: random)
+        let peer = try #require(registry.peer(.device(device)))
+        #expect(peer.lastError == "timeout")
+        #expect(peer.failures == 1)
+        guard case .waiting(let until) = peer.state else {
+            Issue.record("not waiting")
+            return
+        }
+        #expect((600...1_100).contains(until))
+        #expect(registry.nextDeadline == until)
+        #expect(registry.dialsDue(now: until - 1).isEmpty)
+        #expect(registry.dialsDue(now: until).map(\.address.text) == ["a:1"])
+    }
+
+    static let delays: [(round: Int, full: UInt64)] = [
+        (1, 1_000), (2, 2_000), (3, 4_000), (6, 32_000), (9, 256_000), (10, 300_000),
+        (30, 300_000),
+    ]
+
+    @Test(arguments: delays)
+    func `rests longer after every round, by half to all of the step`(
+        round: Int, full: UInt64
+    ) throws {
+        var seen: [UInt64] = []
+        for _ in 0..<20 {
+            var registry = PeerRegistry()
+            registry.add(device, addresses: [try known("a:1")])
+            var now: UInt64 = 0
+            var delay: UInt64 = 0
+            for _ in 0..<round {
+                let dial = try #require(registry.dialsDue(now: now).first)
+                registry.failed(dial.number, error: "x", now: now, using: random)
+                let until = try #require(registry.nextDeadline)
+                delay = until - now
+                now = until
+            }
+            seen.append(delay)
+        }
+        #expect(seen.allSatisfy { $0 >= full / 2 && $0 <= full })
+        #expect(Set(seen).count > 10)
+    }
+
+    @Test func `wakes everybody when the network changes or a new address is told`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1")])
+        let dial = registry.dialsDue(now: 0)[0]
+        registry.failed(dial.number, error: "x", now: 0, using: random)
+        #expect(registry.dialsDue(now: 0).isEmpty)
+        registry.add(device, addresses: [try known("a:1")])
+        #expect(registry.dialsDue(now: 0).isEmpty)
+        registry.networkChanged()
+        #expect(registry.dialsDue(now: 0).count == 1)
+        registry.failed(dial.number + 1, error: "x", now: 0, using: random)
+        registry.add(device, addresses: [try known("b:1", .manual)])
+        #expect(registry.dialsDue(now: 0).map(\.address.text) == ["b:1"])
+    }
+
+    @Test func `does not dial whom it is linked to, and dials again when the link is gone`() throws
+    {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1")])
+        let dial = registry.dialsDue(now: 0)[0]
+        registry.connected(device, attempt: dial.number, wallMilliseconds: Self.wall)
+        #expect(registry.peer(.device(device))?.state == .connected)
+        #expect(registry.peer(.device(device))?.addresses.first?.source == .remembered)
+        #expect(registry.peer(.device(device))?.lastSeen == Self.wall)
+        #expect(registry.nextDeadline == nil)
+        registry.disconnected(
+            device, lived: 60_000, error: "transport.dead", now: 90_000,
+            wallMilliseconds: Self.wall, using: random)
+        #expect(registry.nextDeadline.map { $0 <= 91_000 } == true)
+    }
+
+    /// N18: what breaks at once is not dialled at once.
+    @Test func `backs off from a peer that hangs up on every link`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1")])
+        var now: UInt64 = 0
+        var dials = 0
+        while now < 60_000 {
+            for dial in registry.dialsDue(now: now) {
+                dials += 1
+                registry.connected(device, attempt: dial.number, wallMilliseconds: Self.wall)
+                registry.disconnected(
+                    device, lived: 5, error: nil, now: now, wallMilliseconds: Self.wall,
+                    using: random)
+            }
+            now += 10
+        }
+        #expect((5...8).contains(dials))
+    }
+
+    @Test func `moves an address to the device that answers there`() throws {
+        var registry = PeerRegistry()
+        let address = try #require(PeerAddress("a:1"))
+        registry.addManual(address, wallMilliseconds: Self.wall)
+        let dial = registry.dialsDue(now: 0)[0]
+        #expect(dial.peer == .address(address))
+        registry.connected(device, attempt: dial.number, wallMilliseconds: Self.wall)
+        #expect(registry.peers.map(\.name) == [.device(device)])
+        #expect(registry.peers[0].addresses.map(\.source) == [.manual])
+    }
+
+    @Test func `takes an address from the device that is not there any more`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1"), try known("b:1")])
+        let dial = registry.dialsDue(now: 0)[0]
+        registry.connected(other, attempt: dial.number, wallMilliseconds: Self.wall)
+        #expect(registry.peer(.device(device))?.addresses.map(\.address.text) == ["b:1"])
+        #expect(registry.peer(.device(device))?.state == .idle)
+        #expect(registry.peer(.device(other))?.addresses.map(\.address.text) == ["a:1"])
+    }
+
+    @Test func `forgets what was only heard when it fails, and where it finds itself`() throws {
+        var registry = PeerRegistry()
+        let address = try #require(PeerAddress("a:1"))
+        registry.heard(address, wallMilliseconds: Self.wall)
+        registry.heard(address, wallMilliseconds: Self.wall)
+        #expect(registry.peers.count == 1)
+        let dial = registry.dialsDue(now: 0)[0]
+        registry.failed(dial.number, error: "x", now: 0, using: random)
+        #expect(registry.peers.isEmpty)
+        registry.addManual(address, wallMilliseconds: Self.wall)
+        let second = registry.dialsDue(now: 0)[0]
+        #expect(second.number != dial.number)
+        registry.reachedOurselves(second.number)
+        #expect(registry.peers.isEmpty)
+        registry.failed(second.number, error: "late", now: 0, using: random)
+    }
+
+    @Test func `is not filled by beacons, and keeps its places for those who fail least`() throws {
+        var registry = PeerRegistry()
+        for number in 0..<200 {
+            let address = PeerAddress(host: .ipv4(0x0a00_0000 + UInt32(number)), port: 1)
+            registry.heard(try #require(address), wallMilliseconds: Self.wall)
+        }
+        #expect(registry.peers.count == Limits.heardAddressesMax)
+        let dials = registry.dialsDue(now: 0)
+        #expect(dials.count == Limits.dialsInFlightMax)
+        #expect(registry.dialsDue(now: 0).isEmpty)
+        #expect(registry.nextDeadline == nil)
+        registry.abandoned(dials[0].number)
+        #expect(registry.nextDeadline == 0)
+        #expect(registry.dialsDue(now: 0).count == 1)
+    }
+
+    @Test func `dials nobody who is blocked, and nobody while it is suspended`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1")])
+        registry.block(device)
+        #expect(registry.isBlocked(device))
+        #expect(registry.peer(.device(device))?.state == .blocked)
+        #expect(registry.dialsDue(now: 0).isEmpty)
+        #expect(registry.nextDeadline == nil)
+        registry.block(device, false)
+        registry.suspend()
+        #expect(registry.peer(.device(device))?.state == .suspended)
+        #expect(registry.dialsDue(now: 0).isEmpty)
+        registry.resume()
+        #expect(registry.dialsDue(now: 0).count == 1)
+    }
+
+    @Test func `keeps 16 addresses of a device, and those that somebody typed`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("typed:1", .manual)])
+        for number in 0..<30 {
+            let address = try #require(PeerAddress("h\(number):1"))
+            registry.add(
+                device,
+                addresses: [
+                    KnownAddress(address, source: .learnt, freshness: UInt64(number))
+                ])
+        }
+        let addresses = try #require(registry.peer(.device(device))).addresses
+        #expect(addresses.count == 16)
+        #expect(addresses[0].address.text == "typed:1")
+        #expect(addresses[1].address.text == "h29:1")
+    }
+
+    @Test func `comes back from its rows`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1", .manual), try known("[::1]:9")])
+        registry.connected(device, attempt: nil, wallMilliseconds: Self.wall)
+        registry.add(other)
+        registry.block(other)
+        registry.addManual(try #require(PeerAddress("c:1")), wallMilliseconds: Self.wall)
+        registry.heard(try #require(PeerAddress("d:1")), wallMilliseconds: Self.wall)
+        let rows = registry.rows
+        #expect(rows.count == 3)
+        var again = PeerRegistry()
+        for row in rows { again.restore(try PeerRow(row.bytes)) }
+        #expect(again.rows == rows)
+        #expect(again.peer(.device(device))?.state == .idle)
+        #expect(again.isBlocked(other))
+        for row in rows {
+            for count in 0..<row.bytes.count {
+                #expect(throws: Malformed.self) { try PeerRow(Array(row.bytes.prefix(count))) }
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+import SyncProtocol
+import WorkspaceModel
+
+/// A workspace in memory: what the session expects of a store, in the simplest way that is right.
+///
+/// An operation's id is a plain mix of its previous id and its payload, and its "signature" is the
+/// id twice, so that a run finds its branch as it would by a real signature.
+struct ModelReplica: Replica {
+    struct Stored {
+        let log: LogName
+        let sequence: UInt64
+        let id: OperationID
+        let previous: OperationID?
+        let entry: OperationRun.Entry
+    }
+
+    let authorityDocument: DocumentID
+    private(set) var operations: [OperationID: Stored] = [:]
+    private var byLog: [LogName: [OperationID]] = [:]
+    private var parents: Set<OperationID> = []
+    private var changed: [LogName: UInt64] = [:]
+    private(set) var arrival: UInt64 = 0
+    /// Runs that wait for what they cite or continue.
+    private(set) var waiting: [OperationRun] = []
+
+    init(authorityDocument: DocumentID) { self.authorityDocument = authorityDocument }
+
+    // MARK: Writing
+
+    /// Writes the next operation of `log` behind `previous`, which may fork the log.
+    @discardableResult
+    mutating func write(
+        _ log: LogName, behind previous: OperationID?, payload: [UInt8],
+        dependencies: [OperationReference] = []
+    ) -> OperationRun {
+        let sequence = previous.flatMap { operations[$0] }.map { $0.sequence + 1 } ?? 0
+        let id = Self.id(of: log, previous: previous, payload: payload)
+        let entry = OperationRun.Entry(
+            kind: 1, timestamp: HybridTimestamp(rawValue: 1_000 + sequence), grant: .zero,
+            keyID: nil, dependencies: dependencies, payload: payload,
+            signature: Signature(id.bytes + id.bytes))
+        let run = OperationRun(log: log, firstSequence: sequence, entries: [entry])
+        store(
+            Stored(log: log, sequence: sequence, id: id, previous: previous, entry: entry))
+        return run
+    }
+
+    /// Stores what can be stored, of this run and of those that waited.
+    ///
+    /// - Returns: the logs whose tips moved, ascending.
+    mutating func ingest(_ runs: [OperationRun]) -> (moved: [LogName], waiting: [LogName]) {
+        var moved: Set<LogName> = []
+        waiting += runs
+        var hasMoved = true
+        while hasMoved {
+            hasMoved = false
+            let tried = waiting
+            waiting = []
+            for run in tried {
+                let rest = take(run)
+                if rest?.entries.count != run.entries.count {
+                    moved.insert(run.log)
+                    hasMoved = true
+                }
+                if let rest { waiting.append(rest) }
+            }
+        }
+        return (moved.sorted(), Set(waiting.map(\.log)).sorted())
+    }
+
+    /// Forgets the waiting room, as a restart does.
+    mutating func forgetWaiting() { waiting = [] }
+
+    /// Stores the run's beginning as far as possible; returns what has to wait.
+    private mutating func take(_ run: OperationRun) -> OperationRun? {
+        guard let branch = branch(of: run) else { return run }
+        var previous = branch
+        for (place, entry) in run.entries.enumerated() {
+            let sequence = run.firstSequence + UInt64(place)
+            guard entry.dependencies.allSatisfy({ operations[$0.id] != nil }) else {
+                return OperationRun(
+                    log: run.log, firstSequence: sequence,
+                    entries: [OperationRun.Entry](run.entries[place...]))
+            }
+            let id = Self.id(of: run.log, previous: previous, payload: entry.payload)
+            guard entry.signature.bytes == id.bytes + id.bytes else { return nil }
+            store(
+                Stored(
+                    log: run.log, sequence: sequence, id: id, previous: previous, entry: entry))
+            previous = id
+        }
+        return nil
+    }
+
+    /// The operation that the run's first signature continues: `.some(nil)` at the start.
+    private func branch(of run: OperationRun) -> OperationID?? {
+        guard run.firstSequence > 0 else { return .some(nil) }
+        for candidate in byLog[run.log] ?? []
+        where operations[candidate]?.sequence == run.firstSequence - 1 {
+            let id = Self.id(of: run.log, previous: candidate, payload: run.entries[0].payload)
+            if run.entries[0].signature.bytes == id.bytes + id.bytes { return candidate }
+        }
+        return .none
+    }
+
+    private mutating func store(_ operation: Stored) {
+        guard operations[operation.id] == nil else { return }
+        operations[operation.id] = operation
+        byLog[operation.log, default: []].append(operation.id)
+        if let previous = operation.previous { parents.insert(previous) }
+        arrival += 1
+        changed[operation.log] = arrival
+    }
+
+    // MARK: What the session asks
+
+    var documents: [DocumentID] { Set(byLog.keys.map(\.document)).sorted() }
+
+    var bucketDigests: [UInt8] {
+        var hashes = [[UInt8]](repeating: [UInt8](repeating: 0, count: 16), count: 256)
+        var contents: [UInt8: [UInt8]] = [:]
+        for document in documents {
+            contents[document.bytes[0], default: []] += document.bytes + digest(of: document)
+        }
+        for (bucket, bytes) in contents {
+            hashes[Int(bucket)] = [UInt8](Self.mix(bytes).bytes.prefix(16))
+        }
+        return hashes.flatMap { $0 }
+    }
+
+    var root: SetDigest { SetDigest(sameBytesAs: Self.mix(bucketDigests)) }
+
+    func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest] {
+        documents.filter { $0.bytes[0] == bucket }.map { document in
+            DocumentDigest(
+                document: document,
+                digest: Identifier16([UInt8](digest(of: document).prefix(16))))
+        }
+    }
+
+    private func digest(of document: DocumentID) -> [UInt8] {
+        Self.mix(Self.bytes(of: tips(of: document))).bytes
+    }
+
+    func tips(of document: DocumentID) -> [LogTip] {
+        byLog.keys.filter { $0.document == document }.sorted().flatMap { tips(ofLog: $0) }
+    }
+
+    func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip] {
+        changed.filter { $0.value > arrival }.keys.sorted().flatMap { tips(ofLog: $0) }
+    }
+
+    private func tips(ofLog log: LogName) -> [LogTip] {
+        branchTips(of: log).map { LogTip(log: log, sequence: $0.sequence, id: $0.id) }
+    }
+
+    /// The ids of the last operations of all branches.
+    func heads(of log: LogName) -> [Stored] {
+        (byLog[log] ?? []).filter { !parents.contains($0) }.compactMap { operations[$0] }
+            .sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
+    }
+
+    func branchTips(of log: LogName) -> [LogPoint] {
+        heads(of: log).map { LogPoint(sequence: $0.sequence, id: Identifier16(prefixOf: $0.id)) }
+    }
+
+    func samples(of log: LogName) -> [LogPoint] {
+        heads(of: log).flatMap { head in
+            let path = path(to: head.id)
+            var points: [LogPoint] = []
+            var distance = 0
+            while distance < path.count {
+                let operation = path[path.count - 1 - distance]
+                points.append(
+                    LogPoint(
+                        sequence: operation.sequence, id: Identifier16(prefixOf: operation.id)))
+                distance = distance == 0 ? 1 : distance * 2
+            }
+            if let first = path.first {
+                points.append(
+                    LogPoint(sequence: first.sequence, id: Identifier16(prefixOf: first.id)))
+            }
+            return points
+        }
+    }
+
+    func holds(_ tip: LogTip) -> Bool { find(tip) != nil }
+
+    private func find(_ tip: LogTip) -> Stored? {
+        byLog[tip.log]?.lazy.compactMap { operations[$0] }.first {
+            $0.sequence == tip.sequence && Identifier16(prefixOf: $0.id) == tip.id
+        }
+    }
+
+    func runs(for item: PullItem, maxBytes: Int) -> PullAnswer {
+        guard let target = find(item.target) else { return .unknownTarget }
+        let path = path(to: target.id)
+        let common = item.have.filter { point in
+            point.sequence < UInt64(path.count)
+                && Identifier16(prefixOf: path[Int(point.sequence)].id) == point.id
+        }
+        let start: Int
+        if let highest = common.map(\.sequence).max() {
+            start = Int(highest) + 1
+        } else if item.have.isEmpty || item.have.contains(where: { $0.sequence == 0 }) {
+            start = 0
+        } else {
+            return .noCommonBranch
+        }
+        var run = OperationRun(
+            log: item.target.log, firstSequence: UInt64(start), entries: [])
+        var bytes = run.encodedBytesMax
+        for operation in path[min(start, path.count)...] {
+            bytes += operation.entry.encodedBytesMax
+            guard bytes <= maxBytes else {
+                return .runs(run.entries.isEmpty ? [] : [run], isComplete: false)
+            }
+            run.entries.append(operation.entry)
+        }
+        return .runs(run.entries.isEmpty ? [] : [run], isComplete: true)
+    }
+
+    func ownTipsDigest(of device: DeviceID) -> SetDigest {
+        let logs = byLog.keys.filter { $0.device == device }.sorted()
+        return SetDigest(sameBytesAs: Self.mix(Self.bytes(of: logs.flatMap { tips(ofLog: $0) })))
+    }
+
+    private func path(to id: OperationID) -> [Stored] {
+        var path: [Stored] = []
+        var next: OperationID? = id
+        while let id = next, let operation = operations[id] {
+            path.append(operation)
+            next = operation.previous
+        }
+        return path.reversed()
+    }
+
+    // MARK: Plain mixing
+
+    private static func bytes(of tips: [LogTip]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for tip in tips {
+            bytes += tip.log.document.bytes
+            bytes += tip.log.device.bytes
+            bytes.append(UInt8(truncatingIfNeeded: tip.log.incarnation))
+            for shift in 0..<8 {
+                bytes.append(UInt8(truncatingIfNeeded: tip.sequence >> (shift * 8)))
+            }
+            bytes += tip.id.bytes
+        }
+        return bytes
+    }
+
+    private static func id(
+        of log: LogName, previous: OperationID?, payload: [UInt8]
+    ) -> OperationID {
+        var bytes = log.document.bytes
+        bytes += log.device.bytes
+        bytes.append(UInt8(truncatingIfNeeded: log.incarnation))
+        bytes += previous?.bytes ?? []
+        // Enough to tell payloads of tests apart; mixing all of a large one takes too long.
+        bytes += payload.prefix(64)
+        bytes.append(UInt8(truncatingIfNeeded: payload.count))
+        return mix(bytes)
+    }
+
+    /// 32 bytes that depend on all of `bytes`; no hash, but nobody attacks a model.
+    static func mix(_ bytes: [UInt8]) -> OperationID {
+        var words: [UInt64] = [0x9e37_79b9, 0x7f4a_7c15, 0x85eb_ca6b, 0xc2b2_ae35]
+        for (place, byte) in bytes.enumerated() {
+            for index in words.indices {
+                let mixed = words[index] ^ (UInt64(byte) &+ UInt64(index + place))
+                words[index] = mixed &* 0x100_0000_01b3
+                words[index] ^= words[index] >> 29
+            }
+        }
+        var mixed: [UInt8] = []
+        for word in words {
+            for shift in 0..<8 { mixed.append(UInt8(truncatingIfNeeded: word >> (shift * 8))) }
+        }
+        return OperationID(mixed)
+    }
+}

@@ -1,0 +1,158 @@
+import SyncProtocol
+import WorkspaceModel
+
+/// One message of every type, with bytes that were written down by hand from PROTOCOL.md, 5.3.
+enum SyncMessageSamples {
+    struct Sample: Sendable {
+        let name: String
+        let message: SyncMessage
+        /// In words of hexadecimal; `A*32` is 32 bytes of 0xA.
+        let golden: String
+    }
+
+    static let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
+    static let device = DeviceID([UInt8](repeating: 0xde, count: 32))
+    static let log = LogName(document: document, device: device, incarnation: 0x0102_0304)
+    static let half = Identifier16<Named.Operation>([UInt8](repeating: 0x1d, count: 16))
+    static let tip = LogTip(log: log, sequence: 300, id: half)
+    static let tag = WorkspaceTag([UInt8](repeating: 0x7a, count: 16))
+    static let signature = Signature([UInt8](repeating: 0x51, count: 64))
+    static let root = SetDigest([UInt8](repeating: 0x40, count: 32))
+    static let mine = SetDigest([UInt8](repeating: 0x4d, count: 32))
+    static let operation = OperationID([UInt8](repeating: 0x0e, count: 32))
+    static let digest = Identifier16<Named.Digest>([UInt8](repeating: 0xd1, count: 16))
+
+    static let run = OperationRun(
+        log: log, firstSequence: 5,
+        entries: [
+            entry(at: 1_000, payload: [1, 2]),
+            entry(
+                at: 1_001, payload: [3, 4],
+                dependencies: [
+                    OperationReference(device: device, incarnation: 1, sequence: 2, id: operation)
+                ]),
+        ])
+
+    static func entry(
+        at time: UInt64, payload: [UInt8], dependencies: [OperationReference] = []
+    ) -> OperationRun.Entry {
+        OperationRun.Entry(
+            kind: 1, timestamp: HybridTimestamp(rawValue: time), grant: operation,
+            keyID: KeyID([UInt8](repeating: 0x6e, count: 16)), dependencies: dependencies,
+            payload: payload, signature: signature)
+    }
+
+    static let all: [Sample] = [
+        Sample(
+            name: "ws_open",
+            message: .workspaceOpen(
+                WorkspaceOpening(
+                    workspace: 1, tag: tag, root: root, agreedRoot: mine, mine: mine)),
+            golden: "01 a5 0101 02 50 7a*16 03 5820 40*32 04 5820 4d*32 05 5820 4d*32"),
+        Sample(
+            name: "ws_open without agreement",
+            message: .workspaceOpen(
+                WorkspaceOpening(workspace: 1, tag: tag, root: root, agreedRoot: nil, mine: mine)),
+            golden: "01 a4 0101 02 50 7a*16 03 5820 40*32 05 5820 4d*32"),
+        Sample(
+            name: "ws_result", message: .workspaceResult(tag: tag, .authorityOnly),
+            golden: "02 a2 01 50 7a*16 02 03"),
+        Sample(
+            name: "join1",
+            message: .joinHello(
+                invite: InviteHash([UInt8](repeating: 0x11, count: 16)), proof: signature),
+            golden: "03 a2 01 50 11*16 02 5840 51*64"),
+        Sample(
+            name: "join2",
+            message: .joinRequest(
+                JoinRequest(
+                    invite: operation, member: MemberID([UInt8](repeating: 0x33, count: 16)),
+                    devices: [0x81, 0x01], proof: signature, name: "Ada")),
+            golden: "04 a5 01 5820 0e*32 02 50 33*16 03 8101 04 5840 51*64 05 63 416461"),
+        Sample(
+            name: "join_result with all",
+            message: .joinResult(
+                JoinResult(code: .admitted, workspace: document, tips: [tip], admission: operation)),
+            golden: """
+                05 a4 0101 02 5820 d0*32 03 81 82 5820 d0*32 81 84 5820 de*32 1a01020304 19012c \
+                50 1d*16 04 5820 0e*32
+                """),
+        Sample(
+            name: "join_result bare", message: .joinResult(JoinResult(code: .busy)),
+            golden: "05 a1 0106"),
+        Sample(
+            name: "digest_ws",
+            message: .workspaceDigest(2, buckets: [UInt8](repeating: 0xbb, count: 4_096)),
+            golden: "10 a2 0102 02 591000 bb*4096"),
+        Sample(
+            name: "digest_docs",
+            message: .documentDigests(
+                2,
+                [
+                    BucketDigests(bucket: 0x01, documents: []),
+                    BucketDigests(
+                        bucket: 0xd0,
+                        documents: [DocumentDigest(document: document, digest: digest)]),
+                ]),
+            golden: "11 a2 0102 02 82 82 01 80 82 18d0 81 82 5820 d0*32 50 d1*16"),
+        Sample(
+            name: "tips", message: .tips(2, [tip], final: true),
+            golden: """
+                12 a3 0102 02 81 82 5820 d0*32 81 84 5820 de*32 1a01020304 19012c 50 1d*16 03 f5
+                """),
+        Sample(
+            name: "tips of nothing", message: .tips(2, [], final: false),
+            golden: "12a301020280 03f4"),
+        Sample(
+            name: "pull",
+            message: .pull(
+                2,
+                PullRequest(
+                    request: 9,
+                    items: [PullItem(target: tip, have: [LogPoint(sequence: 0, id: half)])],
+                    maxBytes: 1_048_576)),
+            golden: """
+                13 a4 0102 0209 03 81 86 5820 d0*32 5820 de*32 1a01020304 19012c 50 1d*16 \
+                81 82 00 50 1d*16 04 1a00100000
+                """),
+        Sample(
+            name: "ops", message: .operations(2, request: 9, [run], isComplete: true),
+            golden: """
+                15 a4 0102 0209 03 81 85 5820 d0*32 5820 de*32 1a01020304 05 88 \
+                81 82 02 01   82 1903e8 01   81 82 02 5820 0e*32   81 82 02 50 6e*16 \
+                81 82 01 81 84 5820 de*32 01 02 5820 0e*32   81 82 02 02 \
+                44 01020304   5880 51*128   04 f5
+                """),
+        Sample(
+            name: "fork_probe", message: .forkProbe(2, tip),
+            golden: "17 a6 0102 02 5820 d0*32 03 5820 de*32 04 1a01020304 05 19012c 06 50 1d*16"),
+        Sample(
+            name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
+        ),
+        Sample(
+            name: "peers",
+            message: .peers(
+                2,
+                [
+                    AddressRecord(
+                        device: device, at: 7, addresses: ["[::1]:7"], signature: signature)
+                ]),
+            golden: "31 a2 0102 02 81 84 5820 de*32 07 81 67 5b3a3a315d3a37 5840 51*64"),
+        Sample(
+            name: "error", message: .error(code: "sync.too_large", retryAfterMilliseconds: 0),
+            golden: "3f a2 01 6e 73796e632e746f6f5f6c61726765 02 00"),
+    ]
+
+    /// The bytes that a golden string spells.
+    static func bytes(_ golden: String) -> [UInt8] {
+        golden.split(whereSeparator: \.isWhitespace).flatMap { word -> [UInt8] in
+            let parts = word.split(separator: "*")
+            let digits = [Character](parts[0])
+            let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index in
+                UInt8(String(digits[index..<min(index + 2, digits.count)]), radix: 16)
+            }
+            let times = parts.count > 1 ? Int(parts[1]) ?? 0 : 1
+            return [[UInt8]](repeating: bytes, count: times).flatMap { $0 }
+        }
+    }
+}
