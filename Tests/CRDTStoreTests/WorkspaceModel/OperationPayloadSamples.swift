@@ -120,6 +120,7 @@ enum PayloadSamples {
                     timestamp: HybridTimestamp(rawValue: 1 << 48 + 5),
                     idPrefix: 0x0102_0304_0506_0708))),
         "shortMessage": .message(.init(text: "")),
+        "profile": .profile(name: "Ada"),
         "join": .membership(.join, members: []),
         "remove": .membership(.remove, members: [member, other]),
     ]
@@ -233,6 +234,9 @@ extension PayloadSamples {
         """,
         "shortMessage": """
         82 01 a1 01 60
+        """,
+        "profile": """
+        82 03 a1 01 63 41 64 61
         """,
         "join": """
         82 02 a2 01 00 02 80
