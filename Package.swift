@@ -52,8 +52,8 @@ let package = Package(
         .testTarget(
             name: "PeerNodeTests",
             dependencies: [
-                "CLinux", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
-                "WorkspaceTestKit", "wsx-node",
+                "CLinux", "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto",
+                "WorkspaceModel", "WorkspaceTestKit", "wsx-node",
             ],
             swiftSettings: settings),
     ]

@@ -7,11 +7,11 @@ extension Command {
     ]
 
     /// Where a daemon listens, shared by everything that starts one.
-    private static let startParameters = [
+    static let startParameters = [
         Parameter.text("listen", "Address and port to listen on.", bytes: 1...256).optional()
-            .definition,
+            .local().definition,
         Parameter.choice("announce", "Tell the local network about this node.", ["on", "off"])
-            .optional().definition,
+            .optional().local().definition,
     ]
 
     private static let up = Command(
