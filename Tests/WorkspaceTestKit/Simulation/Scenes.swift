@@ -30,13 +30,18 @@ public enum Scenes {
     }
 
     /// All messages of a channel, oldest first.
-    public static func messages(of channel: String, on node: SimulatedNode) -> [JSONValue] {
+    ///
+    /// - Parameter workspace: `w_…`, `nil` for the selected one.
+    public static func messages(
+        of channel: String, on node: SimulatedNode, in workspace: String? = nil
+    ) -> [JSONValue] {
         var messages: [JSONValue] = []
         var before: String?
         repeat {
             var arguments: JSONObject = JSONObject()
             arguments.append("channel", .string(channel))
             arguments.append("limit", 100)
+            if let workspace { arguments.append("workspace", .string(workspace)) }
             if let before { arguments.append("before", .string(before)) }
             guard let page = node.ask("message.history", .object(arguments)) else { return [] }
             messages = (page["items"]?.arrayValue ?? []) + messages
