@@ -77,7 +77,9 @@ extension SyncSession {
                 send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
             }
         }
-        guard standing == .full else { return }
+        // A peer that may not know us yet says no root; it compares nothing and would take our
+        // digest for one too many.
+        guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
         digestsAllowed = min(digestsAllowed + 1, 4)
         if opening.mine == replica.ownTipsDigest(of: configuration.ownDevice) {
             effects.append(.ownOperationsConfirmed)
