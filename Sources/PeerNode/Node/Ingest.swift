@@ -9,18 +9,21 @@ enum OperationSource: Equatable {
     /// A peer sent them; `backfill` when they are part of a first sync.
     case peer(DeviceID, source: UInt64, isBackfill: Bool)
 
+    /// They waited for what they cite, since a peer sent them.
+    case released(source: UInt64)
+
     /// The number under which its waiting operations are counted.
     var number: UInt64 {
         switch self {
         case .ourselves: 0
-        case .peer(_, let source, _): source
+        case .peer(_, let source, _), .released(let source): source
         }
     }
 
     /// Whether bots should leave it alone.
     var isBackfill: Bool {
         switch self {
-        case .ourselves: false
+        case .ourselves, .released: false
         case .peer(_, _, let isBackfill): isBackfill
         }
     }
@@ -54,14 +57,53 @@ extension NodeCore {
     func accept(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
-        let outcome = try acceptOne(run, in: workspace, from: source)
+        let outcome = try acceptAll(of: run, in: workspace, from: source)
         // A queue and not recursion: what waits may be a long chain in reverse.
         while let guest = released.popLast() {
-            try acceptOne(
-                guest.run, in: workspace,
-                from: .peer(guest.run.log.device, source: guest.source, isBackfill: true))
+            try acceptAll(
+                of: guest.run, in: workspace,
+                from: .released(source: guest.source))
         }
         return outcome
+    }
+
+    /// Authority operations are taken one by one: each may cite the one before it as its grant,
+    /// and each verifies by itself anyway.
+    @discardableResult
+    private func acceptAll(
+        of run: OperationRun, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) -> IngestOutcome {
+        guard run.log.document == workspace.id, run.entries.count > 1 else {
+            return try acceptOne(run, in: workspace, from: source)
+        }
+        var stored = 0
+        for (offset, entry) in run.entries.enumerated() {
+            let (sequence, overflow) = run.firstSequence.addingReportingOverflow(UInt64(offset))
+            guard !overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
+            let single = OperationRun(log: run.log, firstSequence: sequence, entries: [entry])
+            switch try acceptOne(single, in: workspace, from: source) {
+            case .stored(let count): stored += count
+            case .known: break
+            case .waiting: return try park(run, from: offset, source)
+            case .rejected(let rejection): return .rejected(rejection)
+            }
+        }
+        return stored == 0 ? .known : .stored(stored)
+    }
+
+    /// The entry at `offset` waits already; what follows it in the run waits for it.
+    private func park(
+        _ run: OperationRun, from offset: Int, _ source: OperationSource
+    ) throws(StorageError) -> IngestOutcome {
+        let next = run.firstSequence + UInt64(offset) + 1
+        let rest = OperationRun(
+            log: run.log, firstSequence: next, entries: Array(run.entries.dropFirst(offset + 1)))
+        if !rest.entries.isEmpty {
+            let guest = WaitingRoom.Guest(
+                run: rest, source: source.number, arrived: time.monotonic)
+            _ = waiting.admit(guest, until: .place(run.log, next - 1))
+        }
+        return .waiting
     }
 
     @discardableResult
@@ -280,6 +322,10 @@ extension NodeCore {
             }
         } else {
             try applyContent(appended, log: log, branch: branch, in: workspace, from: source)
+        }
+        if case .peer(let device, _, _) = source, let last = operations.last {
+            // Whoever brings operations holds them.
+            store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
         moved[workspace.number, default: []].insert(branch)
         self.appended.append(

@@ -147,13 +147,7 @@ extension NodeCore {
 
     /// The keys under which beacons are sent and recognised: workspaces and open invites.
     private var beaconKeys: [SymmetricKey] {
-        var keys: [SymmetricKey] = []
-        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
-        where workspace.standing == .member {
-            if let discovery = workspace.discovery.last {
-                keys.append(discovery.derived(Array("beacon".utf8)))
-            }
-        }
+        var keys = workspaceBeaconKeys
         for candidate in pskCandidates() {
             if case .invite = candidate.label {
                 keys.append(InviteSecret.beaconKey(psk: candidate.psk))
@@ -162,15 +156,28 @@ extension NodeCore {
         return keys + network.joins.map(\.link.secret.beaconKey)
     }
 
+    private var workspaceBeaconKeys: [SymmetricKey] {
+        workspaces.values.sorted { $0.number < $1.number }
+            .filter { $0.standing == .member }
+            .compactMap { $0.discovery.last?.derived(Array("beacon".utf8)) }
+    }
+
     func heard(_ bytes: [UInt8], from host: String) {
         guard network.announces, let packet = BeaconPacket(untrusted: bytes),
             packet.nonce != network.ownBeaconNonce,
-            beaconKeys.contains(where: { packet.matches($0, wallMilliseconds: time.wall) }),
             let address = PeerAddress(host.contains(":") ? "[\(host)]:\(packet.port)"
                 : "\(host):\(packet.port)", defaultPort: packet.port)
         else { return }
-        network.registry.heard(address, wallMilliseconds: time.wall)
-        for index in network.joins.indices { network.joins[index].heard(address) }
+        if workspaceBeaconKeys.contains(where: { packet.matches($0, wallMilliseconds: time.wall) })
+        {
+            network.registry.heard(address, wallMilliseconds: time.wall)
+        }
+        for index in network.joins.indices
+        where packet.matches(
+            network.joins[index].link.secret.beaconKey, wallMilliseconds: time.wall)
+        {
+            network.joins[index].heard(address)
+        }
     }
 
     /// Sends a beacon when it is time.

@@ -256,7 +256,10 @@ extension NodeCore {
             let tip = LogTip(log: branch.log, sequence: last, id: Identifier16(prefixOf: id))
             try feed(.appended(run.run, tip: tip), to: sync, on: link)
         }
-        let tips = moved.sorted().compactMap { store.operations.branch($0)?.announcement }
+        // What this device wrote was told as `appended` already.
+        let own = Set(stored.filter { $0.source == .ourselves }.map(\.branch))
+        let tips = moved.subtracting(own).sorted()
+            .compactMap { store.operations.branch($0)?.announcement }
         let answered = sync.ingested
         sync.ingested = []
         if answered.isEmpty {

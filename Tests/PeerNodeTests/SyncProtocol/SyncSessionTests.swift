@@ -281,4 +281,22 @@ import WorkspaceModel
             #expect(SyncMessage.pull(1, pull).encoded().count <= Limits.messageBytesMax)
         }
     }
+
+    @Test func `asks again for what was lost while it waited, once something came`() throws {
+        var lone = LoneSession()
+        var planner = PullPlanner()
+        _ = lone.open(&planner)
+        let tip = LoneSession.tip(1)
+        let asked = lone.give(.received(.tips(4, [tip], final: true)), &planner)
+        let request = try #require(asked.pulls.first).request
+        let runs = [LoneSession.run(tip.log)]
+        _ = lone.give(
+            .received(.operations(4, request: request, runs, isComplete: true)), &planner)
+        let settled = lone.give(
+            .stored([], waiting: [tip.log], answering: request), &planner)
+        #expect(settled.pulls.isEmpty, "asking again at once would bring the same")
+        let later = lone.give(
+            .stored([LoneSession.tip(2)], waiting: [], answering: nil), &planner)
+        #expect(later.pulls.first?.items.first?.target == tip)
+    }
 }
