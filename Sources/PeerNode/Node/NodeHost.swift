@@ -10,7 +10,7 @@ public final class NodeHost {
     private let environment: NodeEnvironment
     private let openStore: () throws(StorageError) -> NodeStore
     private var store: NodeStore
-    private var core: NodeCore
+    private(set) var core: NodeCore
     /// The I/O failure after which nothing is written until the process starts again.
     private var writingStopped: StorageError?
     private var openCalls: Set<CallID> = []
