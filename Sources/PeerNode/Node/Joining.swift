@@ -279,9 +279,11 @@ extension NodeCore {
         if let device = link.peer?.device {
             try record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
         }
-        guard let index = joinIndex(of: link), network.joins[index].stage == .syncing else {
-            return
+        // The link may be another one than that over which we were admitted.
+        let waiting = network.joins.firstIndex {
+            $0.workspace == workspace.number && $0.stage == .syncing
         }
+        guard let index = waiting else { return }
         try record(.workspaceJoined, workspace: workspace)
         try endJoin(index, .success(try object(of: workspace).json))
     }
