@@ -273,6 +273,7 @@ extension NodeCore {
         }
         workspaceListChanged()
         try setStanding(.full, of: sync, workspace, on: link)
+        try openWhereShared(workspace)
     }
 
     /// The first sync of a workspace is over.
