@@ -33,15 +33,7 @@ extension NodeCore {
 
         /// `text` sealed as the name field under `key`.
         func sealed(_ text: String, field key: UInt64) -> SealedField {
-            let nonce = random.bytes(XChaCha20Poly1305.nonceByteCount)
-            let context = Workspace.nameContext(
-                document: draft.document, device: device, incarnation: draft.incarnation,
-                sequence: draft.sequence, key: key)
-            return SealedField(
-                keyID: keyID, nonce: nonce,
-                ciphertext: XChaCha20Poly1305.seal(
-                    Array(text.utf8), under: self.key.nameKey, nonce: nonce,
-                    associatedData: context))
+            sealed(Array(text.utf8), field: key)
         }
 
         /// Bytes sealed as a field, as the psk of an invite is.

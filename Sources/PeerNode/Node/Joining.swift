@@ -78,10 +78,7 @@ extension NodeCore {
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         let link: InviteLink
         do throws(InviteLink.Problem) { link = try InviteLink(draft.link) } catch {
-            throw NodeError(
-                .inviteInvalid, "that is no invite link: \(error)",
-                hint: "copy the whole link, it begins with wsx://join/", reason: "invite.invalid",
-                fields: [.init(name: "link", reason: "form")])
+            throw .inviteLink(error)
         }
         if let known = workspaces.values.first(where: {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
@@ -281,9 +278,11 @@ extension NodeCore {
         if let device = link.peer?.device {
             try record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
         }
-        guard let index = joinIndex(of: link), network.joins[index].stage == .syncing else {
-            return
+        // The link may be another one than that over which we were admitted.
+        let waiting = network.joins.firstIndex {
+            $0.workspace == workspace.number && $0.stage == .syncing
         }
+        guard let index = waiting else { return }
         try record(.workspaceJoined, workspace: workspace)
         try endJoin(index, .success(try object(of: workspace).json))
     }

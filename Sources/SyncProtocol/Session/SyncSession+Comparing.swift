@@ -55,6 +55,9 @@ extension SyncSession {
     /// Sends `ws_open`; whoever may not know it is told no digest.
     private mutating func sayRoot(replica: some Replica) {
         openingsSent += 1
+        // Each opening of ours may be answered by a digest, also one that crossed a changed
+        // standing.
+        digestsAllowed = min(digestsAllowed + 1, 4)
         comparison.begin(at: now)
         let isFull = standing == .full
         let opening = WorkspaceOpening(
@@ -80,7 +83,6 @@ extension SyncSession {
         // A peer that may not know us yet says no root; it compares nothing and would take our
         // digest for one too many.
         guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
-        digestsAllowed = min(digestsAllowed + 1, 4)
         if opening.mine == replica.ownTipsDigest(of: configuration.ownDevice) {
             effects.append(.ownOperationsConfirmed)
         }
