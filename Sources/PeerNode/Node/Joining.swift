@@ -136,6 +136,7 @@ extension NodeCore {
             network.joins[index].stage = .admitted(admission)
             network.joins[index].tips = result.tips ?? []
             try feed(.announced(result.tips ?? []), to: sync, on: link)
+            try joinsMayGoOn()
         case .pending, .invalid, .expired, .used, .busy:
             try endJoin(index, .failure(Self.refusal(result.code)))
         }
@@ -185,6 +186,8 @@ extension NodeCore {
         network.joins[index].tips = result.tips ?? []
         guard let sync = try openSync(workspace, on: link, as: .authorityOnly) else { return }
         try feed(.announced(result.tips ?? []), to: sync, on: link)
+        // A second attempt may hold all of it already; then nothing is stored that would go on.
+        try joinsMayGoOn()
     }
 
     /// Goes on with every join whose next step has become possible by what was stored.

@@ -97,7 +97,11 @@ import WorkspaceTestKit
             var script = Script(seed: 1)
             script.world.nodes[index].commitsUntilCrash = commit
             do { try script.run() } catch {
-                Issue.record("crash of node \(index) at commit \(commit): \(error)")
+                Issue.record(
+                    """
+                    crash of node \(index) at commit \(commit): \(error)
+                    \(script.ada.log) \(script.bob.log)
+                    """)
             }
             script.world.end()
         }

@@ -43,7 +43,9 @@ import WorkspaceTestKit
         for node in life.world.nodes {
             lines.append("log \(node.index): \(node.log.suffix(6))")
             let peers = node.ask("peer.list")?["items"]?.arrayValue ?? []
-            lines += peers.map { "\($0["state"] ?? "?") \($0["address"] ?? "?") \($0["last_error"] ?? "?") behind \($0["behind"] ?? "?")" }
+            lines += peers.map {
+                "\($0["state"] ?? "?") \($0["address"] ?? "?") \($0["last_error"] ?? "?") behind \($0["behind"] ?? "?")"
+            }
         }
         lines += life.sent.filter { !$0.isAcknowledged }.map { "unsent \($0.text)" }
         return lines.joined(separator: "\n")

@@ -52,7 +52,9 @@ import WorkspaceTestKit
         ada.crash()
         _ = bob.ask("message.send", ["channel": "general", "text": "without ada"])
         world.run(for: 60_000)
-        #expect(Scenes.texts(of: "general", on: cleo) == ["without ada"])
+        #expect(
+            Scenes.texts(of: "general", on: cleo) == ["without ada"],
+            "bob \(bob.log) cleo \(cleo.log)")
         #expect(world.failures == [])
     }
 

@@ -45,7 +45,8 @@ public final class SimulatedNode: SimulatedHost {
 
     /// - Parameter original: whose disk is copied, which must not be in a transaction.
     init(
-        _ world: SimulatedWorld, index: Int, clockSkew: Int64, copying original: SimulatedNode? = nil
+        _ world: SimulatedWorld, index: Int, clockSkew: Int64,
+        copying original: SimulatedNode? = nil
     ) {
         home = SimulatedHome(copying: original?.home)
         image = (try? original?.store?.connection.serialized()) ?? []
@@ -57,7 +58,9 @@ public final class SimulatedNode: SimulatedHost {
 
     /// Where the node listens.
     public var address: String { "\(hostAddress):29790" }
+    /// The host part of `address`.
     public var hostAddress: String { "10.0.0.\(index + 1)" }
+    /// Whether the process runs and its network is on.
     public var isListening: Bool { host != nil && isNetworkOn }
     /// Whether the process runs.
     public var isRunning: Bool { host != nil }
@@ -171,32 +174,38 @@ public final class SimulatedNode: SimulatedHost {
         }
     }
 
+    /// Becomes an input of the next turn.
     public func accepted(_ end: SimulatedEnd, from address: String) {
         ends[end.number] = end
         give(.accepted(LinkID(end.number), address: address))
     }
 
+    /// Becomes an input of the next turn, unless the dial was given up.
     public func dialled(_ end: SimulatedEnd, number: UInt64, address: String) {
         guard dials.remove(number) != nil else { return end.close() }
         ends[end.number] = end
         give(.dialled(LinkID(end.number), number: number, address: address))
     }
 
+    /// Becomes an input of the next turn, unless the dial was given up.
     public func dialFailed(number: UInt64, reason: String) {
         guard dials.remove(number) != nil else { return }
         give(.dialFailed(number: number, reason: reason))
     }
 
+    /// Becomes an input of the next turn.
     public func received(_ bytes: [UInt8], on end: SimulatedEnd) {
         guard ends[end.number] != nil else { return }
         give(.received(LinkID(end.number), bytes))
     }
 
+    /// Becomes an input of the next turn.
     public func unsent(_ byteCount: Int, on end: SimulatedEnd) {
         guard ends[end.number] != nil else { return }
         give(.unsent(LinkID(end.number), byteCount: byteCount))
     }
 
+    /// Becomes an input of the next turn.
     public func closed(_ end: SimulatedEnd) {
         guard ends.removeValue(forKey: end.number) != nil else { return }
         give(.linkClosed(LinkID(end.number)))
