@@ -225,8 +225,11 @@ extension NodeCore {
             }
             return
         }
-        guard network.links(to: peer.device).isEmpty, peer.psk != .joining else { return }
-        if case .invite = peer.psk, link.syncs.isEmpty { return }
+        guard network.links(to: peer.device).isEmpty else { return }
+        // A join that came to nothing made no peer of the other end.
+        if case .workspace = peer.psk {} else {
+            guard link.syncs.values.contains(where: { $0.standing == .full }) else { return }
+        }
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
             error: ending.word, now: time.monotonic, wallMilliseconds: time.wall,

@@ -47,6 +47,10 @@ extension SyncSession {
             let own = replica.branchTips(of: tip.log).last?.sequence
             // Without room the tip is lost; the next comparison announces it again.
             _ = claims.add(tip, ownSequence: own, isAuthority: isAuthority)
+            // It owed this and announces it again after a comparison: it gets another chance.
+            if case .tips = descent, claims[tip.log]?.state == .ignored {
+                requeue(tip.log, replica)
+            }
         }
     }
 
@@ -215,6 +219,7 @@ extension SyncSession {
                 claims.set(.queued, of: log, isAuthority: isAuthority)
             } else {
                 blamesNext = false
+                comparison.isWanted = true
                 claims.set(.ignored, of: log, isAuthority: isAuthority)
             }
         }
@@ -231,8 +236,12 @@ extension SyncSession {
             for log in pull.logs {
                 release(log, planner: &planner)
                 let isAuthority = log.document == replica.authorityDocument
-                claims.set(.ignored, of: log, isAuthority: isAuthority)
+                // Who joins has nobody else to ask.
+                let state: ClaimTable.State = standing == .authorityOnly ? .queued : .ignored
+                claims.set(state, of: log, isAuthority: isAuthority)
             }
+            // Nothing else would ever bring it up again on a link that stays.
+            comparison.isWanted = true
         }
     }
 
