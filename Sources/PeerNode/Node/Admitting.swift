@@ -114,7 +114,7 @@ extension NodeCore {
     /// Two addresses of ours, or one and that of another device that may admit.
     private func linkHints(in workspace: Workspace) -> [PeerAddress] {
         var hints = Array(network.listening.prefix(1))
-        let members = workspace.evaluator.members.filter { $0.role <= .member }
+        let members = workspace.members.filter { $0.role <= .member }
         for device in members.flatMap(\.devices) where device != home?.device {
             if let other = network.book.record(of: device)?.dialable.first, !hints.contains(other)
             {

@@ -29,7 +29,7 @@ extension NodeCore {
     private func describe(_ device: DeviceID, _ object: inout PeerObject) {
         object.id = PublicID.device(device)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            if let standing = workspace.evaluator.members.first(where: {
+            if let standing = workspace.members.first(where: {
                 $0.devices.contains(device)
             }) {
                 object.member = person(standing.member, in: workspace)

@@ -110,7 +110,7 @@ extension NodeCore {
         removed: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try workspace(scope)
-        let current = workspace.evaluator.members.map(\.member)
+        let current = workspace.members.map(\.member)
         var all = current
         if removed {
             all = []

@@ -154,7 +154,7 @@ extension NodeCore {
         guard let channel = channel(event.document, in: workspace),
             let member = event.extra.flatMap(MemberID.init(untrusted:))
         else { return .null }
-        let role = workspace.evaluator.members.first { $0.member == member }?.role
+        let role = workspace.members.first { $0.member == member }?.role
         return [
             "channel": .string(PublicID.channel(channel.id)),
             "member": person(member, in: workspace).json,

@@ -45,8 +45,36 @@ enum IngestOutcome: Equatable {
 struct AppendedRun {
     let workspace: Int64
     let branch: Int64
-    let run: OperationRun
-    let source: OperationSource
+    let log: LogName
+    /// Its last operation.
+    var tip: LogTip
+    /// The operations themselves where they are to be pushed: what this device wrote.
+    var own: OperationRun?
+
+    /// Payloads in one push, so that it stays far below what may wait unasked, in bytes.
+    static let pushedBytesMax = 64 * 1024
+
+    /// Takes up what this device wrote next on the same branch. A burst of messages is then one
+    /// push, with one signature to verify.
+    ///
+    /// - Returns: whether it did.
+    mutating func take(_ next: AppendedRun) -> Bool {
+        guard branch == next.branch, var run = own, let following = next.own,
+            following.firstSequence == run.firstSequence + UInt64(run.entries.count),
+            run.payloadByteCount + following.payloadByteCount <= Self.pushedBytesMax
+        else { return false }
+        own = nil
+        run.entries += following.entries
+        own = run
+        tip = next.tip
+        return true
+    }
+}
+
+extension OperationRun {
+    fileprivate var payloadByteCount: Int {
+        entries.indices.reduce(0) { $0 + entries[$1].payload.count }
+    }
 }
 
 /// The waist: every operation, our own and other people's, comes through `accept`.
@@ -123,9 +151,12 @@ extension NodeCore {
         case .success(let found): position = found
         }
         guard position.skipped < run.entries.count else { return .known }
-        let rest = OperationRun(
-            log: run.log, firstSequence: run.firstSequence + UInt64(position.skipped),
-            entries: Array(run.entries.dropFirst(position.skipped)))
+        var rest = run
+        if position.skipped > 0 {
+            rest = OperationRun(
+                log: run.log, firstSequence: run.firstSequence + UInt64(position.skipped),
+                entries: Array(run.entries.dropFirst(position.skipped)))
+        }
         let checked: [CheckedOperation]
         do throws(Rejection) {
             checked = try OperationChecks.check(rest, after: position.link)
@@ -329,11 +360,22 @@ extension NodeCore {
             store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
         moved[workspace.number, default: []].insert(branch)
-        self.appended.append(
-            AppendedRun(
-                workspace: workspace.number, branch: branch, run: run(of: operations, in: log),
-                source: source))
+        noteAppended(operations, of: log, branch: branch, in: workspace, from: source)
         try releaseWaiting(for: appended, log: log, in: workspace)
+    }
+
+    private func noteAppended(
+        _ operations: [CheckedOperation], of log: LogName, branch: Int64, in workspace: Workspace,
+        from source: OperationSource
+    ) {
+        guard let last = operations.last else { return }
+        let next = AppendedRun(
+            workspace: workspace.number, branch: branch, log: log,
+            tip: LogTip(
+                log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id)),
+            own: source == .ourselves ? run(of: operations, in: log) : nil)
+        if let index = appended.indices.last, appended[index].take(next) { return }
+        appended.append(next)
     }
 
     private func run(of operations: [CheckedOperation], in log: LogName) -> OperationRun {

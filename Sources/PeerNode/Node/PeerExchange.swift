@@ -49,7 +49,7 @@ extension NodeCore {
 
     /// The devices of a workspace's current members.
     func devices(of workspace: Workspace) -> [DeviceID] {
-        workspace.evaluator.members.flatMap(\.devices)
+        workspace.members.flatMap(\.devices)
     }
 
     // MARK: Our own addresses
