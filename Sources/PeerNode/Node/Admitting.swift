@@ -144,13 +144,21 @@ extension NodeCore {
             return answerJoin(.init(code: .expired), on: link)
         }
         link.invite = (workspace.number, id)
+        let tips = CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
         answerJoin(
             .init(
-                code: .open, workspace: workspace.id,
-                tips: CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)),
+                code: .open, workspace: workspace.id, tips: Array(tips.prefix(Self.joinTipsMax))),
             on: link)
-        try openSync(workspace, on: link, as: .joining)
+        guard let sync = try openSync(workspace, on: link, as: .joining) else { return }
+        for start in stride(from: Self.joinTipsMax, to: tips.count, by: Self.joinTipsMax) {
+            let part = Array(tips[start..<min(start + Self.joinTipsMax, tips.count)])
+            link.session.send(
+                .tips(sync.number, part, final: false), in: .control, isUnasked: false)
+        }
     }
+
+    /// Tips in one `join_result`, so that it stays below the limit of a message.
+    private static let joinTipsMax = 2_048
 
     /// `join2`: writes the admission, with the keys in it.
     func joinRequest(_ request: JoinRequest, on link: PeerLink) throws(StorageError) {
@@ -167,9 +175,11 @@ extension NodeCore {
         if let refusal = refusal(of: id, invite, in: workspace) {
             return answerJoin(.init(code: refusal), on: link)
         }
-        let admission = try admit(request, devices, to: workspace)
-        guard let admission, workspace.evaluator.isValid(admission) else {
-            return answerJoin(.init(code: admission == nil ? .busy : .invalid), on: link)
+        guard Binding.isGood(request, devices, in: workspace) else {
+            return answerJoin(.init(code: .invalid), on: link)
+        }
+        guard let admission = try admit(request, devices, to: workspace) else {
+            return answerJoin(.init(code: .busy), on: link)
         }
         try admitted(admission, workspace, sync, on: link)
     }
@@ -232,7 +242,9 @@ extension NodeCore {
         answerJoin(
             .init(
                 code: .admitted, workspace: workspace.id,
-                tips: CoreReplica(core: self, workspace: workspace).tips(of: workspace.id),
+                tips: Array(
+                    CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
+                        .prefix(Self.joinTipsMax)),
                 admission: admission),
             on: link)
         guard let device = link.peer?.device else { return }

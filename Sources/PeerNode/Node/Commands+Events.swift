@@ -10,6 +10,12 @@ extension NodeCore {
         _ request: SubscriptionRequest, _ scope: CallScope
     ) throws(NodeError) -> SubscriptionObject {
         let filter = try filter(request, scope)
+        let open = subscriptions.subscriptions(of: scope.call.connection).count
+        guard open < Limits.controlSubscriptionsMax else {
+            throw NodeError(
+                .tooMany, "this connection has \(open) subscriptions already",
+                hint: "end one, or open another connection", reason: "control.subscriptions")
+        }
         let start = try start(request)
         let id = subscriptions.open(
             on: scope.call.connection, filter, after: start,

@@ -130,7 +130,8 @@ extension NodeCore {
         switch result.code {
         case .open: try joinOpened(result, index, on: link)
         case .admitted:
-            guard let admission = result.admission, let number = network.joins[index].workspace,
+            guard network.joins[index].stage == .asked, let admission = result.admission,
+                let number = network.joins[index].workspace,
                 let sync = link.syncs[number]
             else { return try drop(link, because: LinkEnding("join.protocol")) }
             network.joins[index].stage = .admitted(admission)
