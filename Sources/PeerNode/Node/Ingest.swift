@@ -9,18 +9,21 @@ enum OperationSource: Equatable {
     /// A peer sent them; `backfill` when they are part of a first sync.
     case peer(DeviceID, source: UInt64, isBackfill: Bool)
 
+    /// They waited for what they cite, since a peer sent them.
+    case released(source: UInt64)
+
     /// The number under which its waiting operations are counted.
     var number: UInt64 {
         switch self {
         case .ourselves: 0
-        case .peer(_, let source, _): source
+        case .peer(_, let source, _), .released(let source): source
         }
     }
 
     /// Whether bots should leave it alone.
     var isBackfill: Bool {
         switch self {
-        case .ourselves: false
+        case .ourselves, .released: false
         case .peer(_, _, let isBackfill): isBackfill
         }
     }
@@ -59,7 +62,7 @@ extension NodeCore {
         while let guest = released.popLast() {
             try acceptAll(
                 of: guest.run, in: workspace,
-                from: .peer(guest.run.log.device, source: guest.source, isBackfill: true))
+                from: .released(source: guest.source))
         }
         return outcome
     }
@@ -319,6 +322,10 @@ extension NodeCore {
             }
         } else {
             try applyContent(appended, log: log, branch: branch, in: workspace, from: source)
+        }
+        if case .peer(let device, _, _) = source, let last = operations.last {
+            // Whoever brings operations holds them.
+            store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
         moved[workspace.number, default: []].insert(branch)
         self.appended.append(

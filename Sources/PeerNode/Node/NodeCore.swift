@@ -194,6 +194,11 @@ final class NodeCore {
             guard let id = store.operations.documentID(row.number) else { continue }
             let workspace = Workspace(id: id, row: row)
             workspaces[row.number] = workspace
+            // A join that a crash cut short starts again from nothing.
+            guard row.standing == .member else {
+                try abandon(row.number)
+                continue
+            }
             try load(workspace)
         }
         try store.commit()

@@ -36,7 +36,7 @@ public final class NodeHost {
             if let writingStopped { core.refuseWriting(because: writingStopped) }
             var effects: [NodeEffect] = []
             core.beginTurn(at: time)
-            for input in inputs { effects += try handle(input) }
+            for input in inputs { effects += try core.handle(input) }
             effects += try core.endTurn()
             try store.commit()
             core.didCommit()
@@ -76,11 +76,6 @@ public final class NodeHost {
 
     /// COMMITs since the store was opened, for tests that count them.
     public var commitCount: Int { store.connection.commitCount }
-
-    /// One input, in a savepoint of its own once it writes.
-    private func handle(_ input: NodeInput) throws(StorageError) -> [NodeEffect] {
-        try core.handle(input)
-    }
 
     /// A failed write leaves an unknown state: no effect of the turn is carried out, the core is
     /// made again from the store, and whoever waits for an answer is told to ask again.
