@@ -1,0 +1,217 @@
+import Foundation
+import Testing
+
+/// Checks the text of the program, not what it does: what the compiler cannot see, because files
+/// of one module need no import to see each other, and clocks and dice need none at all.
+@Suite struct `The source tree` {
+    // MARK: Layers
+
+    /// What the files of a folder may import. The longest path that fits decides.
+    static let mayImport: [String: Set<String>] = [
+        "Sources/WorkspaceModel": [],
+        "Sources/WorkspaceCrypto": ["CSodium", "WorkspaceModel"],
+        "Sources/CRDTStore/Log": ["WorkspaceCrypto", "WorkspaceModel"],
+        "Sources/CRDTStore/Authority": ["WorkspaceModel"],
+        "Sources/CRDTStore/Reducers": ["WorkspaceModel"],
+        "Sources/CRDTStore/Storage": ["CSQLite", "WorkspaceCrypto", "WorkspaceModel"],
+        "Sources/SyncProtocol": ["WorkspaceModel"],
+        "Sources/PeerNode/Node": [
+            "CRDTStore", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+        ],
+        "Sources/PeerNode/Peers": ["SyncProtocol", "WorkspaceCrypto", "WorkspaceModel"],
+        "Sources/PeerNode/Control": ["WorkspaceModel"],
+        "Sources/PeerNode/Transport": ["CLinux", "Glibc"],
+        "Sources/PeerNode/Loop": [
+            "CLinux", "CRDTStore", "Glibc", "WorkspaceCrypto", "WorkspaceModel",
+        ],
+        "Sources/wsx-node": ["Glibc", "PeerNode", "WorkspaceModel"],
+    ]
+
+    @Test func `imports downwards only, and no framework`() throws {
+        for file in try SourceTree.swiftFiles(under: "Sources") {
+            let layer = Self.mayImport.keys.filter { "\(file.folder)/".hasPrefix("\($0)/") }
+                .max { $0.count < $1.count }
+            guard let layer, let allowed = Self.mayImport[layer] else {
+                Issue.record("\(file.path) is in no layer: add its folder to this table")
+                continue
+            }
+            for line in file.code {
+                guard let match = line.firstMatch(of: /^(?:[@\w()]+ )*import (?:\w+ )?([\w.]+)/)
+                else { continue }
+                let module = String(match.1)
+                #expect(allowed.contains(module), "\(file.path) imports \(module)")
+            }
+        }
+    }
+
+    // MARK: A core that neither sees nor hears
+
+    static let core = [
+        "Sources/WorkspaceModel", "Sources/WorkspaceCrypto", "Sources/CRDTStore",
+        "Sources/SyncProtocol", "Sources/PeerNode/Node", "Sources/PeerNode/Peers",
+    ]
+
+    /// Words with which a layer would look at the world, wait for it, or roll dice.
+    static let senses = [
+        "ContinuousClock", "SuspendingClock", "MonotonicClock", "WallClock", "Date", "Task",
+        "async", "await", "actor", "Thread", "DispatchQueue", "SystemRandom",
+        "SystemRandomNumberGenerator", "random(in", "randomElement", "shuffled", "shuffle",
+    ]
+
+    /// Where the world comes in, with the reason.
+    static let sensing = [
+        // The system's random source, which everybody else gets passed in.
+        "Sources/WorkspaceCrypto/Randomness.swift"
+    ]
+
+    @Test(arguments: core)
+    func `has a core that neither sees nor hears`(folder: String) throws {
+        let words = try Regex("\\b(?:" + Self.senses.joined(separator: "|") + ")\\b")
+        for file in try SourceTree.swiftFiles(under: folder)
+        where !Self.sensing.contains(file.path) {
+            for (number, line) in file.code.enumerated() {
+                guard let match = line.firstMatch(of: words) else { continue }
+                Issue.record("\(file.path):\(number + 1) uses \(line[match.range])")
+            }
+        }
+    }
+
+    // MARK: Traps
+
+    /// Files that may trap on purpose, with the reason.
+    static let trapping: [String] = []
+
+    @Test func `has no trap that foreign bytes could reach`() throws {
+        let forbidden = /\b(?:fatalError|unsafelyUnwrapped|assumingMemoryBound)\b|\btry!|\bas!/
+        // A letter, bracket or question mark and then "!", which is not "!=".
+        let unwrap = /[\w)\]?]!(?!=)/
+        for file in try SourceTree.swiftFiles(under: "Sources")
+        where !Self.trapping.contains(file.path) {
+            for (number, line) in file.code.enumerated()
+            where line.contains(forbidden) || line.contains(unwrap) {
+                Issue.record("\(file.path):\(number + 1) can trap: \(line)")
+            }
+        }
+    }
+
+    @Test func `gives a reason for every unchecked Sendable`() throws {
+        for file in try SourceTree.swiftFiles(under: "Sources") {
+            let unchecked = file.code.filter { $0.contains("@unchecked") }.count
+            let reasons = file.lines.filter { $0.contains("/// `@unchecked Sendable` is") }.count
+            #expect(reasons >= unchecked, "\(file.path) has one without a sentence about it")
+        }
+    }
+
+    // MARK: Shape
+
+    @Test func `has files of one sitting`() throws {
+        let sources = try SourceTree.swiftFiles(under: "Sources")
+        for file in try sources + SourceTree.swiftFiles(under: "Tests") {
+            #expect(file.lines.count <= 501, "\(file.path) is longer than 500 lines")
+        }
+        let sizes = sources.map(\.lines.count).sorted()
+        try #require(sizes.count > 100)
+        #expect((60...200).contains(sizes[sizes.count / 2]), "the usual file")
+        #expect(sizes[sizes.count * 9 / 10] <= 300, "nine of ten files")
+    }
+
+    @Test func `has functions that fit on a screen`() throws {
+        let start = /^( *)(?:@[\w()]+ )*(?:[a-z()]+ )*(?:func |init[?(<]|deinit\b|subscript\b)/
+        for file in try SourceTree.swiftFiles(under: "Sources") {
+            for (number, line) in file.lines.enumerated() {
+                guard let match = line.firstMatch(of: start), !line.hasSuffix("}") else { continue }
+                let rest = file.lines[number...]
+                guard let end = rest.firstIndex(of: match.1 + "}") else { continue }
+                // A requirement of a protocol has no end of its own.
+                let isRequirement = !rest[number..<end].contains { $0.hasSuffix("{") }
+                #expect(
+                    isRequirement || end - number < 70, "\(file.path):\(number + 1) is too long")
+            }
+        }
+    }
+
+    @Test func `has types in the files that are named after them`() throws {
+        let type =
+            /^(?:@\w+ )*(?:public |private |final |indirect )*(?:struct|class|enum|protocol) (\w+)/
+        let files = try SourceTree.swiftFiles(under: "Sources")
+        var home: [String: Set<String>] = [:]
+        for file in files {
+            for line in file.code {
+                guard let match = line.firstMatch(of: type), !line.contains("private ") else {
+                    continue
+                }
+                home[String(match.1), default: []].insert(file.path)
+            }
+        }
+        for file in files {
+            let parts = file.name.split(separator: "+").map(String.init)
+            guard let name = parts.first, let homes = home[name] else { continue }
+            if parts.count == 1 {
+                #expect(homes.contains(file.path), "\(file.path) does not hold \(name)")
+            } else {
+                #expect(
+                    file.code.contains {
+                        $0.hasPrefix("extension \(name)") || $0.contains(" extension \(name)")
+                    },
+                    "\(file.path) does not extend \(name)")
+            }
+        }
+    }
+
+    // MARK: Words
+
+    /// Text files that people read, and scripts.
+    private static func everything() throws -> [SourceTree.File] {
+        var all: [SourceTree.File] = []
+        for folder in ["Sources", "Tests", "docs", "scripts"] {
+            all += try SourceTree.files(under: folder)
+        }
+        let single = [
+            "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "Package.swift", ".ci/run",
+        ]
+        for path in single {
+            let lines = try SourceTree.text(path).components(separatedBy: "\n")
+            all.append(SourceTree.File(path: path, lines: lines))
+        }
+        return all.filter { !$0.path.hasSuffix("House/SourceTreeTests.swift") }
+    }
+
+    @Test func `leaves no notes to itself and names no machine`() throws {
+        let notes = /\b(?:TODO|FIXME|HACK|XXX)\b/
+        let machine = /(?:^|[\s"'=(`])\/(?:work|root|Users|mnt|opt)\//
+        for file in try Self.everything() {
+            for (number, line) in file.lines.enumerated() {
+                #expect(!line.contains(notes), "\(file.path):\(number + 1) is unfinished")
+                #expect(!line.contains(machine), "\(file.path):\(number + 1) names a machine")
+            }
+        }
+    }
+
+    @Test func `tests without sleeping`() throws {
+        let sleep = /\b(?:sleep|usleep|nanosleep|Task\.sleep|Thread\.sleep)\(/
+        for file in try SourceTree.swiftFiles(under: "Tests") {
+            for (number, line) in file.code.enumerated() where line.contains(sleep) {
+                Issue.record("\(file.path):\(number + 1) sleeps")
+            }
+        }
+    }
+
+    @Test func `uses one framework for tests`() throws {
+        let old = ["XC", "Test"].joined()
+        for file in try SourceTree.swiftFiles(under: "Tests") {
+            #expect(!file.code.contains("import \(old)"), "\(file.path)")
+        }
+    }
+
+    // MARK: The checks themselves
+
+    @Test func `is read without comments and strings`() {
+        let lines = [
+            #"let a = "Task" // async"#, "/// Date", #"let b = "\"await\"" + actor"#,
+            #"let text = """"#, "    Task", #"    """ + done"#,
+        ]
+        #expect(
+            SourceTree.code(lines)
+                == [#"let a = " "#, "", #"let b = " + actor"#, "let text = ", "", ""])
+    }
+}
