@@ -28,7 +28,6 @@ enum SourceTree {
         }
         /// Its lines without comments and without what stands inside of string literals.
         var code: [String] { SourceTree.code(lines) }
-
     }
 
     /// The text of a file below the root.
@@ -77,6 +76,7 @@ enum SourceTree {
     }
 
     private static func codeOutsideStrings(_ line: String) -> String {
+        guard line.utf8.contains(UInt8(ascii: "\"")) || line.contains("//") else { return line }
         var code = ""
         var isInString = false
         var isEscaped = false
