@@ -73,13 +73,14 @@ extension NodeCore {
     private func acceptAll(
         of run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
+        let end = run.firstSequence.addingReportingOverflow(UInt64(run.entries.count))
+        guard !end.overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
         guard run.log.document == workspace.id, run.entries.count > 1 else {
             return try acceptOne(run, in: workspace, from: source)
         }
         var stored = 0
         for (offset, entry) in run.entries.enumerated() {
-            let (sequence, overflow) = run.firstSequence.addingReportingOverflow(UInt64(offset))
-            guard !overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
+            let sequence = run.firstSequence + UInt64(offset)
             let single = OperationRun(log: run.log, firstSequence: sequence, entries: [entry])
             switch try acceptOne(single, in: workspace, from: source) {
             case .stored(let count): stored += count

@@ -83,15 +83,6 @@ extension NodeCore {
                 hint: "copy the whole link, it begins with wsx://join/", reason: "invite.invalid",
                 fields: [.init(name: "link", reason: "form")])
         }
-        if home == nil {
-            guard let name = draft.name else {
-                throw NodeError(
-                    .badRequest, "joining for the first time needs a name",
-                    hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
-                    fields: [.init(name: "name", reason: "missing")])
-            }
-            try makeIdentity(name: try checked(name, field: "name"))
-        }
         if let known = workspaces.values.first(where: {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }), known.ownRole != nil {
@@ -105,6 +96,16 @@ extension NodeCore {
             throw NodeError(
                 .unreachable, "the network is suspended", hint: "wsx-node net resume",
                 reason: "net.suspended")
+        }
+        // Last, since it writes, and after that nothing may be refused any more.
+        if home == nil {
+            guard let name = draft.name else {
+                throw NodeError(
+                    .badRequest, "joining for the first time needs a name",
+                    hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
+                    fields: [.init(name: "name", reason: "missing")])
+            }
+            try makeIdentity(name: try checked(name, field: "name"))
         }
         network.joins.append(
             JoinAttempt(
@@ -279,9 +280,11 @@ extension NodeCore {
         if let device = link.peer?.device {
             try record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
         }
-        guard let index = joinIndex(of: link), network.joins[index].stage == .syncing else {
-            return
+        // The link may be another one than that over which we were admitted.
+        let waiting = network.joins.firstIndex {
+            $0.workspace == workspace.number && $0.stage == .syncing
         }
+        guard let index = waiting else { return }
         try record(.workspaceJoined, workspace: workspace)
         try endJoin(index, .success(try object(of: workspace).json))
     }

@@ -143,6 +143,8 @@ extension NodeCore {
             receipts(tips, of: device, in: workspace)
         case .ownOperationsConfirmed: break
         case .refused(let refusal):
+            // Whoever is about to be admitted, or does not know us yet, serves nothing so far.
+            guard refusal != .authorityOnly else { return }
             effects.append(.log(.info, "workspace.refused code=\(refusal)"))
             if refusal == .unknown { joinRefused(on: link) }
         case .caughtUp:

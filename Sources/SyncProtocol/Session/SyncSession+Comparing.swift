@@ -55,6 +55,9 @@ extension SyncSession {
     /// Sends `ws_open`; whoever may not know it is told no digest.
     private mutating func sayRoot(replica: some Replica) {
         openingsSent += 1
+        // Each opening of ours may be answered by a digest, also one that crossed a changed
+        // standing.
+        digestsAllowed = min(digestsAllowed + 1, 4)
         comparison.begin(at: now)
         let isFull = standing == .full
         let opening = WorkspaceOpening(
@@ -78,7 +81,6 @@ extension SyncSession {
             }
         }
         guard standing == .full else { return }
-        digestsAllowed = min(digestsAllowed + 1, 4)
         if opening.mine == replica.ownTipsDigest(of: configuration.ownDevice) {
             effects.append(.ownOperationsConfirmed)
         }
