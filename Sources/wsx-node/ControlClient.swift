@@ -60,7 +60,8 @@ struct ControlClient {
         while try nextLine(within: 10_000) != nil {}
     }
 
-    private static let ended = NodeError(
+    /// The daemon has gone while it was listened to.
+    static let ended = NodeError(
         .stopping, "the daemon ended the connection before it answered", hint: "wsx-node up",
         reason: "control.ended")
 

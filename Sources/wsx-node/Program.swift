@@ -62,7 +62,13 @@ struct Session {
     /// Bare words that are the beginning of commands, or nothing at all.
     private func withoutCommand() throws(NodeError) -> Int32 {
         if scan.words.isEmpty {
-            io.print(globals.help ? Manual.fullHelp : Manual.shortHelp)
+            if globals.help {
+                show(Manual.fullHelp, isLong: true)
+            } else if io.isOutputTerminal {
+                return try homeScreen()
+            } else {
+                io.print(Manual.shortHelp)
+            }
             return 0
         }
         let list = Manual.help(under: scan.words) ?? Manual.shortHelp
@@ -86,7 +92,7 @@ struct Session {
     private func runLocally(_ command: Command) throws(NodeError) -> Int32 {
         switch command.name {
         case "node.version": return version()
-        case "socket": io.print(try paths().socket + "\n")
+        case "socket": tell("socket", try paths().socket)
         case "help": return try help()
         case "rpc": return try callRaw()
         case "up": return try up()
@@ -100,32 +106,53 @@ struct Session {
 
     private func help() throws(NodeError) -> Int32 {
         let words = scan.values["topic"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        let text: String
         if words.isEmpty {
-            io.print(Manual.fullHelp)
-            return 0
-        }
-        if let command = Command.all.first(where: { $0.line?.words == words }) {
-            io.print(Manual.help(for: command))
+            text = Manual.fullHelp
+        } else if let command = Command.all.first(where: { $0.line?.words == words }) {
+            text = Manual.help(for: command)
         } else if let list = Manual.help(under: words) {
-            io.print(list)
+            text = list
         } else {
             throw ArgumentScanner.unknownCommand(words, Command.all)
+        }
+        if globals.json {
+            let topic = JSONValue.string(words.joined(separator: " "))
+            io.print(JSONValue.object(["topic": topic, "text": .string(text)]).text + "\n")
+        } else {
+            show(text, isLong: true)
         }
         return 0
     }
 
     private func settings(_ command: Command) throws(NodeError) {
         let path = try paths().configuration
-        if command.name == "config.path" { return io.print(path + "\n") }
+        if command.name == "config.path" { return tell("path", path) }
         var file = try ConfigFile(io.readFile(path) ?? [])
         let setting = scan.values["setting"]?.stringValue ?? ""
         switch command.name {
-        case "config.get": io.print(sanitised(try file.text(of: setting)) + "\n")
+        case "config.get": tell("value", try file.text(of: setting), of: setting)
         case "config.set":
             try file.set(setting, to: scan.values["value"]?.stringValue ?? "")
             try io.replaceFile(path, with: file.bytes)
+            if globals.json { tell("value", try file.text(of: setting), of: setting) }
         default:
-            for (name, value) in file.settings { io.print("\(name)\t\(sanitised(value))\n") }
+            for (name, value) in file.settings {
+                if globals.json {
+                    tell("value", try file.text(of: name), of: name)
+                } else {
+                    io.print("\(name)\t\(sanitised(value))\n")
+                }
+            }
         }
+    }
+
+    /// One text as the answer: bare for people and shells, as an object with `--json`.
+    private func tell(_ what: String, _ text: String, of setting: String? = nil) {
+        guard globals.json else { return io.print(sanitised(text) + "\n") }
+        var object = JSONObject()
+        if let setting { object.append("setting", .string(setting)) }
+        object.append(what, .string(text))
+        io.print(JSONValue.object(object).text + "\n")
     }
 }

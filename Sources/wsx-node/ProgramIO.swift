@@ -6,14 +6,22 @@ protocol ProgramIO: AnyObject {
     func print(_ text: String)
     /// Writes to standard error, and goes on when nobody reads it.
     func printError(_ text: String)
+    /// Shows `text` through a command of the shell, and returns when that has ended.
+    ///
+    /// - Returns: whether the command could be run; otherwise nothing was shown.
+    func page(_ text: String, through command: String) -> Bool
     /// All of standard input, at most `limit` bytes and one more.
     func readInput(limit: Int) -> [UInt8]
+    /// Asks on standard error for one line of standard input; `nil` at its end.
+    func ask(_ question: String) -> String?
     /// Whether standard input is a terminal.
     var isInputTerminal: Bool { get }
     /// Whether standard output is a terminal.
     var isOutputTerminal: Bool { get }
     /// Milliseconds since 1970.
     var now: Int64 { get }
+    /// Does nothing for so long.
+    func pause(milliseconds: Int64)
     /// Minutes that local time is ahead of UTC at `milliseconds` since 1970.
     func zoneMinutes(at milliseconds: Int64) -> Int64
     /// The home folder of the account, for want of `HOME`.
@@ -22,6 +30,8 @@ protocol ProgramIO: AnyObject {
     var userID: UInt32 { get }
     /// Opens a connection to a control socket.
     func connect(_ path: String) throws(NodeError) -> any ControlTransport
+    /// Whether something lies at `path`.
+    func exists(_ path: String) -> Bool
     /// The bytes of a file, or `nil` where there is none.
     func readFile(_ path: String) throws(NodeError) -> [UInt8]?
     /// Writes a whole file, mode 0600, so that it is never seen half written.

@@ -10,6 +10,8 @@ struct Rendering {
     private let hasColour: Bool
     private let now: Int64
     private let zone: (Int64) -> Int64
+    /// Names of channels by their ids, for lines that belong to several.
+    var channelNames: [String: String] = [:]
 
     init(globals: GlobalFlags, environment: [String: String], io: any ProgramIO) {
         isJSON = globals.json
@@ -83,18 +85,35 @@ struct Rendering {
                 lastDay = day
             }
             let author = padded(shown(item["author"]?["name"]), min(widest, 24))
-            let body = item["deleted"]?.isNull == false ? "(deleted)" : shown(item["text"])
             let edited = item["edited_at"]?.integerValue == nil ? "" : " (edited)"
-            let channel = namesChannel ? shortID(item["channel"]) + "  " : ""
+            let channel = namesChannel ? channelName(item["channel"]) + "  " : ""
+            // Further lines of a message stand under its first, so that none looks like another
+            // message.
+            let indent = "\(clock)  \(channel)\(author)  "
+            let gap = String(repeating: " ", count: columnWidth(indent))
+            let body = self.body(item).joined(separator: "\n" + gap)
             text += "\(clock)  \(channel)\(bold(author))  \(body)\(edited)\n"
         }
         return text
     }
 
-    private func sent(_ message: JSONValue) -> String {
+    private func body(_ message: JSONValue) -> [String] {
+        if message["deleted"]?.isNull == false { return ["(deleted)"] }
+        guard let text = message["text"]?.stringValue else { return ["-"] }
+        return foreignBody(text)
+    }
+
+    private func channelName(_ id: JSONValue?) -> String {
+        channelNames[id?.stringValue ?? ""].map { "#" + sanitised($0) } ?? shortID(id)
+    }
+
+    /// What `send` prints: the id, and who holds the message as far as is known.
+    func sent(_ message: JSONValue, holders: HolderText? = nil) -> String {
+        if isJSON { return message.text + "\n" }
         if isPlain { return shown(message["id"]) + "\n" }
-        let holders = message["holders"]?.integerValue ?? 1
-        return "\(shown(message["id"]))  held by \(holders) device\(holders == 1 ? "" : "s")\n"
+        let count = message["holders"]?.integerValue ?? 1
+        let known = holders ?? HolderText(count: count)
+        return "\(shown(message["id"]))  \(known.text)\n"
     }
 
     // MARK: Single objects
@@ -104,7 +123,8 @@ struct Rendering {
         let people = uses == 1 ? "one person" : "\(uses) people"
         let left = max(0, (invite["expires_at"]?.integerValue ?? now) - now)
         let minutes = (left + 30_000) / 60_000 * 60_000
-        return "\(people), \(DurationText.text(minutes)), role \(shown(invite["role"]))\n"
+        let channels = (invite["channels"]?.arrayValue ?? []).map { ", #" + shown($0) }.joined()
+        return "\(people), \(TimeText.words(minutes)), role \(shown(invite["role"]))\(channels)\n"
             + "  link  \(shown(invite["link"]))\n"
     }
 
@@ -170,7 +190,7 @@ struct Rendering {
     }
 
     /// A value as text in one line, safe for the terminal.
-    private func shown(_ value: JSONValue?) -> String {
+    func shown(_ value: JSONValue?) -> String {
         switch value {
         case nil, .null: "-"
         case .bool(let answer): answer ? "yes" : "no"
@@ -182,7 +202,8 @@ struct Rendering {
         }
     }
 
-    private func shortID(_ value: JSONValue?) -> String {
+    /// An id as far as it is shown in running text: its letter, `_`, and eight more.
+    func shortID(_ value: JSONValue?) -> String {
         String(shown(value).unicodeScalars.prefix(10).map(Character.init))
     }
 

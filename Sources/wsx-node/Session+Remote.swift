@@ -20,6 +20,10 @@ extension Session {
         if command.isMethod, values["workspace"] == nil, let workspace = workspace {
             values["workspace"] = .string(workspace)
         }
+        if ReferenceResolver.needed(values, command) {
+            var resolver = ReferenceResolver(client: try client(), workspace: workspace)
+            values = try resolver.resolved(values, command)
+        }
         do { try command.check(values) } catch { throw usage(error, command) }
         for parameter in command.parameters where parameter.isLocal { values[parameter.name] = nil }
         return values
@@ -30,7 +34,7 @@ extension Session {
     }
 
     /// The failure of a check, with the usage line where something is missing.
-    private func usage(_ error: NodeError, _ command: Command) -> NodeError {
+    func usage(_ error: NodeError, _ command: Command) -> NodeError {
         var error = error
         if error.fields.first?.reason == Misfit.missing.rawValue {
             error.hint = "usage: wsx-node \(command.usage)"
@@ -41,7 +45,7 @@ extension Session {
     }
 
     /// All of standard input as text, without its last newline.
-    private func textFromInput(_ command: Command) throws(NodeError) -> String {
+    func textFromInput(_ command: Command) throws(NodeError) -> String {
         guard !io.isInputTerminal else {
             throw .usage(
                 "'-' reads standard input, which is a terminal",
@@ -57,23 +61,28 @@ extension Session {
     }
 
     func runRemotely(_ command: Command) throws(NodeError) -> Int32 {
-        if command.name == "tail" { return try tail() }
-        let parameters = try parameters(for: command)
         switch command.name {
+        case "tail": return try tail(try parameters(for: command))
         case "node.stop": return try stop()
-        case "events.subscribe": return try streamEvents(parameters)
-        case "workspace.join":
-            try startIfNeeded()
-            return try callAndPrint(command, parameters)
+        case "events.subscribe": return try streamEvents(try parameters(for: command))
+        case "workspace.join": return try join(command)
         case "identity.create":
+            let parameters = try parameters(for: command)
             try startIfNeeded()
             return try callAndPrint(command, parameters)
         case "node.status" where scan.values["check"]?.boolValue == true:
             var client = try client()
-            let status = try client.call("node.status", [:])
-            return status["warnings"]?.arrayValue?.isEmpty == false ? 1 : 0
-        default: return try callAndPrint(command, parameters)
+            return Self.isHealthy(try client.call("node.status", [:])) ? 0 : 1
+        case "message.history" where scan.values["follow"]?.boolValue == true:
+            return try followLog(try parameters(for: command))
+        case "message.send": return try send(try parameters(for: command))
+        default: return try callAndPrint(command, try parameters(for: command))
         }
+    }
+
+    /// Whether nothing needs looking after, as `status --check` tells.
+    private static func isHealthy(_ status: JSONValue) -> Bool {
+        status["warnings"]?.arrayValue?.isEmpty != false && status["locked"]?.boolValue != true
     }
 
     private func callAndPrint(_ command: Command, _ parameters: JSONObject) throws(NodeError)
@@ -81,183 +90,64 @@ extension Session {
     {
         var client = try client()
         let result = try client.call(command.name, parameters)
-        printResult(result, of: command.name)
-        if command.name == "message.history", scan.values["follow"]?.boolValue == true {
-            return try follow(channels: [parameters["channel"] ?? .null])
-        }
-        return 0
+        show(rendering.text(result, of: command.name), isLong: command.name == "message.history")
+        let failed = (result["items"]?.arrayValue ?? []).contains { $0["state"] == "fail" }
+        return command.name == "node.doctor" && failed ? 1 : 0
     }
 
-    func printResult(_ result: JSONValue, of method: String) {
-        io.print(
-            Rendering(globals: globals, environment: environment, io: io).text(result, of: method))
+    var rendering: Rendering { Rendering(globals: globals, environment: environment, io: io) }
+
+    /// Prints an answer; a long one on a terminal through the pager.
+    func show(_ text: String, isLong: Bool = false) {
+        if isLong, io.isOutputTerminal, !globals.noPager, !globals.json,
+            let command = Pager.command(environment), io.page(text, through: command)
+        {
+            return
+        }
+        io.print(text)
     }
 
-    // MARK: Starting and stopping
+    // MARK: Sending
 
-    /// Starts a daemon unless one answers.
-    ///
-    /// - Returns: whether one was started.
-    @discardableResult
-    func startIfNeeded() throws(NodeError) -> Bool {
-        let paths = try paths()
-        do {
-            _ = try io.connect(paths.socket)
-            return false
-        } catch {
-            guard error.kind == .notRunning else { throw error }
-        }
-        var options: [String] = []
-        for name in ["listen", "announce"] {
-            if let value = scan.values[name]?.stringValue { options += ["--" + name, value] }
-        }
-        try io.startDaemon(paths, options: options)
-        return true
-    }
+    /// How long people wait to be told who holds their message, and in which steps.
+    private static let holdersWait: (total: Int64, step: Int64) = (300, 25)
 
-    private func stop() throws(NodeError) -> Int32 {
-        let paths = try paths()
-        do {
-            var client = try client()
-            _ = try client.call("node.stop", [:])
-            try client.waitForEnd()
-        } catch {
-            if error.kind == .notRunning { return 0 }
-            // It may end before its answer is read: the socket tells whether it has gone.
-            guard error.kind == .stopping else { throw error }
-        }
-        guard io.waitUntilGone(paths.socket, milliseconds: 10_000) else {
-            throw NodeError(
-                .timeout, "the daemon has not ended within 10 s", hint: "wsx-node status",
-                reason: "node.stopping")
-        }
-        return 0
-    }
-
-    func up() throws(NodeError) -> Int32 {
-        guard let command = scan.command else { return 2 }
-        do { try command.check(scan.values) } catch { throw usage(error, command) }
-        let wasStarted = try startIfNeeded()
-        say("daemon", wasStarted ? "started, socket ready" : "already running")
+    private func send(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         var client = try client()
-        try upIdentity(&client)
-        try upWorkspace(&client)
-        return 0
-    }
-
-    private func upIdentity(_ client: inout ControlClient) throws(NodeError) {
-        do {
-            let identity = try client.call("identity.show", [:])
-            say("identity", identity["name"]?.stringValue ?? "")
-        } catch {
-            guard error.kind == .notFound else { throw error }
-            guard let name = scan.values["name"] else {
-                if globals.workspace == nil { return say("identity", "none yet: add --name NAME") }
-                throw .usage("a new home needs a name", hint: "add --name NAME")
-            }
-            let identity = try client.call("identity.create", ["name": name])
-            say("identity", identity["name"]?.stringValue ?? "")
-        }
-    }
-
-    private func upWorkspace(_ client: inout ControlClient) throws(NodeError) {
-        guard let name = globals.workspace else { return }
-        let workspace: JSONValue
-        do {
-            workspace = try client.call("workspace.select", ["workspace": .string(name)])
-        } catch {
-            guard error.kind == .notFound else { throw error }
-            workspace = try client.call("workspace.create", ["name": .string(name)])
-        }
-        say("workspace", workspace["name"]?.stringValue ?? "")
-    }
-
-    /// One line of `up`: what is in order.
-    private func say(_ what: String, _ text: String) {
-        if globals.quiet { return }
-        if globals.json {
-            io.print(
-                JSONValue.object(["id": .string(what), "state": "ok", "message": .string(text)])
-                    .text + "\n")
-        } else {
-            let gap = String(repeating: " ", count: max(1, 11 - what.utf8.count))
-            io.print("ok   \(what)\(gap)\(sanitised(text))\n")
-        }
-    }
-
-    // MARK: Streams
-
-    private func streamEvents(_ parameters: JSONObject) throws(NodeError) -> Int32 {
-        var client = try client()
-        let name = parameters["name"]?.stringValue
-        var left = scan.values["count"]?.integerValue ?? .max
-        let rendering = Rendering(globals: globals, environment: environment, io: io)
-        try client.subscribe(parameters)
-        while left > 0, let event = try client.nextEvent() {
-            io.print(rendering.event(event))
-            if let name, let cursor = event["cursor"] {
-                _ = try client.call("events.ack", ["name": .string(name), "cursor": cursor])
-            }
-            left -= 1
-        }
-        return 0
-    }
-
-    private func tail() throws(NodeError) -> Int32 {
-        try follow(channels: scan.values["channels"]?.arrayValue ?? [])
-    }
-
-    /// Prints messages as they come, until the daemon ends or the reader leaves.
-    private func follow(channels: [JSONValue]) throws(NodeError) -> Int32 {
-        var client = try client()
-        var parameters: JSONObject = ["types": ["message.created"], "channels": .array(channels)]
-        if let workspace { parameters["workspace"] = .string(workspace) }
-        try client.subscribe(parameters)
-        let rendering = Rendering(globals: globals, environment: environment, io: io)
-        let bell = scan.values["bell"]?.boolValue == true && io.isOutputTerminal ? "\u{7}" : ""
-        var lastDay: Int64?
-        while let event = try client.nextEvent() {
-            guard let message = event["data"] else { continue }
-            io.print(rendering.messages([message], lastDay: &lastDay, namesChannel: true) + bell)
-        }
-        return 0
-    }
-
-    // MARK: Raw calls
-
-    func callRaw() throws(NodeError) -> Int32 {
-        if scan.values["list"]?.boolValue == true {
-            for command in Command.methods { io.print("\(command.name)\t\(command.summary)\n") }
+        let message = try client.call("message.send", parameters)
+        guard io.isOutputTerminal, !globals.json, !globals.plain else {
+            io.print(rendering.sent(message))
             return 0
         }
-        if let name = scan.values["describe"]?.stringValue {
-            io.print(Manual.description(of: try Command.method(name)))
-            return 0
-        }
-        guard let name = scan.values["method"]?.stringValue else {
-            throw .usage("a method is missing", hint: "list them with 'wsx-node rpc --list'")
-        }
-        let known = try? Command.method(name)
-        let parameters = try rawParameters(known)
-        var client = try client()
-        io.print(try client.call(name, parameters).text + "\n")
+        // The message is safe: whatever goes wrong from here on is no failure of `send`.
+        let holders = try? holders(of: message, &client)
+        io.print(rendering.sent(message, holders: holders))
         return 0
     }
 
-    private func rawParameters(_ command: Command?) throws(NodeError) -> JSONObject {
-        var parameters = JSONObject()
-        if let text = scan.values["params"]?.stringValue {
-            let text = text == "-" ? try textFromInput(scan.command ?? Command.all[0]) : text
-            do { parameters = try JSONValue(parsing: text).objectValue ?? parameters } catch {
-                throw .usage("'--params' is no JSON: \(NodeError.badJSON(error).message)")
-            }
+    private func holders(of message: JSONValue, _ client: inout ControlClient) throws(NodeError)
+        -> HolderText
+    {
+        let workspace = message["workspace"] ?? .null
+        let id = message["id"] ?? .null
+        let members = try client.call("member.list", ["workspace": workspace, "limit": 1_000])
+        let devices = (members["items"]?.arrayValue ?? []).map { $0["devices"]?.integerValue ?? 0 }
+        var holders = HolderText(count: message["holders"]?.integerValue ?? 1)
+        holders.total = devices.reduce(0, +)
+        var waited: Int64 = 0
+        while holders.count < holders.total ?? 0, waited < Self.holdersWait.total {
+            io.pause(milliseconds: Self.holdersWait.step)
+            waited += Self.holdersWait.step
+            let page = try client.call("message.get", ["workspace": workspace, "ids": [id]])
+            let now = page["items"]?.arrayValue?.first
+            holders.count = now?["holders"]?.integerValue ?? holders.count
         }
-        for word in scan.values["arguments"]?.arrayValue ?? [] {
-            try RawArgument.add(word.stringValue ?? "", to: &parameters, of: command)
+        let peers = try client.call("peer.list", ["workspace": workspace, "limit": 1_000])
+        for peer in peers["items"]?.arrayValue ?? [] where peer["state"] != "connected" {
+            guard let name = peer["name"]?.stringValue else { continue }
+            let seen = peer["last_seen"]?.integerValue
+            holders.offline.append((name, seen.map { max(0, io.now - $0) }))
         }
-        if parameters["workspace"] == nil, let workspace {
-            parameters["workspace"] = .string(workspace)
-        }
-        return parameters
+        return holders
     }
 }

@@ -50,7 +50,18 @@ final class SystemIO: ProgramIO {
         return true
     }
 
+    func page(_ text: String, through command: String) -> Bool {
+        Pager.run(command, Array(text.utf8))
+    }
+
     func readInput(limit: Int) -> [UInt8] { Self.readAll(0, limit: limit) }
+
+    func ask(_ question: String) -> String? {
+        printError(question)
+        return readLine(strippingNewline: true)
+    }
+
+    func pause(milliseconds: Int64) { usleep(UInt32(clamping: milliseconds * 1_000)) }
 
     private static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8] {
         var all: [UInt8] = []
@@ -65,6 +76,8 @@ final class SystemIO: ProgramIO {
     }
 
     // MARK: Files
+
+    func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     func readFile(_ path: String) throws(NodeError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -52,6 +52,27 @@ enum TimeText {
         return date.year == Self.date(ofDay: today).year ? text : "\(text) \(date.year)"
     }
 
+    /// `24 hours`, `7 days`, `90 seconds`: the largest unit that is exact and more than one.
+    static func words(_ milliseconds: Int64) -> String {
+        let units: [(name: String, length: Int64)] = [
+            ("days", 86_400_000), ("hours", 3_600_000), ("minutes", 60_000), ("seconds", 1_000),
+        ]
+        for unit in units
+        where milliseconds % unit.length == 0 && milliseconds / unit.length > 1 {
+            return "\(milliseconds / unit.length) \(unit.name)"
+        }
+        return DurationText.text(milliseconds)
+    }
+
+    /// How long something is ago, in its largest unit: `20 s`, `5 min`, `2 h`, `3 days`.
+    static func ago(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1_000
+        if seconds < 60 { return "\(seconds) s" }
+        if seconds < 3_600 { return "\(seconds / 60) min" }
+        if seconds < 2 * 86_400 { return "\(seconds / 3_600) h" }
+        return "\(seconds / 86_400) days"
+    }
+
     /// Reads `2h` (ago), `2026-11-20`, `2026-11-20 14:03`, or milliseconds since 1970.
     static func milliseconds(_ text: String, now: Int64, zone: (Int64) -> Int64) -> Int64? {
         if let ago = DurationText.milliseconds(text) { return max(0, now - min(ago, now)) }

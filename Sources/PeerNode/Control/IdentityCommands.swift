@@ -10,7 +10,7 @@ extension Command {
             "identity.create",
             line: CommandLineForm("identity create", examples: ["identity create --name Mina"]),
             "Make the identity of this home.",
-            parameters: [name.definition, key.definition],
+            parameters: [name.definition, key.definition] + startParameters,
             result: "identity", failures: [.duplicate, .keyReused], example: ["name": "Mina"],
             needs: .daemon,
             run: { (context, given) throws(NodeError) in

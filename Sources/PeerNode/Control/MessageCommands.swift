@@ -5,7 +5,10 @@ extension Command {
     static let messageCommands = [messageSend, messageHistory, tail, messageGet]
 
     static let channel = Parameter.channel("channel", "Which channel or conversation.")
-    static let messageID = Parameter.identifier("message", "The id of a message.", prefix: "m_")
+    /// Where the command line looks for `last` and for the rest of a short id.
+    private static let inChannel = Parameter.channel(
+        "in", "The channel in which 'last' or a short id is looked for."
+    ).optional().local()
 
     private static let messageSend = {
         let text = Parameter.text(
@@ -130,9 +133,11 @@ extension Command {
         return Command(
             "message.get",
             line: CommandLineForm(
-                "message show", ["ids"], examples: ["message show m_01hx9t4c"]),
-            "Show messages by their ids.",
-            parameters: [ids.definition], result: "list of message", failures: [.notFound],
+                "message show", ["ids"],
+                examples: ["message show m_01hx9t4c", "message show last --in general"]),
+            "Show messages by their ids; on the command line six letters or 'last' may do.",
+            parameters: [ids.definition, inChannel.definition], result: "list of message",
+            failures: [.notFound, .ambiguous],
             example: ["ids": ["m_01hx9t4c"]],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.messages(given[ids], context.scope(given)))

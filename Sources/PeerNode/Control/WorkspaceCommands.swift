@@ -77,8 +77,9 @@ extension Command {
             line: CommandLineForm(
                 "join", ["link"], examples: ["join wsx://join/b4qx… --name Joon"]),
             "Join a workspace by an invite; done after the first sync.",
-            parameters: [link.definition, name.definition, timeout.definition, key.definition]
-                + startParameters,
+            parameters: [
+                link.definition, name.definition, timeout.definition, key.definition,
+            ] + startParameters,
             result: "workspace",
             failures: [.inviteInvalid, .inviteExpired, .inviteUsed, .pending, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "name": "Joon"], needs: .daemon,

@@ -78,10 +78,7 @@ extension NodeCore {
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         let link: InviteLink
         do throws(InviteLink.Problem) { link = try InviteLink(draft.link) } catch {
-            throw NodeError(
-                .inviteInvalid, "that is no invite link: \(error)",
-                hint: "copy the whole link, it begins with wsx://join/", reason: "invite.invalid",
-                fields: [.init(name: "link", reason: "form")])
+            throw .inviteLink(error)
         }
         if let known = workspaces.values.first(where: {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
@@ -273,6 +270,7 @@ extension NodeCore {
         }
         workspaceListChanged()
         try setStanding(.full, of: sync, workspace, on: link)
+        try openWhereShared(workspace)
     }
 
     /// The first sync of a workspace is over.

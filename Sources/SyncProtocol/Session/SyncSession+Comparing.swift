@@ -80,7 +80,9 @@ extension SyncSession {
                 send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
             }
         }
-        guard standing == .full else { return }
+        // A peer that may not know us yet says no root; it compares nothing and would take our
+        // digest for one too many.
+        guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
         if opening.mine == replica.ownTipsDigest(of: configuration.ownDevice) {
             effects.append(.ownOperationsConfirmed)
         }

@@ -1,0 +1,34 @@
+import WorkspaceModel
+
+/// Who holds a message, in words: `held by 2 of 3 devices (Joon offline 20 s)`.
+struct HolderText {
+    /// Devices that are known to have it, this one among them.
+    var count: Int64
+    /// Devices of the people who may read it, where that is known.
+    var total: Int64?
+    /// The names of people whose device is not connected, and for how long, if it ever was.
+    var offline: [(name: String, milliseconds: Int64?)] = []
+
+    /// More names would not help anybody.
+    private static let namesMax = 3
+
+    init(count: Int64) { self.count = count }
+
+    var text: String {
+        guard let total, total >= count else {
+            return "held by \(count) device\(count == 1 ? "" : "s")"
+        }
+        var text = "held by \(count) of \(total) device\(total == 1 ? "" : "s")"
+        if count < total, !offline.isEmpty {
+            var names = offline.prefix(Self.namesMax).map { person in
+                let since = person.milliseconds.map { " " + TimeText.ago($0) } ?? ""
+                return sanitised(person.name) + " offline" + since
+            }
+            if offline.count > Self.namesMax {
+                names.append("\(offline.count - Self.namesMax) more")
+            }
+            text += " (" + names.joined(separator: ", ") + ")"
+        }
+        return text
+    }
+}

@@ -1,0 +1,228 @@
+import PeerNode
+import WorkspaceModel
+
+/// The beginning of an id, and `last`, turned into ids by asking the daemon.
+///
+/// Only the command line takes them: a script should name a thing exactly, a person need not.
+struct ReferenceResolver {
+    /// Whose answers it uses.
+    var client: ControlClient
+    /// The workspace that the call named, for every question it asks.
+    let workspace: String?
+
+    /// Letters and digits of an id: base32 of 16 bytes.
+    private static let idLength = 26
+    /// Fewer letters than these name nothing.
+    private static let prefixLengthMin = 6
+    /// Pages of one list that are looked through at most.
+    private static let pagesMax = 50
+    /// Candidates that are told at most.
+    private static let candidatesMax = 10
+
+    /// Whether `text` is what only this resolves.
+    ///
+    /// - Parameter letter: the type, such as `m`; `nil` for any that can be looked up.
+    static func isShort(_ text: String, _ letter: Character? = nil) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 2 + prefixLengthMin, bytes.count < 2 + idLength,
+            bytes[1] == UInt8(ascii: "_"), let first = text.first,
+            letter.map({ $0 == first }) ?? (listing(first) != nil || first == "m")
+        else { return false }
+        return bytes.dropFirst(2).allSatisfy(Base32Letters.contains)
+    }
+
+    /// Every value of `values` that names something by a beginning or by `last`.
+    static func needed(_ values: JSONObject, _ command: Command) -> Bool {
+        command.parameters.contains { parameter in
+            texts(values[parameter.name]).contains { kind($0, parameter) != nil }
+        }
+    }
+
+    private static func texts(_ value: JSONValue?) -> [String] {
+        value?.stringValue.map { [$0] } ?? value?.arrayValue?.compactMap(\.stringValue) ?? []
+    }
+
+    /// Which letter a text stands for in a parameter, or `nil` where it is left as it is.
+    private static func kind(_ text: String, _ parameter: ParameterDefinition) -> Character? {
+        var shape = parameter.shape
+        if case .list(let element, _) = shape { shape = element }
+        switch shape {
+        case .identifier("m_"):
+            return text == "last" || isShort(text, "m") ? "m" : nil
+        case .identifier(let prefix):
+            return prefix.first.flatMap { isShort(text, $0) ? $0 : nil }
+        case .channel: return isShort(text, "c") ? "c" : nil
+        case .member: return isShort(text, "u") ? "u" : nil
+        case .workspace: return isShort(text, "w") ? "w" : nil
+        case .text where ["before", "after", "around"].contains { $0 == parameter.name }:
+            return text == "last" || isShort(text, "m") ? "m" : nil
+        case .text where parameter.name == "peer": return isShort(text, "d") ? "d" : nil
+        default: return nil
+        }
+    }
+
+    /// `values` with whole ids.
+    ///
+    /// - Throws: `ambiguous` with the candidates, or `bad_request` for `last` without a channel.
+    mutating func resolved(_ values: JSONObject, _ command: Command) throws(NodeError)
+        -> JSONObject
+    {
+        var values = values
+        let channel = values["channel"] ?? values["in"]
+        for parameter in command.parameters {
+            guard let value = values[parameter.name] else { continue }
+            if let list = value.arrayValue {
+                var items: [JSONValue] = []
+                for item in list { items.append(try one(item, parameter, channel)) }
+                values[parameter.name] = .array(items)
+            } else {
+                values[parameter.name] = try one(value, parameter, channel)
+            }
+        }
+        return values
+    }
+
+    private mutating func one(
+        _ value: JSONValue, _ parameter: ParameterDefinition, _ channel: JSONValue?
+    ) throws(NodeError) -> JSONValue {
+        guard let text = value.stringValue, let letter = Self.kind(text, parameter) else {
+            return value
+        }
+        let found =
+            switch letter {
+            case "m" where text == "last": [try last(in: channel, parameter)]
+            case "m": try messages(text, in: channel)
+            default: try listed(text, letter)
+            }
+        // What nothing begins with is left to the daemon, which says so in its own words.
+        guard let first = found.first else { return value }
+        guard found.count == 1 || found.contains(where: { $0.id == text }) else {
+            throw .ambiguous(
+                text, candidates: found.prefix(Self.candidatesMax).map(\.candidate),
+                field: parameter.name)
+        }
+        return .string(found.count == 1 ? first.id : text)
+    }
+
+    // MARK: Looking things up
+
+    private struct Found {
+        let id: String
+        let candidate: JSONValue
+    }
+
+    /// The method that lists what ids of this letter name.
+    private static func listing(_ letter: Character) -> (method: String, given: JSONObject)? {
+        switch letter {
+        case "c": ("channel.list", ["scope": "all"])
+        case "w": ("workspace.list", [:])
+        case "i": ("invite.list", [:])
+        case "d": ("peer.list", [:])
+        case "u": ("member.list", [:])
+        default: nil
+        }
+    }
+
+    private mutating func listed(_ text: String, _ letter: Character) throws(NodeError) -> [Found] {
+        guard let (method, given) = Self.listing(letter) else { return [] }
+        var parameters = given
+        if let workspace, letter != "w" { parameters["workspace"] = .string(workspace) }
+        var found: [Found] = []
+        for _ in 0..<Self.pagesMax {
+            let page = try client.call(method, parameters)
+            for item in page["items"]?.arrayValue ?? [] {
+                guard let id = item["id"]?.stringValue, id.utf8.starts(with: text.utf8),
+                    !found.contains(where: { $0.id == id })
+                else { continue }
+                let name = item["name"] ?? .null
+                found.append(Found(id: id, candidate: ["id": .string(id), "name": name]))
+            }
+            guard let next = page["next"], !next.isNull else { break }
+            parameters["cursor"] = next
+        }
+        return found
+    }
+
+    private func scoped(_ parameters: JSONObject) -> JSONObject {
+        var parameters = parameters
+        if let workspace { parameters["workspace"] = .string(workspace) }
+        return parameters
+    }
+
+    private mutating func last(in channel: JSONValue?, _ parameter: ParameterDefinition)
+        throws(NodeError) -> Found
+    {
+        guard let channel else {
+            throw .usage("'last' needs a channel", hint: "add --in CHANNEL")
+        }
+        let page = try client.call(
+            "message.history", scoped(["channel": channel, "limit": 1]))
+        guard let id = page["items"]?.arrayValue?.last?["id"]?.stringValue else {
+            throw .notFound("message", "last", field: parameter.name, hint: "the channel is empty")
+        }
+        return Found(id: id, candidate: .null)
+    }
+
+    /// A message's id begins with its time, so only the messages of that time are asked for.
+    private mutating func messages(_ text: String, in channel: JSONValue?) throws(NodeError)
+        -> [Found]
+    {
+        var channels: [JSONValue] = []
+        if let channel { channels = [channel] } else { channels = try allChannels() }
+        let (since, until) = Base32Letters.milliseconds(of: text.utf8.dropFirst(2))
+        var found: [Found] = []
+        for channel in channels {
+            var parameters = scoped([
+                "channel": channel, "since": .integer(since), "until": .integer(until),
+                "limit": 100,
+            ])
+            for _ in 0..<Self.pagesMax {
+                let page = try client.call("message.history", parameters)
+                for item in page["items"]?.arrayValue ?? [] {
+                    guard let id = item["id"]?.stringValue, id.utf8.starts(with: text.utf8) else {
+                        continue
+                    }
+                    let candidate: JSONValue = ["id": .string(id), "text": item["text"] ?? .null]
+                    found.append(Found(id: id, candidate: candidate))
+                }
+                guard let older = page["older"], !older.isNull else { break }
+                parameters["before"] = older
+            }
+        }
+        return found
+    }
+
+    private mutating func allChannels() throws(NodeError) -> [JSONValue] {
+        var channels: [JSONValue] = []
+        var parameters = scoped(["scope": "all"])
+        for _ in 0..<Self.pagesMax {
+            let page = try client.call("channel.list", parameters)
+            channels += (page["items"]?.arrayValue ?? []).compactMap { $0["id"] }
+            guard let next = page["next"], !next.isNull else { break }
+            parameters["cursor"] = next
+        }
+        return channels
+    }
+}
+
+/// The letters of ids, as numbers.
+enum Base32Letters {
+    private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    /// Letters that hold the 48 bits of a message's time, and two bits more.
+    private static let timeLetters = 10
+
+    static func contains(_ letter: UInt8) -> Bool { alphabet.contains(letter) }
+
+    /// The first and the last millisecond that a message can have whose id goes on like this.
+    static func milliseconds(of letters: Substring.UTF8View) -> (since: Int64, until: Int64) {
+        var number: Int64 = 0
+        var rest = letters[...]
+        var unknown: Int64 = 1
+        for _ in 0..<timeLetters {
+            let digit = rest.popFirst().flatMap { alphabet.firstIndex(of: $0) }
+            if digit == nil { unknown *= 32 }
+            number = number * 32 + Int64(digit ?? 0)
+        }
+        return (number >> 2, (number + unknown - 1) >> 2)
+    }
+}

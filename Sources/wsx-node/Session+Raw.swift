@@ -1,0 +1,51 @@
+import PeerNode
+import WorkspaceModel
+
+/// `rpc`: the methods of the socket as they are.
+extension Session {
+    func callRaw() throws(NodeError) -> Int32 {
+        if scan.values["list"]?.boolValue == true {
+            for command in Command.methods {
+                let row: JSONValue = [
+                    "name": .string(command.name), "summary": .string(command.summary),
+                ]
+                io.print(globals.json ? row.text + "\n" : "\(command.name)\t\(command.summary)\n")
+            }
+            return 0
+        }
+        if let name = scan.values["describe"]?.stringValue {
+            io.print(Manual.description(of: try Command.method(name)))
+            return 0
+        }
+        guard let name = scan.values["method"]?.stringValue else {
+            throw .usage("a method is missing", hint: "list them with 'wsx-node rpc --list'")
+        }
+        let known = try? Command.method(name)
+        let parameters = try rawParameters(known)
+        var client = try client()
+        io.print(try client.call(name, parameters).text + "\n")
+        return 0
+    }
+
+    private func rawParameters(_ command: Command?) throws(NodeError) -> JSONObject {
+        var parameters = JSONObject()
+        if let text = scan.values["params"]?.stringValue {
+            let text = text == "-" ? try textFromInput(scan.command ?? Command.all[0]) : text
+            let value: JSONValue
+            do { value = try JSONValue(parsing: text) } catch {
+                throw .usage("'--params' is no JSON: \(NodeError.badJSON(error).message)")
+            }
+            guard let object = value.objectValue else {
+                throw .usage("'--params' takes a JSON object")
+            }
+            parameters = object
+        }
+        for word in scan.values["arguments"]?.arrayValue ?? [] {
+            try RawArgument.add(word.stringValue ?? "", to: &parameters, of: command)
+        }
+        if parameters["workspace"] == nil, let workspace {
+            parameters["workspace"] = .string(workspace)
+        }
+        return parameters
+    }
+}

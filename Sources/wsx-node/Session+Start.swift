@@ -1,0 +1,225 @@
+import PeerNode
+import WorkspaceModel
+
+/// Starting and stopping the daemon, and the first steps of a home.
+extension Session {
+    /// Starts a daemon unless one answers.
+    ///
+    /// - Returns: whether one was started.
+    @discardableResult
+    func startIfNeeded() throws(NodeError) -> Bool {
+        let paths = try paths()
+        do {
+            _ = try io.connect(paths.socket)
+            return false
+        } catch {
+            guard error.kind == .notRunning else { throw error }
+        }
+        var options: [String] = []
+        for name in ["listen", "announce"] {
+            if let value = scan.values[name]?.stringValue { options += ["--" + name, value] }
+        }
+        try io.startDaemon(paths, options: options)
+        return true
+    }
+
+    func stop() throws(NodeError) -> Int32 {
+        let paths = try paths()
+        var wasRunning = true
+        do {
+            var client = try client()
+            _ = try client.call("node.stop", [:])
+            try client.waitForEnd()
+        } catch {
+            // It may end before its answer is read: the socket tells whether it has gone.
+            guard error.kind == .notRunning || error.kind == .stopping else { throw error }
+            wasRunning = error.kind == .stopping
+        }
+        guard !wasRunning || io.waitUntilGone(paths.socket, milliseconds: 10_000) else {
+            throw NodeError(
+                .timeout, "the daemon has not ended within 10 s", hint: "wsx-node status",
+                reason: "node.stopping")
+        }
+        if globals.json { io.print("{\"stopped\":\(wasRunning)}\n") }
+        return 0
+    }
+
+    // MARK: up
+
+    func up() throws(NodeError) -> Int32 {
+        guard let command = scan.command else { return 2 }
+        do { try command.check(scan.values) } catch { throw usage(error, command) }
+        let name = try newName(isNeeded: workspace != nil)
+        let wasStarted = try startIfNeeded()
+        var client = try client()
+        var identity = try identity(&client, orNew: name, isNeeded: workspace != nil)
+        let selected = try upWorkspace(&client)
+        let status = try client.call("node.status", [:])
+        if let fresh = status["identity"], !fresh.isNull { identity = fresh }
+        if globals.json {
+            io.print(status.text + "\n")
+            return 0
+        }
+        tellIdentity(identity, in: selected)
+        if let selected { tellWorkspace(selected) }
+        say("daemon", wasStarted ? "started, socket ready" : "already running")
+        tellNetwork(try client.call("net.status", [:]))
+        say(next: nextStep(identity, selected))
+        return 0
+    }
+
+    /// The workspace that was named, made where this home has none of that name; otherwise the
+    /// selected one, if any.
+    private func upWorkspace(_ client: inout ControlClient) throws(NodeError) -> JSONValue? {
+        guard let name = workspace else { return try selectedWorkspace(&client) }
+        do throws(NodeError) {
+            return try client.call("workspace.select", ["workspace": .string(name)])
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            return try client.call("workspace.create", ["name": .string(name)])
+        }
+    }
+
+    private func selectedWorkspace(_ client: inout ControlClient) throws(NodeError) -> JSONValue? {
+        do throws(NodeError) { return try client.call("workspace.get", [:]) } catch {
+            guard error.kind == .notFound else { throw error }
+            return nil
+        }
+    }
+
+    private func nextStep(_ identity: JSONValue?, _ workspace: JSONValue?) -> String {
+        guard identity != nil else { return "wsx-node up --name NAME --workspace WORKSPACE" }
+        guard let workspace else {
+            return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
+        }
+        return workspace["members"]?.integerValue ?? 1 > 1
+            ? "wsx-node send general 'hi'   ·   wsx-node tail" : "wsx-node invite create"
+    }
+
+    // MARK: join
+
+    func join(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        do throws(InviteLink.Problem) {
+            _ = try InviteLink(parameters["link"]?.stringValue ?? "")
+        } catch { throw .inviteLink(error) }
+        let name = try newName(isNeeded: true)
+        try startIfNeeded()
+        var client = try client()
+        var given = parameters
+        given["name"] = nil
+        let identity = try identity(&client, orNew: name, isNeeded: true)
+        let workspace = try client.call("workspace.join", given)
+        if globals.json || globals.plain {
+            io.print(rendering.text(workspace, of: "workspace.join"))
+            return 0
+        }
+        tellIdentity((try? client.call("identity.show", [:])) ?? identity, in: workspace)
+        try tellFound(&client)
+        let role = sanitised(workspace["role"]?.stringValue ?? "member")
+        say("joined", sanitised(workspace["name"]?.stringValue ?? "") + "  role " + role)
+        say(next: "wsx-node send general 'hi'   ·   wsx-node tail")
+        return 0
+    }
+
+    private func tellFound(_ client: inout ControlClient) throws(NodeError) {
+        let peers = try client.call("peer.list", [:])
+        let connected = peers["items"]?.arrayValue?.first { $0["state"] == "connected" }
+        guard let connected, let name = connected["name"]?.stringValue else { return }
+        let address = connected["address"]?.stringValue.map { " at " + sanitised($0) } ?? ""
+        say("found", sanitised(name) + address)
+    }
+
+    // MARK: Identity
+
+    /// The name for an identity that may have to be made: the flag, the settings, or, on a
+    /// terminal, the answer to a question.
+    ///
+    /// - Throws: where one is needed and nobody can be asked, before anything is started.
+    private func newName(isNeeded: Bool) throws(NodeError) -> String? {
+        if let name = scan.values["name"]?.stringValue { return name }
+        let paths = try paths()
+        if io.exists(HomeFolder(data: paths.data, socket: paths.socket).identity) { return nil }
+        if let name = try? ConfigFile(io.readFile(paths.configuration) ?? []).text(of: "name") {
+            return name
+        }
+        if io.isInputTerminal, io.isOutputTerminal, !globals.noInput, !globals.json {
+            let answer = io.ask("Your name, as others will see it: ")
+            if let answer, !answer.isEmpty { return answer }
+        }
+        guard isNeeded, !isRunning(paths) else { return nil }
+        throw Self.nameMissing
+    }
+
+    private func isRunning(_ paths: Paths) -> Bool { (try? io.connect(paths.socket)) != nil }
+
+    private static let nameMissing = NodeError(
+        .badRequest, "a new home needs a name", hint: "add --name NAME", reason: "usage",
+        fields: [NodeError.Field(name: "name", reason: Misfit.missing.rawValue)])
+
+    private func identity(
+        _ client: inout ControlClient, orNew name: String?, isNeeded: Bool
+    ) throws(NodeError) -> JSONValue? {
+        do { return try client.call("identity.show", [:]) } catch {
+            guard error.kind == .notFound else { throw error }
+            guard let name else {
+                if isNeeded { throw Self.nameMissing }
+                return nil
+            }
+            return try client.call("identity.create", ["name": .string(name)])
+        }
+    }
+
+    // MARK: Lines
+
+    private func tellIdentity(_ identity: JSONValue?, in workspace: JSONValue?) {
+        guard let identity else { return say("identity", "none yet", state: "warn") }
+        let member = identity["members"]?.arrayValue?.first {
+            $0["workspace"] != nil && $0["workspace"] == workspace?["id"]
+        }
+        let id = rendering.shortID(member?["member"] ?? identity["id"])
+        say("identity", sanitised(identity["name"]?.stringValue ?? "") + "  " + id)
+    }
+
+    private func tellWorkspace(_ workspace: JSONValue) {
+        let name = sanitised(workspace["name"]?.stringValue ?? "")
+        let id = rendering.shortID(workspace["id"])
+        let members = workspace["members"]?.integerValue ?? 1
+        let channels = workspace["channels"]?.integerValue ?? 1
+        var text = "\(name)  \(id)  \(members) member\(members == 1 ? "" : "s"), "
+        text += "\(channels) channel\(channels == 1 ? "" : "s")"
+        say("workspace", text)
+    }
+
+    private func tellNetwork(_ network: JSONValue) {
+        if network["suspended"]?.boolValue == true {
+            say("network", "suspended", state: "warn")
+            return say(fix: "wsx-node net resume")
+        }
+        let addresses = (network["listen"]?.arrayValue ?? []).compactMap(\.stringValue)
+        let discovery = network["announce"]?.boolValue == true ? "on" : "off"
+        guard !addresses.isEmpty else {
+            say("network", "nothing listens for peers", state: "warn")
+            return say(fix: "wsx-node doctor")
+        }
+        let shown = addresses.map(sanitised).joined(separator: ", ")
+        say("network", "\(shown); LAN discovery \(discovery)")
+    }
+
+    /// One line of what is in order, or not.
+    private func say(_ what: String, _ text: String, state: String = "ok") {
+        if globals.quiet { return }
+        func padded(_ text: String, _ width: Int) -> String {
+            text + String(repeating: " ", count: max(1, width - text.utf8.count))
+        }
+        io.print(padded(state, 5) + padded(what, 11) + text + "\n")
+    }
+
+    private func say(fix command: String) {
+        if !globals.quiet { io.print("                fix: \(command)\n") }
+    }
+
+    private func say(next command: String) {
+        if !globals.quiet { io.print("next: \(command)\n") }
+    }
+}
