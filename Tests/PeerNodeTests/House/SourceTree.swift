@@ -19,6 +19,14 @@ enum SourceTree {
         let path: String
         /// Its lines, as they are.
         let lines: [String]
+        /// Its lines without comments and without what stands inside of string literals.
+        let code: [String]
+
+        init(path: String, text: String) {
+            self.path = path
+            lines = text.components(separatedBy: "\n")
+            code = path.hasSuffix(".swift") ? SourceTree.code(lines) : lines
+        }
 
         /// The folder it is in, below the root.
         var folder: String { path.split(separator: "/").dropLast().joined(separator: "/") }
@@ -26,8 +34,19 @@ enum SourceTree {
         var name: String {
             String(path.split(separator: "/").last?.split(separator: ".").first ?? "")
         }
-        /// Its lines without comments and without what stands inside of string literals.
-        var code: [String] { SourceTree.code(lines) }
+
+        /// Where `pattern` is found: `path:line: text`. `^` and `$` are ends of lines.
+        func places(of pattern: String, inCode: Bool = true) throws -> [String] {
+            let text = (inCode ? code : lines).joined(separator: "\n") as NSString
+            let expression = try NSRegularExpression(pattern: pattern, options: .anchorsMatchLines)
+            let all = NSRange(location: 0, length: text.length)
+            return expression.matches(in: text as String, range: all).map { match in
+                let before = text.substring(to: match.range.location)
+                let number = before.components(separatedBy: "\n").count
+                let group = match.range(at: match.numberOfRanges - 1)
+                return "\(path):\(number): \(text.substring(with: group))"
+            }
+        }
     }
 
     /// The text of a file below the root.
@@ -37,8 +56,11 @@ enum SourceTree {
 
     /// All Swift files below a folder, in order.
     static func swiftFiles(under folder: String) throws -> [File] {
-        try files(under: folder).filter { $0.path.hasSuffix(".swift") }
+        try all.get().filter { $0.path.hasPrefix(folder + "/") && $0.path.hasSuffix(".swift") }
     }
+
+    /// Program and tests, read once.
+    static let all = Result { try files(under: "Sources") + files(under: "Tests") }
 
     /// All text files below a folder, in order. What is built or downloaded has a dot in front.
     static func files(under folder: String) throws -> [File] {
@@ -54,9 +76,7 @@ enum SourceTree {
                 let text = try? String(contentsOf: url, encoding: .utf8)
             else { continue }
             files.append(
-                File(
-                    path: String(url.path.dropFirst(root.path.count + 1)),
-                    lines: text.components(separatedBy: "\n")))
+                File(path: String(url.path.dropFirst(root.path.count + 1)), text: text))
         }
         return files.sorted { $0.path < $1.path }
     }

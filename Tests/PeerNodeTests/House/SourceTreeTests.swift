@@ -35,10 +35,9 @@ import Testing
                 Issue.record("\(file.path) is in no layer: add its folder to this table")
                 continue
             }
-            for line in file.code {
-                guard let match = line.firstMatch(of: /^(?:[@\w()]+ )*import (?:\w+ )?([\w.]+)/)
-                else { continue }
-                let module = String(match.1)
+            let pattern = #"^(?:[@\w()]+ )*import (?:\w+ )?([\w.]+)"#
+            for place in try file.places(of: pattern) {
+                let module = place.components(separatedBy: " ").last ?? ""
                 #expect(allowed.contains(module), "\(file.path) imports \(module)")
             }
         }
@@ -66,14 +65,10 @@ import Testing
 
     @Test(arguments: core)
     func `has a core that neither sees nor hears`(folder: String) throws {
-        let words = try Regex("\\b(?:" + Self.senses.joined(separator: "|") + ")\\b")
+        let words = #"\b(?:"# + Self.senses.joined(separator: "|") + #")\b|\.random\("#
         for file in try SourceTree.swiftFiles(under: folder)
         where !Self.sensing.contains(file.path) {
-            for (number, line) in file.code.enumerated() {
-                #expect(!line.contains(".random("), "\(file.path):\(number + 1)")
-                guard let match = line.firstMatch(of: words) else { continue }
-                Issue.record("\(file.path):\(number + 1) uses \(line[match.range])")
-            }
+            #expect(try file.places(of: words) == [])
         }
     }
 
@@ -83,15 +78,12 @@ import Testing
     static let trapping: [String] = []
 
     @Test func `has no trap that foreign bytes could reach`() throws {
-        let forbidden = /\b(?:fatalError|unsafelyUnwrapped|assumingMemoryBound)\b|\btry!|\bas!/
+        let words = #"\bfatalError\b|\bunsafelyUnwrapped\b|\bassumingMemoryBound\b|\btry!|\bas!"#
         // A letter, bracket or question mark and then "!", which is not "!=".
-        let unwrap = /[\w)\]?]!(?!=)/
+        let unwrap = #"[\w)\]?]!(?!=)"#
         for file in try SourceTree.swiftFiles(under: "Sources")
         where !Self.trapping.contains(file.path) {
-            for (number, line) in file.code.enumerated()
-            where line.contains(forbidden) || line.contains(unwrap) {
-                Issue.record("\(file.path):\(number + 1) can trap: \(line)")
-            }
+            #expect(try file.places(of: words + "|" + unwrap) == [])
         }
     }
 
@@ -170,11 +162,9 @@ import Testing
             if parts.count == 1 {
                 #expect(homes.contains(file.path), "\(file.path) does not hold \(name)")
             } else {
-                #expect(
-                    file.code.contains {
-                        $0.hasPrefix("extension \(name)") || $0.contains(" extension \(name)")
-                    },
-                    "\(file.path) does not extend \(name)")
+                // An extension of it, or one that adds to others what it needs.
+                let pattern = "^(?:\\w+ )*extension \\w|\\b\(name)\\b"
+                #expect(try file.places(of: pattern).count >= 2, "\(file.path) is not about \(name)")
             }
         }
     }
@@ -183,37 +173,30 @@ import Testing
 
     /// Text files that people read, and scripts.
     private static func everything() throws -> [SourceTree.File] {
-        var all: [SourceTree.File] = []
-        for folder in ["Sources", "Tests", "docs", "scripts"] {
-            all += try SourceTree.files(under: folder)
-        }
+        var all = try SourceTree.all.get()
+        for folder in ["docs", "scripts"] { all += try SourceTree.files(under: folder) }
         let single = [
             "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "Package.swift", ".ci/run",
         ]
         for path in single {
-            let lines = try SourceTree.text(path).components(separatedBy: "\n")
-            all.append(SourceTree.File(path: path, lines: lines))
+            all.append(SourceTree.File(path: path, text: try SourceTree.text(path)))
         }
         return all.filter { !$0.path.hasSuffix("House/SourceTreeTests.swift") }
     }
 
     @Test func `leaves no notes to itself and names no machine`() throws {
-        let notes = /\b(?:TODO|FIXME|HACK|XXX)\b/
-        let machine = /(?:^|[\s"'=(`])\/(?:work|root|Users|mnt|opt)\//
+        let notes = #"\b(?:TODO|FIXME|HACK|XXX)\b"#
+        let machine = #"(?:^|[\s"'=(`])/(?:work|root|Users|mnt|opt)/"#
         for file in try Self.everything() {
-            for (number, line) in file.lines.enumerated() {
-                #expect(!line.contains(notes), "\(file.path):\(number + 1) is unfinished")
-                #expect(!line.contains(machine), "\(file.path):\(number + 1) names a machine")
-            }
+            #expect(try file.places(of: notes, inCode: false) == [], "unfinished")
+            #expect(try file.places(of: machine, inCode: false) == [], "of one machine only")
         }
     }
 
     @Test func `tests without sleeping`() throws {
-        let sleep = /\b(?:sleep|usleep|nanosleep|Task\.sleep|Thread\.sleep)\(/
+        let sleep = #"\b(?:sleep|usleep|nanosleep)\("#
         for file in try SourceTree.swiftFiles(under: "Tests") {
-            for (number, line) in file.code.enumerated() where line.contains(sleep) {
-                Issue.record("\(file.path):\(number + 1) sleeps")
-            }
+            #expect(try file.places(of: sleep) == [])
         }
     }
 
