@@ -276,9 +276,11 @@ extension NodeCore {
         if let device = link.peer?.device {
             try record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
         }
-        guard let index = joinIndex(of: link), network.joins[index].stage == .syncing else {
-            return
+        // Over whichever link: the one that admitted us may have been lost in between.
+        let index = network.joins.firstIndex { join in
+            join.stage == .syncing && join.workspace == workspace.number
         }
+        guard let index else { return }
         try record(.workspaceJoined, workspace: workspace)
         try endJoin(index, .success(try object(of: workspace).json))
     }

@@ -55,6 +55,9 @@ extension SyncSession {
     /// Sends `ws_open`; whoever may not know it is told no digest.
     private mutating func sayRoot(replica: some Replica) {
         openingsSent += 1
+        // The peer descends because of what it is told here, however our standing changes before
+        // its digest comes: an admitted peer's root may arrive before the admission does.
+        digestsAllowed = min(digestsAllowed + 1, 4)
         comparison.begin(at: now)
         let isFull = standing == .full
         let opening = WorkspaceOpening(
@@ -78,7 +81,6 @@ extension SyncSession {
             }
         }
         guard standing == .full else { return }
-        digestsAllowed = min(digestsAllowed + 1, 4)
         if opening.mine == replica.ownTipsDigest(of: configuration.ownDevice) {
             effects.append(.ownOperationsConfirmed)
         }
