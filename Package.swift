@@ -14,6 +14,12 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
     name: "wsx-node",
+    products: [
+        // What the nested packages, Benchmarks and fuzz, are built on.
+        .library(
+            name: "NodeLayers",
+            targets: ["WorkspaceModel", "WorkspaceCrypto", "CRDTStore"])
+    ],
     targets: [
         .systemLibrary(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -52,8 +58,8 @@ let package = Package(
         .testTarget(
             name: "PeerNodeTests",
             dependencies: [
-                "CLinux", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
-                "WorkspaceTestKit", "wsx-node",
+                "CLinux", "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto",
+                "WorkspaceModel", "WorkspaceTestKit", "wsx-node",
             ],
             swiftSettings: settings),
     ]

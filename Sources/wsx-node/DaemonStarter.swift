@@ -38,7 +38,7 @@ struct DaemonStarter {
             let log = try DetachedProcess.openLog(home.log)
             let logStart = try FileSystem.status(of: home.log).byteCount
             let process = try DetachedProcess.start(
-                executable: "/proc/self/exe", arguments: words(home),
+                executable: Self.executable, arguments: words(home),
                 environment: Self.environment, log: log)
             return (process, logStart)
         } catch { throw .badConfiguration("cannot start the daemon: \(error)") }
@@ -48,6 +48,14 @@ struct DaemonStarter {
         var words: [String] = []
         if paths.home != nil { words += ["--home", home.data] }
         return words + ["--socket", home.socket, "daemon", "run"] + options
+    }
+
+    /// This program by its own name, which is what lists of processes show; after an upgrade has
+    /// removed that file, by the kernel's.
+    private static var executable: String {
+        guard let path = realpath("/proc/self/exe", nil) else { return "/proc/self/exe" }
+        defer { free(path) }
+        return access(path, X_OK) == 0 ? String(cString: path) : "/proc/self/exe"
     }
 
     /// The daemon's folder is the root of the file system, so that it keeps nothing mounted.

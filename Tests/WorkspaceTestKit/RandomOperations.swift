@@ -40,7 +40,8 @@ public struct TestDevice: Sendable {
             nonce: salt, member: member,
             devices: [DeviceEntry(device: id, agreementKey: agreementKey, possession: proof)],
             keyID: .zero, wraps: [],
-            name: SealedField(keyID: .zero, nonce: [UInt8](repeating: 1, count: 24), ciphertext: []),
+            name: SealedField(
+                keyID: .zero, nonce: [UInt8](repeating: 1, count: 24), ciphertext: []),
             discoveryID: [UInt8](repeating: 2, count: 16))
         let draft = OperationDraft(
             kind: .authority, document: .zero, incarnation: incarnation, sequence: 0,

@@ -26,6 +26,8 @@ public struct StoredOperation: Sendable {
     public let seen: Int64
     /// The number of its grant.
     public let grantNumber: Int64
+    /// Whether this very signature was verified when it came.
+    public let isSignatureVerified: Bool
 }
 
 extension OperationStore {
@@ -128,7 +130,7 @@ extension OperationStore {
                     link: ChainLink(id: try row.identifier32(11), timestamp: entry.timestamp),
                     sort: row.integer(10)),
                 log: branch.log, entry: entry, seen: row.integer(12),
-                grantNumber: row.integer(3))
+                grantNumber: row.integer(3), isSignatureVerified: row.integer(8) != 0)
         }
     }
 

@@ -153,6 +153,11 @@ public final class OperationStore {
                     try connection.statement("DELETE FROM operation WHERE lid = ?")
                         .run(.integer(number))
                     count -= Int64(connection.changedRowCount)
+                    // A number may be given again after a restart; what it meant may not stay.
+                    for table in ["held", "evidence"] {
+                        try connection.statement("DELETE FROM \(table) WHERE lid = ?")
+                            .run(.integer(number))
+                    }
                 }
             }
             try connection.statement("DELETE FROM log WHERE did = ?").run(.integer(row.number))

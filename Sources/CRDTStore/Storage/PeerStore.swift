@@ -82,7 +82,7 @@ public final class PeerStore {
     /// Notes that `device` says it holds a branch up to `sequence`. Written with the next COMMIT
     /// that there is: a receipt that is lost comes again when the peer is met again.
     public func noteHeld(by device: DeviceID, branch: Int64, through sequence: UInt64) {
-        guard held[branch]?[device] ?? 0 < sequence + 1 else { return }
+        guard sequence < .max, held[branch]?[device] ?? 0 < sequence + 1 else { return }
         held[branch, default: [:]][device] = sequence + 1
         unwritten.insert(HeldPlace(branch: branch, device: device))
     }

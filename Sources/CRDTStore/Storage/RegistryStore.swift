@@ -58,7 +58,8 @@ public final class RegistryStore {
         try connection.statement("SELECT did, state, member, joined FROM workspace ORDER BY did")
             .rows { (row) throws(StorageError) in
                 WorkspaceRow(
-                    number: row.integer(0), standing: Standing(rawValue: row.integer(1)) ?? .joining,
+                    number: row.integer(0),
+                    standing: Standing(rawValue: row.integer(1)) ?? .joining,
                     member: try row.identifier16(2), joined: row.integer(3))
             }
     }

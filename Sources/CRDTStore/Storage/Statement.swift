@@ -88,7 +88,8 @@ extension Statement {
     ///
     /// - Precondition: there are as many values as the statement has parameters.
     public func run(_ values: SQLValue...) throws(StorageError) {
-        try scan(values) { _ in .next }
+        precondition(values.count == Int(parameterCount), "wrong number of values for \(sql)")
+        try run { $0.bind(values) }
     }
 
     /// Runs the statement and lends each row to `body`, until that says stop.

@@ -10,6 +10,7 @@ private import Glibc
 public final class NodeLog {
     /// What is less important is left out.
     public let level: LogLevel
+    private let output: Int32
     private let isJournal: Bool
     /// The file that standard error is, if it is the home's log; it may be opened anew.
     private let path: String?
@@ -23,17 +24,20 @@ public final class NodeLog {
     ///   - path: the home's log. It counts only where standard error is that very file.
     ///   - journal: the value of `JOURNAL_STREAM`, "device:inode" of what the service manager reads.
     ///   - byteCountMax: a longer file is put aside, and a new one begun.
+    ///   - output: the descriptor to write to, which stays the caller's.
     public init(
         level: LogLevel = .info, path: String? = nil, journal: String? = nil,
-        byteCountMax: Int64 = 10 * 1024 * 1024
+        byteCountMax: Int64 = 10 * 1024 * 1024, output: Int32 = 2
     ) {
         self.level = level
         self.byteCountMax = byteCountMax
+        self.output = output
         var own = stat()
-        let isKnown = fstat(STDERR_FILENO, &own) == 0
+        let isKnown = fstat(output, &own) == 0
         isJournal = isKnown && journal == "\(own.st_dev):\(own.st_ino)"
         let found = path.flatMap { try? FileSystem.status(of: $0) }
-        let isOurs = isKnown && found?.device == UInt64(own.st_dev)
+        let isOurs =
+            isKnown && found?.device == UInt64(own.st_dev)
             && found?.inode == UInt64(own.st_ino)
         self.path = isOurs ? path : nil
         if isOurs { writtenByteCount = found?.byteCount ?? 0 }
@@ -47,9 +51,9 @@ public final class NodeLog {
         var line = [UInt8]((prefix(level) + text).utf8.prefix(Self.lineByteCountMax - 1))
         for index in line.indices where line[index] < 0x20 { line[index] = UInt8(ascii: " ") }
         line.append(UInt8(ascii: "\n"))
-        var waiting = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        var waiting = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
         guard poll(&waiting, 1, 0) == 1, waiting.revents & Int16(POLLOUT) != 0 else { return }
-        let count = uninterrupted { Glibc.write(STDERR_FILENO, line, line.count) }
+        let count = uninterrupted { Glibc.write(output, line, line.count) }
         writtenByteCount += Int64(max(0, count))
         if path != nil, writtenByteCount > byteCountMax { reopen() }
     }
@@ -59,8 +63,9 @@ public final class NodeLog {
         guard let path,
             let file = try? DetachedProcess.openLog(path, byteCountMax: byteCountMax)
         else { return }
-        dup2(file.number, STDOUT_FILENO)
-        dup2(file.number, STDERR_FILENO)
+        dup2(file.number, output)
+        // A detached node has both in one file.
+        if output == STDERR_FILENO { dup2(file.number, STDOUT_FILENO) }
         writtenByteCount = (try? FileSystem.status(of: path))?.byteCount ?? 0
     }
 

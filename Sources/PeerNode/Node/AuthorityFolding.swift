@@ -204,9 +204,20 @@ extension NodeCore {
             workspace.staleDocuments.insert(document)
             workspace.newestTimestamp[document] =
                 branches.map(\.tip.timestamp.rawValue).max() ?? 0
-            for branch in branches {
-                clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
-            }
+            for branch in branches { observe(branch) }
+        }
+    }
+
+    /// The clock goes on after everything stored. After the tips of our own logs it does so
+    /// even when they lie far ahead of the wall clock; `nextTimestamp` then begins a new
+    /// incarnation.
+    private func observe(_ branch: LogBranch) {
+        clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
+        let isOwn =
+            branch.log.device == home?.device
+            && branch.log.incarnation == storeIdentity?.incarnation
+        if isOwn, branch.tip.timestamp.rawValue > clock.last.rawValue {
+            clock = HybridClock(last: branch.tip.timestamp)
         }
     }
 

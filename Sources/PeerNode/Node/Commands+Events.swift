@@ -11,7 +11,10 @@ extension NodeCore {
     ) throws(NodeError) -> SubscriptionObject {
         let filter = try filter(request, scope)
         let start = try start(request)
-        let id = subscriptions.open(on: scope.call.connection, filter, after: start)
+        let id = subscriptions.open(
+            on: scope.call.connection, filter, after: start,
+            keepalive: request.keepaliveSeconds.map { UInt64(max($0, 1)) * 1_000 },
+            now: time.monotonic)
         return SubscriptionObject(id: id, cursor: cursor(start))
     }
 
@@ -132,6 +135,10 @@ extension NodeCore {
         var found: [(event: EventObject, bytes: Int)] = []
         var last = sequence
         var used = 0
+        if let gap = try gap(after: sequence) {
+            found.append((gap.event, 256))
+            last = gap.last
+        }
         while found.count < limit {
             let rows = try store.events.events(after: last, limit: Self.pageMax)
             for row in rows {
@@ -153,6 +160,30 @@ extension NodeCore {
         return (found, last)
     }
 
+    /// What a reader is told who comes back after its next events were trimmed.
+    private func gap(
+        after sequence: Int64
+    ) throws(StorageError) -> (event: EventObject, last: Int64)? {
+        guard sequence < store.events.newest else { return nil }
+        let last = try store.events.oldest() - 1
+        guard last > sequence else { return nil }
+        let event = EventObject(
+            sequence: last, cursor: cursor(last), at: Int64(clamping: time.wall),
+            type: "events.gap",
+            data: ["from": .string(cursor(sequence)), "to": .string(cursor(last))])
+        return (event, last)
+    }
+
+    /// Events are kept for 30 days, and a million of them at most. Done where a transaction is
+    /// open anyway.
+    func trimEvents() throws(StorageError) {
+        guard store.connection.isInTransaction, store.events.newest >= nextTrim else { return }
+        nextTrim = store.events.newest + 4_096
+        let month: UInt64 = 30 * 24 * 3_600 * 1_000
+        try store.events.trim(
+            olderThan: time.wall &- min(time.wall, month), keeping: 1_000_000)
+    }
+
     private func eventPage(_ events: [EventObject], next: String) -> JSONValue {
         ["items": .array(events.map(\.json)), "next": .string(next)]
     }
@@ -167,14 +198,27 @@ extension NodeCore {
         var left = room
         var given: [(subscription: Int64, event: EventObject)] = []
         for stream in subscriptions.subscriptions(of: connection) where left > 0 {
-            guard stream.sequence < store.events.newest else { continue }
+            guard stream.sequence < store.events.newest else {
+                if let due = stream.keepaliveDue, due <= time.monotonic {
+                    given.append((stream.id, keepalive(of: stream)))
+                    subscriptions.gave(stream.id, at: time.monotonic)
+                }
+                continue
+            }
             let (events, last) = try read(
                 stream.filter, after: stream.sequence, limit: Self.pageMax, room: left)
             given += events.map { (stream.id, $0.event) }
             left -= events.reduce(0) { $0 + $1.bytes }
             subscriptions.advance(stream.id, to: last)
+            if !events.isEmpty { subscriptions.gave(stream.id, at: time.monotonic) }
         }
         return given
+    }
+
+    private func keepalive(of stream: SubscriptionTable.Subscription) -> EventObject {
+        EventObject(
+            sequence: stream.sequence, cursor: cursor(stream.sequence),
+            at: Int64(clamping: time.wall), type: "keepalive", data: [:])
     }
 
     /// Answers the calls that waited for an event of this turn, or waited long enough.

@@ -69,6 +69,7 @@ extension NodeCore: NodeCommands {
                     id: "store", state: "fail",
                     message: "the store is damaged: \(problems[0])",
                     hint: "stop the node and restore a backup"))
+        findings.append(try stored { () throws(StorageError) in try operationsFinding() })
         findings.append(identityFinding)
         findings.append(listenerFinding)
         findings.append(diskFinding)
@@ -82,6 +83,22 @@ extension NodeCore: NodeCommands {
                     hint: "was a home copied or restored? both branches are kept"))
         findings += peerFindings
         return .reply(Page(findings).json)
+    }
+
+    /// Looks at the newest operations only: the answer must not keep the loop for long.
+    private func operationsFinding() throws(StorageError) -> FindingObject {
+        let newest = store.operations.arrival
+        let range = max(1, newest - 999)...max(1, newest)
+        let problems = try StoreCheck.problems(in: store.operations, arrivals: range)
+        guard let first = problems.first else {
+            return .init(
+                id: "operations", state: "ok",
+                message: "the newest operations have their ids, chains and signatures")
+        }
+        return .init(
+            id: "operations", state: "fail",
+            message: "\(problems.count) stored operations are damaged: \(first.what)",
+            hint: "stop the node and restore a backup")
     }
 
     private var identityFinding: FindingObject {

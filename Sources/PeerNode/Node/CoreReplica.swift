@@ -122,7 +122,7 @@ struct CoreReplica: Replica {
         let run = read(nil) { () throws(StorageError) in
             try operations.run(
                 of: branch.number, from: first, through: item.target.sequence,
-                byteCountMax: maxBytes)
+                byteCountMax: maxBytes - OperationRun.encodedHeadBytesMax)
         }
         guard let run, let last = run.lastSequence else { return .unknownTarget }
         return .runs([run], isComplete: last >= item.target.sequence)

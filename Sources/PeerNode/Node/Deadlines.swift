@@ -21,6 +21,7 @@ extension NodeCore {
             }
         }
         deadlines += subscriptions.waiters.map(\.deadline)
+        deadlines += subscriptions.keepalives
         if network.announces, home != nil, !network.registry.isSuspended,
             !network.listening.isEmpty
         {

@@ -53,11 +53,8 @@ extension NodeCore {
             DocumentID(sameBytesAs: signed.id), member: member, standing: .member)
         try acceptOwn(signed, in: workspace, document: workspace.id)
         try take(key, discovery: discovery, in: workspace)
-        // The name was sealed before the key was known to the workspace.
         if let description { try describe(workspace, description) }
-        let channel = try makeChannel(
-            named: firstChannel, topic: nil, description: nil, in: workspace)
-        _ = channel
+        _ = try makeChannel(named: firstChannel, topic: nil, description: nil, in: workspace)
         _ = try authorContent(
             .profile(name: home.name), to: workspace.profileDocument, in: workspace)
         try record(.workspaceCreated, workspace: workspace)

@@ -9,18 +9,21 @@ enum OperationSource: Equatable {
     /// A peer sent them; `backfill` when they are part of a first sync.
     case peer(DeviceID, source: UInt64, isBackfill: Bool)
 
+    /// They waited for what they cite, since a peer sent them.
+    case released(source: UInt64)
+
     /// The number under which its waiting operations are counted.
     var number: UInt64 {
         switch self {
         case .ourselves: 0
-        case .peer(_, let source, _): source
+        case .peer(_, let source, _), .released(let source): source
         }
     }
 
     /// Whether bots should leave it alone.
     var isBackfill: Bool {
         switch self {
-        case .ourselves: false
+        case .ourselves, .released: false
         case .peer(_, _, let isBackfill): isBackfill
         }
     }
@@ -59,7 +62,7 @@ extension NodeCore {
         while let guest = released.popLast() {
             try acceptAll(
                 of: guest.run, in: workspace,
-                from: .peer(guest.run.log.device, source: guest.source, isBackfill: true))
+                from: .released(source: guest.source))
         }
         return outcome
     }
@@ -70,13 +73,14 @@ extension NodeCore {
     private func acceptAll(
         of run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
+        let end = run.firstSequence.addingReportingOverflow(UInt64(run.entries.count))
+        guard !end.overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
         guard run.log.document == workspace.id, run.entries.count > 1 else {
             return try acceptOne(run, in: workspace, from: source)
         }
         var stored = 0
         for (offset, entry) in run.entries.enumerated() {
-            let (sequence, overflow) = run.firstSequence.addingReportingOverflow(UInt64(offset))
-            guard !overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
+            let sequence = run.firstSequence + UInt64(offset)
             let single = OperationRun(log: run.log, firstSequence: sequence, entries: [entry])
             switch try acceptOne(single, in: workspace, from: source) {
             case .stored(let count): stored += count
@@ -319,6 +323,10 @@ extension NodeCore {
             }
         } else {
             try applyContent(appended, log: log, branch: branch, in: workspace, from: source)
+        }
+        if case .peer(let device, _, _) = source, let last = operations.last {
+            // Whoever brings operations holds them.
+            store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
         moved[workspace.number, default: []].insert(branch)
         self.appended.append(

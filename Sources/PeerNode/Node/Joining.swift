@@ -80,15 +80,6 @@ extension NodeCore {
         do throws(InviteLink.Problem) { link = try InviteLink(draft.link) } catch {
             throw .inviteLink(error)
         }
-        if home == nil {
-            guard let name = draft.name else {
-                throw NodeError(
-                    .badRequest, "joining for the first time needs a name",
-                    hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
-                    fields: [.init(name: "name", reason: "missing")])
-            }
-            try makeIdentity(name: try checked(name, field: "name"))
-        }
         if let known = workspaces.values.first(where: {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }), known.ownRole != nil {
@@ -102,6 +93,16 @@ extension NodeCore {
             throw NodeError(
                 .unreachable, "the network is suspended", hint: "wsx-node net resume",
                 reason: "net.suspended")
+        }
+        // Last, since it writes, and after that nothing may be refused any more.
+        if home == nil {
+            guard let name = draft.name else {
+                throw NodeError(
+                    .badRequest, "joining for the first time needs a name",
+                    hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
+                    fields: [.init(name: "name", reason: "missing")])
+            }
+            try makeIdentity(name: try checked(name, field: "name"))
         }
         network.joins.append(
             JoinAttempt(
@@ -269,6 +270,7 @@ extension NodeCore {
         }
         workspaceListChanged()
         try setStanding(.full, of: sync, workspace, on: link)
+        try openWhereShared(workspace)
     }
 
     /// The first sync of a workspace is over.
@@ -276,11 +278,11 @@ extension NodeCore {
         if let device = link.peer?.device {
             try record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
         }
-        // Over whichever link: the one that admitted us may have been lost in between.
-        let index = network.joins.firstIndex { join in
-            join.stage == .syncing && join.workspace == workspace.number
+        // The link may be another one than that over which we were admitted.
+        let waiting = network.joins.firstIndex {
+            $0.workspace == workspace.number && $0.stage == .syncing
         }
-        guard let index else { return }
+        guard let index = waiting else { return }
         try record(.workspaceJoined, workspace: workspace)
         try endJoin(index, .success(try object(of: workspace).json))
     }

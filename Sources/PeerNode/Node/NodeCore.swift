@@ -38,6 +38,8 @@ final class NodeCore {
     var wroteInInput = false
     var hasMoreToDo = false
     var isStopping = false
+    /// The event number at which old events are looked for again.
+    var nextTrim: Int64 = 4_096
     /// Whether the process should end after the answers of this turn.
     var stopEffects = false
 
@@ -86,6 +88,7 @@ final class NodeCore {
         effects = []
         try tellPeers()
         try serveWaiters()
+        try trimEvents()
         if stopEffects { effects.append(.stop) }
         return takeEffects()
     }
@@ -194,6 +197,11 @@ final class NodeCore {
             guard let id = store.operations.documentID(row.number) else { continue }
             let workspace = Workspace(id: id, row: row)
             workspaces[row.number] = workspace
+            // A join that a crash cut short starts again from nothing.
+            guard row.standing == .member else {
+                try abandon(row.number)
+                continue
+            }
             try load(workspace)
         }
         try store.commit()

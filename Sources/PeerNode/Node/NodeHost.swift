@@ -10,7 +10,7 @@ public final class NodeHost {
     private let environment: NodeEnvironment
     private let openStore: () throws(StorageError) -> NodeStore
     private var store: NodeStore
-    private var core: NodeCore
+    private(set) var core: NodeCore
     /// The I/O failure after which nothing is written until the process starts again.
     private var writingStopped: StorageError?
     private var openCalls: Set<CallID> = []
@@ -31,12 +31,12 @@ public final class NodeHost {
 
     /// Handles `inputs` in order and returns what to do, all of it on disk already.
     public func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
-        for case .call(let call, _, _) in inputs { openCalls.insert(call) }
+        for input in inputs { note(input) }
         do throws(StorageError) {
             if let writingStopped { core.refuseWriting(because: writingStopped) }
             var effects: [NodeEffect] = []
             core.beginTurn(at: time)
-            for input in inputs { effects += try handle(input) }
+            for input in inputs { effects += try core.handle(input) }
             effects += try core.endTurn()
             try store.commit()
             core.didCommit()
@@ -77,9 +77,14 @@ public final class NodeHost {
     /// COMMITs since the store was opened, for tests that count them.
     public var commitCount: Int { store.connection.commitCount }
 
-    /// One input, in a savepoint of its own once it writes.
-    private func handle(_ input: NodeInput) throws(StorageError) -> [NodeEffect] {
-        try core.handle(input)
+    /// Keeps track of who waits for an answer.
+    private func note(_ input: NodeInput) {
+        switch input {
+        case .call(let call, _, _): openCalls.insert(call)
+        case .controlClosed(let connection):
+            openCalls = openCalls.filter { $0.connection != connection }
+        default: break
+        }
     }
 
     /// A failed write leaves an unknown state: no effect of the turn is carried out, the core is
@@ -100,6 +105,11 @@ public final class NodeHost {
             core = try NodeCore(environment: environment, store: store, at: time)
             core.subscriptions = subscriptions
             core.resume(after: former)
+            if writingStopped != nil, !former.registry.isSuspended {
+                // What peers bring could not be kept.
+                core.network.registry.suspend()
+                effects.append(.setNetwork(isOn: false))
+            }
         } catch {
             effects.append(.log(.error, "the store cannot be opened again: \(error)"))
             effects.append(.stop)

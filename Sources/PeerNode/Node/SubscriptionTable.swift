@@ -7,6 +7,13 @@ struct SubscriptionTable {
         let filter: EventFilter
         /// The last event it was given, or passed over.
         var sequence: Int64
+        /// Silence after which it gets a sign of life, milliseconds; `nil` for never.
+        let keepalive: UInt64?
+        /// When it was given something last, on the monotonic clock.
+        var lastGiven: UInt64
+
+        /// When its next sign of life is due.
+        var keepaliveDue: UInt64? { keepalive.map { lastGiven &+ $0 } }
     }
 
     /// One `events.wait` that found nothing yet.
@@ -23,6 +30,9 @@ struct SubscriptionTable {
     var waiters: [Waiter] = []
     private var nextID: Int64 = 1
 
+    /// When signs of life are due.
+    var keepalives: [UInt64] { subscriptions.values.compactMap(\.keepaliveDue) }
+
     /// Connections with at least one stream.
     var connections: [UInt64] { Set(subscriptions.values.map(\.connection)).sorted() }
 
@@ -32,18 +42,22 @@ struct SubscriptionTable {
     }
 
     mutating func open(
-        on connection: UInt64, _ filter: EventFilter, after sequence: Int64
+        on connection: UInt64, _ filter: EventFilter, after sequence: Int64,
+        keepalive: UInt64?, now: UInt64
     ) -> Int64 {
         let id = nextID
         nextID += 1
         subscriptions[id] = Subscription(
-            id: id, connection: connection, filter: filter, sequence: sequence)
+            id: id, connection: connection, filter: filter, sequence: sequence,
+            keepalive: keepalive, lastGiven: now)
         return id
     }
 
     mutating func advance(_ id: Int64, to sequence: Int64) {
         subscriptions[id]?.sequence = sequence
     }
+
+    mutating func gave(_ id: Int64, at now: UInt64) { subscriptions[id]?.lastGiven = now }
 
     /// Ends a stream of this connection; `false` when it has none of that number.
     mutating func close(_ id: Int64, on connection: UInt64) -> Bool {

@@ -143,8 +143,16 @@ extension NodeCore {
             receipts(tips, of: device, in: workspace)
         case .ownOperationsConfirmed: break
         case .refused(let refusal):
+            // Whoever is about to be admitted, or does not know us yet, serves nothing so far.
+            guard refusal != .authorityOnly else { return }
             effects.append(.log(.info, "workspace.refused code=\(refusal)"))
-            if refusal == .unknown { joinRefused(on: link) }
+            if refusal == .unknown {
+                joinRefused(on: link)
+                // The peer did not note our number either. Once it knows the workspace it opens
+                // it, and both begin anew.
+                try feed(.closed, to: sync, on: link)
+                link.syncs[sync.workspace] = nil
+            }
         case .caughtUp:
             sync.isCaughtUp = true
             try caughtUp(workspace, on: link)
@@ -283,6 +291,7 @@ extension NodeCore {
                 .map(\.workspace))
         guard !changed.isEmpty else { return }
         network.candidates = nil
+        for number in changed.sorted() { try workspaces[number].map(openWhereShared) }
         for link in network.ordered {
             guard let peer = link.peer else { continue }
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
@@ -294,6 +303,17 @@ extension NodeCore {
                 guard standing != sync.standing else { continue }
                 try setStanding(standing, of: sync, workspace, on: link)
             }
+        }
+    }
+
+    /// Opens a workspace on the links that stand already: a peer became a member of it, or we did.
+    func openWhereShared(_ workspace: Workspace) throws(StorageError) {
+        guard workspace.standing == .member else { return }
+        for link in network.ordered where link.syncs[workspace.number] == nil {
+            guard let peer = link.peer, !link.isClosing, joinIndex(of: link) == nil,
+                standing(of: peer.device, in: workspace) == .full
+            else { continue }
+            try openSync(workspace, on: link)
         }
     }
 

@@ -99,9 +99,12 @@ extension CBOREncoder {
 }
 
 extension OperationRun {
+    /// An upper bound of what the run costs besides its entries, in bytes.
+    public static let encodedHeadBytesMax = 144
+
     /// An upper bound of what the run costs in an `ops` message, in bytes.
     public var encodedBytesMax: Int {
-        entries.indices.reduce(into: 144) { $0 += entries[$1].encodedBytesMax }
+        entries.indices.reduce(into: Self.encodedHeadBytesMax) { $0 += entries[$1].encodedBytesMax }
     }
 
     /// What the run is likely to cost, for reserving memory.

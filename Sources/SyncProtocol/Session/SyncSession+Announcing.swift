@@ -103,6 +103,14 @@ extension SyncSession {
         ahead = ahead - before + log.missing
     }
 
+    /// What the peer asked for is on its way: what is written next may be pushed behind it. Should
+    /// that overtake it, it waits at the peer until this has come.
+    mutating func noteServed(_ run: OperationRun) {
+        guard var log = outgoing[run.log] else { return }
+        log.pushed = max(log.pushed, run.firstSequence + UInt64(run.entries.count))
+        outgoing[run.log] = log
+    }
+
     /// The peer holds this operation, which this device has as well, and all below it.
     mutating func confirm(_ tip: LogTip) {
         guard var log = outgoing[tip.log], tip.sequence < .max else { return }

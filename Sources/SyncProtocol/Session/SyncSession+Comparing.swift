@@ -55,8 +55,8 @@ extension SyncSession {
     /// Sends `ws_open`; whoever may not know it is told no digest.
     private mutating func sayRoot(replica: some Replica) {
         openingsSent += 1
-        // The peer descends because of what it is told here, however our standing changes before
-        // its digest comes: an admitted peer's root may arrive before the admission does.
+        // Each opening of ours may be answered by a digest, also one that crossed a changed
+        // standing.
         digestsAllowed = min(digestsAllowed + 1, 4)
         comparison.begin(at: now)
         let isFull = standing == .full
@@ -80,7 +80,9 @@ extension SyncSession {
                 send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
             }
         }
-        guard standing == .full else { return }
+        // A peer that may not know us yet says no root; it compares nothing and would take our
+        // digest for one too many.
+        guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
         if opening.mine == replica.ownTipsDigest(of: configuration.ownDevice) {
             effects.append(.ownOperationsConfirmed)
         }

@@ -39,6 +39,7 @@ extension SyncSession {
                         break
                     }
                     runs.append(run)
+                    noteServed(run)
                 }
             case .noCommonBranch:
                 // Control overtakes the answer, so the asker knows before it draws conclusions.

@@ -10,7 +10,9 @@ import WorkspaceTestKit
         var digest = WorkspaceDigest()
         let first = DocumentID([UInt8](repeating: 0xc3, count: 32))
         let second = DocumentID([UInt8](repeating: 0xc3, count: 31) + [0])
-        #expect(digest.root().bytes == hex("a2df9d603892ffe95f805cfd0746fff7af0e83778127346c4ca449a99ed0ff66"))
+        #expect(
+            digest.root().bytes
+                == hex("a2df9d603892ffe95f805cfd0746fff7af0e83778127346c4ca449a99ed0ff66"))
         digest.update(
             first,
             tips: try Self.tips(
@@ -25,7 +27,9 @@ import WorkspaceTestKit
         #expect([UInt8](buckets[place..<place + 16]) == hex("b29c7f66eecad9a673c68933463566d2"))
         #expect(buckets[..<place].allSatisfy { $0 == 0 })
         #expect(buckets[(place + 16)...].allSatisfy { $0 == 0 })
-        #expect(digest.root().bytes == hex("67bc0b214fe320786f2b567d34e5a0c3cb7a8c40b48fb63dc9d821b5ca28b5de"))
+        #expect(
+            digest.root().bytes
+                == hex("67bc0b214fe320786f2b567d34e5a0c3cb7a8c40b48fb63dc9d821b5ca28b5de"))
     }
 
     private func hex(_ digits: String) -> [UInt8]? { Vectors.bytes(hex: digits) }
@@ -63,8 +67,10 @@ import WorkspaceTestKit
             try Self.tips(
                 in: document,
                 (0..<random.below(4) + 1).map { _ in
-                    (UInt8(random.below(3)), UInt32(random.below(3)), random.next() >> 50,
-                        UInt8(random.below(256)))
+                    (
+                        UInt8(random.below(3)), UInt32(random.below(3)), random.next() >> 50,
+                        UInt8(random.below(256))
+                    )
                 })
         }
         var straight = WorkspaceDigest()

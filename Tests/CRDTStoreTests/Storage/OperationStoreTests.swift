@@ -67,7 +67,9 @@ import WorkspaceTestKit
             OperationReference(device: good.device, incarnation: 1, sequence: .max, id: good.id),
         ]
         #expect(try store.operations.find(good, in: document) != nil)
-        for reference in wrong { #expect(try store.operations.find(reference, in: document) == nil) }
+        for reference in wrong {
+            #expect(try store.operations.find(reference, in: document) == nil)
+        }
         #expect(try store.operations.find(good, in: .zero) == nil)
     }
 
@@ -138,15 +140,15 @@ import WorkspaceTestKit
         for isReopened in [false, true] {
             let store = isReopened ? try committed(store).reopened() : store
             let found = try #require(store.operations.branch(branch))
-            #expect(found.kept == kept && found.changedArrival == 3)
+            #expect(found.kept == kept && found.changedArrival == 4)
             #expect(found.announcement?.sequence == 1)
             #expect(
                 found.announcement?.id == Identifier16(prefixOf: log.operations[1].id))
             #expect(
-                try store.operations.branches(changedAfter: 2, workspace: row).map(\.number)
+                try store.operations.branches(changedAfter: 3, workspace: row).map(\.number)
                     == [branch])
-            #expect(try store.operations.branches(changedAfter: 3, workspace: row).isEmpty)
-            #expect(try store.operations.branches(changedAfter: 2, workspace: 99).isEmpty)
+            #expect(try store.operations.branches(changedAfter: 4, workspace: row).isEmpty)
+            #expect(try store.operations.branches(changedAfter: 3, workspace: 99).isEmpty)
         }
         store.operations.setKept(nil, of: branch)
         #expect(store.operations.branch(branch)?.announcement == nil)
@@ -159,7 +161,8 @@ import WorkspaceTestKit
         store.operations.setKept(kept, of: branch)
         try StoredLog.put(log, 1..<2, in: store)
         store.operations.setKept(kept, of: branch)
-        #expect(store.operations.branch(branch)?.changedArrival == 1)
+        #expect(store.operations.branch(branch)?.changedArrival == 2)
+        #expect(store.operations.arrival == 3)
         store.operations.setKept(nil, of: 99)
         store.operations.setKept(kept, of: 99)
         #expect(store.operations.branch(99) == nil)
@@ -179,5 +182,37 @@ import WorkspaceTestKit
             #expect(store.operations.documentID(number) == document)
             #expect(store.operations.documents(ofWorkspace: workspace) == [.zero, document])
         }
+    }
+
+    @Test func `go with the workspace that nobody came to belong to`() throws {
+        let other = DocumentID([UInt8](repeating: 9, count: 32))
+        var kept = WrittenLog(by: TestDevice(3), in: other)
+        kept.writeMany(4)
+        try StoredLog.put(kept, in: store)
+        var log = log(6)
+        let (branch, _) = try StoredLog.put(log, in: store)
+        log = log.fork(after: 2)
+        log.write([8, 8])
+        try StoredLog.put(log, 2..<3, in: store)
+        store.peers.noteHeld(by: .zero, branch: branch, through: 5)
+        try store.commit()
+        try store.begin()
+        let gone = try #require(store.operations.document(document)?.number)
+        let stays = try #require(store.operations.document(other)?.number)
+        #expect(try store.operations.count(inWorkspace: gone) == 7)
+        try store.operations.remove(workspace: gone)
+        for store in [store, try committed(store).reopened()] {
+            #expect(store.operations.document(document) == nil)
+            #expect(store.operations.branches(in: document).isEmpty)
+            #expect(store.operations.count == 4)
+            #expect(try store.operations.count(inWorkspace: stays) == 4)
+            #expect(try store.operations.count(inWorkspace: gone) == 0)
+            #expect(store.operations.arrival == 11)
+        }
+        // Who held the old log does not hold the one that gets its number.
+        let again = try store.reopened()
+        let (next, _) = try StoredLog.put(self.log(1, by: 5), in: again)
+        #expect(
+            again.peers.holders(of: next, through: 0, arrival: 12, workspace: gone).isEmpty)
     }
 }

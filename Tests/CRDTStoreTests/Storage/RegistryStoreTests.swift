@@ -28,7 +28,8 @@ import WorkspaceTestKit
     }
 
     @Test func `keeps workspaces in the order of their coming`() throws {
-        func row(_ number: Int64, _ standing: RegistryStore.Standing) -> RegistryStore.WorkspaceRow {
+        func row(_ number: Int64, _ standing: RegistryStore.Standing) -> RegistryStore.WorkspaceRow
+        {
             .init(
                 number: number, standing: standing,
                 member: MemberID([UInt8](repeating: UInt8(number), count: 16)),
@@ -182,17 +183,33 @@ import WorkspaceTestKit
     }
 
     @Test func `is what they hold, which only grows`() throws {
-        try peers.setHeld(by: bob, branch: 1, through: 5)
-        try peers.setHeld(by: ada, branch: 1, through: 9)
-        try peers.setHeld(by: ada, branch: 1, through: 3)
-        try peers.setHeld(by: ada, branch: 2, through: 0)
+        peers.noteHeld(by: bob, branch: 1, through: 5)
+        peers.noteHeld(by: ada, branch: 1, through: 9)
+        peers.noteHeld(by: ada, branch: 1, through: 3)
+        peers.noteHeld(by: ada, branch: 2, through: 0)
+        peers.noteHeld(by: bob, branch: 2, through: .max)
         try store.commit()
-        let again = try store.reopened().peers
-        #expect(try again.holders(of: 1, through: 0) == [ada, bob])
-        #expect(try again.holders(of: 1, through: 5) == [ada, bob])
-        #expect(try again.holders(of: 1, through: 6) == [ada])
-        #expect(try again.holders(of: 1, through: 10) == [])
-        #expect(try again.holders(of: 2, through: 0) == [ada])
-        #expect(try again.holders(of: 3, through: 0) == [])
+        for peers in [peers, try store.reopened().peers] {
+            func holders(of branch: Int64, through sequence: UInt64) -> [DeviceID] {
+                peers.holders(of: branch, through: sequence, arrival: 1, workspace: 1)
+            }
+            #expect(holders(of: 1, through: 0) == [ada, bob])
+            #expect(holders(of: 1, through: 5) == [ada, bob])
+            #expect(holders(of: 1, through: 6) == [ada])
+            #expect(holders(of: 1, through: 10) == [])
+            #expect(holders(of: 2, through: 0) == [ada])
+            #expect(holders(of: 3, through: 0) == [])
+        }
+    }
+
+    @Test func `is what they hold by a state that was agreed`() throws {
+        try peers.setAgreed(.init(root: .zero, arrival: 5), with: ada, workspace: 1)
+        peers.noteHeld(by: bob, branch: 7, through: 2)
+        func holders(_ arrival: Int64, _ workspace: Int64) -> [DeviceID] {
+            peers.holders(of: 7, through: 2, arrival: arrival, workspace: workspace)
+        }
+        #expect(holders(5, 1) == [ada, bob])
+        #expect(holders(6, 1) == [bob])
+        #expect(holders(5, 2) == [bob])
     }
 }

@@ -32,7 +32,7 @@ import WorkspaceTestKit
         }
     }
 
-    @Test(arguments: Array(0..<30))
+    @Test(arguments: 0..<24)
     func `in the middle of a turn comes back as before it`(_ write: Int) throws {
         var random = SeededGenerator(seed: UInt64(write))
         let history = RandomHistory(count: 20, with: &random)

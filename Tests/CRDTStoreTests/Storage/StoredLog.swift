@@ -47,7 +47,8 @@ enum StoredLog {
     }
 
     /// Stores what of a history is not there yet, one operation at a time.
-    static func put(_ operations: some Sequence<RandomHistory.Written>, in store: NodeStore) throws {
+    static func put(_ operations: some Sequence<RandomHistory.Written>, in store: NodeStore) throws
+    {
         for written in operations { try put(written, in: store) }
     }
 

@@ -71,7 +71,7 @@ import WorkspaceTestKit
     // C03: whatever is claimed, nothing is reserved before the bytes were seen.
     @Test(arguments: [
         "82 0c a1 01 9b 7f ff*7", "82 0c a1 01 9b ff*8", "82 0c bb 7f ff*7",
-        "82 0d a2 01 01 02 5b 7f ff*7", "9b 7f ff*7", "82 0c a1 01 9a 00 00 13 89",
+        "82 0d a2 01 01 02 5b 7f ff*7", "9b 7f ff*7", "82 0c a1 01 99 13 89",
         "82 05 a3 01 98 41", "82 05 a3 01 80",
     ])
     func `claims no more than it may`(_ notation: String) {
@@ -80,7 +80,7 @@ import WorkspaceTestKit
     }
 
     @Test(arguments: [
-        ("82 02 a7 01 04", Malformed.Reason.outOfRange),
+        ("82 02 a7 01 04 00*20", Malformed.Reason.outOfRange),
         ("82 0e a2 01 58 20 01*32 08 02", .outOfRange),
         ("82 10 a1 04 03", .outOfRange), ("82 10 a1 05 03", .outOfRange),
         ("82 10 a1 06 41 00", .countExceeded), ("82 13 a1 01 40", .wrongType),
@@ -124,7 +124,7 @@ import WorkspaceTestKit
 
     @Test(arguments: [
         "82 01 a2 01 60 02 00", "82 01 a2 01 60 02 02", "82 02 a2 01 04 02 80",
-        "82 01 a2 01 60 03 82 00 47 00*7", "82 01 a0", "82 02 a1 01 00", "82 00 a0", "82 63 a0",
+        "82 01 a2 01 60 03 82 00 47 00*7", "82 01 a0", "82 02 a1 01 00", "82 00 a0", "82 04 a0",
     ])
     func `has one form as content`(_ notation: String) {
         let bytes = spelled(notation)
@@ -140,11 +140,49 @@ import WorkspaceTestKit
         #expect(throws: Malformed.self) { try ContentPayload(decoding: over) }
     }
 
+    // C04
+    @Test(arguments: [(UInt8(12), 5_000), (5, 64), (18, 64)])
+    func `lists so many and no more`(_ type: UInt8, _ most: Int) {
+        for (count, expected) in [(most, nil), (most + 1, Malformed.Reason.countExceeded)] {
+            #expect(refusal(of: Self.list(type, count)) == expected, "\(count)")
+        }
+    }
+
+    /// A payload with `count` cuts, devices or older keys.
+    private static func list(_ type: UInt8, _ count: Int) -> [UInt8] {
+        let head: [UInt8] =
+            count < 256
+            ? [0x98, UInt8(count)] : [0x99, UInt8(count >> 8), UInt8(truncatingIfNeeded: count)]
+        func items(_ notation: String) -> [UInt8] {
+            let item = spelled(notation)
+            return head + (0..<count).flatMap { _ in item }
+        }
+        switch type {
+        case 12:
+            return spelled("82 0c a1 01") + items("85 58 20 01*32 58 20 02*32 03 04 50 05*16")
+        case 5:
+            return spelled("82 05 a3 01") + items("83 58 20 01*32 58 20 02*32 58 40 03*64")
+                + spelled("02 50 04*16 03 80")
+        default:
+            return spelled("82 12 a3 01 50 01*16 02 80 03") + items("82 50 02*16 40")
+        }
+    }
+
+    // C04
+    @Test func `calls nobody by more than 256 bytes`() throws {
+        let name = String(repeating: "x", count: Limits.nameBytesMax)
+        let full = ContentPayload.profile(name: name)
+        #expect(try ContentPayload(decoding: full.encoded) == full)
+        let over = ContentPayload.profile(name: name + "x").encoded
+        #expect(throws: Malformed.self) { try ContentPayload(decoding: over) }
+    }
+
     @Test(arguments: Seeds.explore(40))
     func `survives noise`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {
-            let bytes = [0x82, UInt8(random.below(24)), 0xa0 + UInt8(random.below(4))]
+            let bytes =
+                [0x82, UInt8(random.below(24)), 0xa0 + UInt8(random.below(4))]
                 + random.bytes(random.below(30))
             if let payload = try? AuthorityPayload(decoding: bytes), payload.type < 20,
                 payload.type > 0

@@ -1,0 +1,132 @@
+import CRDTStore
+import Foundation
+import PeerNode
+import Testing
+import WorkspaceModel
+
+/// A host that plays a node: it notes what it is given and does what the test says.
+final class ScriptedHost: TurnHost {
+    /// What every turn was given, ticks left out.
+    var turns: [[NodeInput]] = []
+    /// What to do about each input.
+    var onInput: (NodeInput) -> [NodeEffect] = { _ in [] }
+    /// Events for whoever has subscribed, handed out at most `eventsAtATime` a call.
+    var pendingEvents: [EventObject] = []
+    var eventsAtATime = 10
+    var subscribers: [UInt64] = []
+    var checkpoints: [Connection.CheckpointMode] = []
+    var logByteCount = 0
+
+    /// Lets `step` return soon when nothing happens, so that a test can give up.
+    var nextDeadline: UInt64? { MonotonicClock.milliseconds() + 20 }
+    var hasMoreToDo: Bool { false }
+
+    func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
+        let real = inputs.filter { if case .tick = $0 { false } else { true } }
+        if !real.isEmpty { turns.append(real) }
+        return real.flatMap(onInput)
+    }
+
+    func events(
+        for connection: UInt64, room: Int
+    ) -> [(subscription: Int64, event: EventObject)] {
+        let next = pendingEvents.prefix(eventsAtATime)
+        pendingEvents.removeFirst(next.count)
+        return next.map { (1, $0) }
+    }
+
+    func checkpoint(_ mode: Connection.CheckpointMode) { checkpoints.append(mode) }
+
+    var inputs: [NodeInput] { turns.flatMap { $0 } }
+
+    /// Answers every call with its method's name.
+    func echo() {
+        onInput = { input in
+            guard case .call(let call, let method, _) = input else { return [] }
+            return [.answer(call, .success(["method": .string(method)]))]
+        }
+    }
+}
+
+/// A loop on a home of its own, stepped by the test.
+final class TestLoop {
+    let host = ScriptedHost()
+    let home: HomeFolder
+    let loop: NodeLoop
+
+    init(_ root: String, listen: ListenAddress? = ListenAddress(host: .loopbackV4, port: 0)) throws
+    {
+        home = HomeFolder(data: root, socket: root + "/control.sock")
+        try home.prepare()
+        var options = NodeLoop.Options()
+        options.listen = listen
+        options.announces = false
+        loop = try NodeLoop(
+            host: host, home: home, options: options, log: NodeLog(level: .error))
+        host.echo()
+    }
+
+    /// Steps until `isDone`.
+    func run(
+        until isDone: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let deadline = MonotonicClock.milliseconds() + patienceMilliseconds
+        while try !isDone() {
+            try #require(
+                MonotonicClock.milliseconds() < deadline, "not within the time",
+                sourceLocation: sourceLocation)
+            _ = try loop.step()
+        }
+    }
+
+    func client() throws -> TestClient { try TestClient(home.socket) }
+
+    var peerAddress: SocketAddress {
+        get throws { try #require(loop.listenAddress) }
+    }
+}
+
+/// A client of the control socket that never blocks.
+final class TestClient {
+    let link: UnixLink
+    private let buffer = ReadBuffer()
+    private var received: [UInt8] = []
+    private(set) var end: StreamLink.End?
+
+    init(_ path: String) throws { link = try `A Unix listener`.makeClient(path) }
+
+    func send(_ text: String) {
+        link.write([UInt8](text.utf8), now: 0)
+        link.flush(now: 0)
+    }
+
+    func call(_ method: String, id: Int = 1) {
+        send(#"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)"}"# + "\n")
+    }
+
+    /// Reads what is there.
+    func receive() {
+        link.flush(now: 0)
+        guard end == nil else { return }
+        let more = link.receive(byteCountMax: 1 << 20, into: buffer)
+        received += more.bytes
+        end = more.end
+    }
+
+    /// Reads what is there and returns the whole lines so far.
+    func lines() -> [String] {
+        receive()
+        let whole = received[..<((received.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)]
+        return String(decoding: whole, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// How many bytes were read in all.
+    var receivedCount: Int { received.count }
+}
+
+func withLoop(
+    listen: ListenAddress? = ListenAddress(host: .loopbackV4, port: 0),
+    _ body: (TestLoop) throws -> Void
+) throws {
+    try withTemporaryFolder { root in try body(TestLoop(root, listen: listen)) }
+}

@@ -1,0 +1,182 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `A thing is found` {
+    @Test(arguments: [
+        "Café", "#Café", "CAFÉ", "café", "#CAFE\u{301}", "cafe\u{301}",
+    ])
+    func `by its name without regard to case or normalisation`(_ name: String) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina", workspace: "Büro")
+        let made = try mina.ok("channel.create", ["name": "Café"])
+        #expect(
+            try mina.ok("channel.get", ["channel": .string(name)]).text("id") == made.text("id"))
+    }
+
+    @Test(arguments: ["Büro", "BÜRO", "bu\u{308}ro"])
+    func `workspaces too`(_ name: String) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina", workspace: "Büro")
+        try mina.ok("workspace.create", ["name": "other"])
+        let found = try mina.ok("workspace.get", ["workspace": .string(name)])
+        #expect(try found.text("name") == "Büro")
+    }
+
+    @Test func `by its id`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let workspace = try mina.ok("workspace.get").text("id")
+        let channel = try mina.ok("channel.get", ["channel": "general"]).text("id")
+        #expect(try mina.ok("workspace.get", ["workspace": .string(workspace)])["name"] == "acme")
+        #expect(try mina.ok("channel.get", ["channel": .string(channel)])["name"] == "general")
+        // The command line alone takes prefixes.
+        #expect(
+            try mina.refused("channel.get", ["channel": .string(String(channel.prefix(10)))]).kind
+                == .notFound)
+    }
+
+    @Test func `a channel whose name looks like an id needs the sign`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let made = try mina.ok("channel.create", ["name": "c_000000"])
+        #expect(try mina.refused("channel.get", ["channel": "c_000000"]).kind == .notFound)
+        #expect(try mina.ok("channel.get", ["channel": "#c_000000"]).text("id") == made.text("id"))
+    }
+
+    @Test func `unless two have the name`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.node("Joon", workspace: "Acme")
+        try joon.join(try mina.link())
+        let error = try joon.refused("workspace.get", ["workspace": "ACME"])
+        #expect(error.kind == .ambiguous)
+        #expect(error.exitStatus == 5)
+        let candidates = try #require(error.details["candidates"]?.arrayValue)
+        #expect(Set(candidates.compactMap { $0["name"]?.stringValue }) == ["Acme", "acme"])
+        #expect(
+            Set(candidates.compactMap { $0["id"]?.stringValue })
+                == Set(try joon.ok("workspace.list").texts("id")))
+        for candidate in candidates {
+            let found = try joon.ok("workspace.get", ["workspace": candidate["id"] ?? .null])
+            #expect(found["name"] == candidate["name"])
+        }
+    }
+
+    @Test func `in the workspace that the call names`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        try mina.ok("workspace.create", ["name": "second", "first_channel": "lobby"])
+        #expect(try mina.ok("channel.list").texts("name") == ["lobby"])
+        #expect(try mina.ok("channel.list", ["workspace": "acme"]).texts("name") == ["general"])
+        #expect(
+            try mina.refused("message.send", ["channel": "general", "text": "x"]).kind
+                == .notFound)
+        let sent = try mina.ok(
+            "message.send", ["channel": "general", "text": "x", "workspace": "acme"])
+        let acme = try mina.ok("workspace.get", ["workspace": "acme"])
+        #expect(sent["workspace"] == acme["id"])
+    }
+
+    @Test func `twins of two partitions live, the later one under a longer name`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.cut(mina, joon)
+        let first = try mina.ok("channel.create", ["name": "plans"])
+        bench.advance(1_000)
+        let second = try joon.ok("channel.create", ["name": "Plans"])
+        bench.heal(mina, joon)
+        for node in [mina, joon] {
+            let names = try node.ok("channel.list", ["scope": "all"]).items.map {
+                [try $0.text("id"), try $0.text("name")]
+            }
+            #expect(names.count == 3)
+            let firstName = try #require(names.first { $0[0] == (try? first.text("id")) })
+            let secondName = try #require(names.first { $0[0] == (try? second.text("id")) })
+            let short = [firstName, secondName].min { $0[1].count < $1[1].count }
+            let long = [firstName, secondName].max { $0[1].count < $1[1].count }
+            #expect(short?[1].lowercased() == "plans")
+            let suffix = (long?[0].dropFirst(2).prefix(6)).map(String.init) ?? "?"
+            #expect(long?[1].lowercased() == "plans-\(suffix)")
+            #expect(
+                try node.ok("channel.get", ["channel": "PLANS"]).text("id") == short?[0])
+            #expect(
+                try node.ok("channel.get", ["channel": .string(long?[1] ?? "")]).text("id")
+                    == long?[0])
+        }
+        #expect(try mina.ok("channel.list").texts("name").count == 2)
+        #expect(try mina.digest() == joon.digest())
+    }
+}
+
+@Suite struct `The selected workspace` {
+    @Test func `is the one made, joined or selected last`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        #expect(try mina.ok("workspace.get")["name"] == "acme")
+        try mina.ok("workspace.create", ["name": "second"])
+        #expect(try mina.ok("workspace.get")["name"] == "second")
+        #expect(try mina.ok("workspace.select", ["workspace": "acme"])["selected"] == true)
+        #expect(try mina.ok("workspace.get")["name"] == "acme")
+        #expect(
+            try mina.ok("workspace.list").items.compactMap { $0["selected"]?.boolValue }
+                == [true, false])
+        let joon = try bench.node("Joon", workspace: "mine")
+        let joined = try joon.join(try mina.link())
+        #expect(joined["selected"] == true)
+        #expect(try joon.ok("workspace.get")["name"] == "acme")
+    }
+
+    @Test func `is remembered`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        try mina.ok("workspace.create", ["name": "second"])
+        try mina.ok("workspace.select", ["workspace": "acme"])
+        try mina.restart()
+        #expect(try mina.ok("workspace.get")["name"] == "acme")
+    }
+}
+
+@Suite struct `A list` {
+    @Test(arguments: ["workspace.list", "channel.list", "invite.list"])
+    func `comes in pages that miss and repeat nothing`(_ method: String) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        for number in 0..<7 {
+            try mina.ok("invite.create")
+            try mina.ok("channel.create", ["name": .string("channel \(number)")])
+            try mina.ok("workspace.create", ["name": .string("space \(number)")])
+            try mina.ok("workspace.select", ["workspace": "acme"])
+        }
+        let all = try mina.ok(method).texts("id")
+        #expect(all.count >= 7)
+        for limit in Int64(1)...9 {
+            var found: [String] = []
+            var cursor: JSONValue = .null
+            repeat {
+                let page = try mina.ok(method, ["limit": .integer(limit), "cursor": cursor])
+                #expect(page.items.count <= limit)
+                found += page.texts("id")
+                cursor = page["next"] ?? .null
+            } while !cursor.isNull
+            #expect(found == all)
+        }
+    }
+
+    @Test func `of readers goes on behind a name`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let cursor = try mina.cursor()
+        for name in ["c", "a", "d", "b"] {
+            try mina.ok("events.ack", ["name": .string(name), "cursor": .string(cursor)])
+        }
+        let first = try mina.ok("events.names", ["limit": 3])
+        #expect(first.texts("name") == ["a", "b", "c"])
+        let rest = try mina.ok("events.names", ["limit": 3, "cursor": first["next"] ?? .null])
+        #expect(rest.texts("name") == ["d"])
+        #expect(rest["next"] == .null)
+    }
+}

@@ -1,0 +1,255 @@
+public import CRDTStore
+public import PeerNode
+public import WorkspaceCrypto
+public import WorkspaceModel
+
+/// A node of a `CoreBench`: a `NodeHost` with a store in memory, and the loop that it believes in.
+public final class BenchNode {
+    /// Its name, which nobody but the test knows.
+    public let name: String
+    /// Under which others reach it.
+    public let address: String
+    /// Its home.
+    public let files = BenchHome()
+    /// Every random byte it uses.
+    public let random: SeededRandom
+    /// `nil` while its process does not run.
+    public private(set) var host: NodeHost?
+    /// The open store.
+    public private(set) var connection: Connection?
+    /// Lines of the log, oldest first.
+    public private(set) var log: [String] = []
+    /// Effects of the last turn that was made by `turn`.
+    public private(set) var lastEffects: [NodeEffect] = []
+    /// Addresses it dialled.
+    public private(set) var dialled: [String] = []
+    /// Beacons it sent.
+    public private(set) var beaconCount = 0
+    /// Whether it asked to be ended.
+    public private(set) var hasStopped = false
+    /// Whether it announces itself; read when it starts.
+    public var announces = false
+    /// Times that node.db was opened.
+    public private(set) var openCount = 0
+    /// How far its wall clock is from the others', milliseconds.
+    public var clockSkew: Int64 = 0
+
+    private(set) var isReachable = false
+    private unowned let bench: CoreBench
+    private var answers: [CallID: Result<JSONValue, NodeError>] = [:]
+    private var nextCall: UInt64 = 1
+
+    init(name: String, address: String, seed: UInt64, on bench: CoreBench) {
+        self.name = name
+        self.address = address
+        self.bench = bench
+        random = SeededRandom(seed: seed)
+    }
+
+    // MARK: Process
+
+    /// What the node sees of the world.
+    public var environment: NodeEnvironment {
+        NodeEnvironment(
+            random: random, files: files, home: "/bench/\(name)",
+            socket: "/bench/\(name)/control.sock", announces: announces)
+    }
+
+    /// What its clocks show.
+    public var time: TurnTime {
+        TurnTime(
+            wall: UInt64(Int64(bench.wall) + clockSkew), monotonic: bench.time.monotonic)
+    }
+
+    /// Starts the process, on the store as it is.
+    public func boot() throws(StartError) {
+        hasStopped = false
+        host = try NodeHost(environment: environment, at: time) {
+            [unowned self] () throws(StorageError) in try self.openStore()
+        }
+        isReachable = true
+        bench.give(.listening([address]), to: self)
+        bench.settle()
+    }
+
+    /// Ends the process without a word to anybody. What was not committed is gone.
+    public func kill() {
+        connection?.rollback()
+        host = nil
+        isReachable = false
+        bench.closeAll(of: self)
+        bench.settle()
+    }
+
+    /// Ends the process and starts it again.
+    public func restart() throws {
+        kill()
+        try boot()
+    }
+
+    /// The store as of the last COMMIT, as bytes.
+    public var image: [UInt8] { get throws { try connection?.serialized() ?? [] } }
+
+    /// Puts another store in the place of this one; the process must not run.
+    public func replaceStore(_ image: [UInt8]) throws {
+        connection = try Connection(image: image)
+    }
+
+    /// Plants a failure in the open store.
+    package func plant(
+        _ fault: Fault.Place, _ kind: StorageError.Kind, losesTransaction: Bool = false
+    ) {
+        connection?.inject(
+            Fault(fault, StorageError(kind, "planted"), losesTransaction: losesTransaction))
+    }
+
+    /// Opens what the last open store held.
+    public func openStore() throws(StorageError) -> NodeStore {
+        openCount += 1
+        let fresh = try Connection(image: try connection?.serialized() ?? [])
+        connection = fresh
+        return try NodeStore(fresh)
+    }
+
+    // MARK: Turns
+
+    /// One turn, whose effects are carried out; what they cause in others waits for `settle`.
+    @discardableResult
+    public func turn(_ inputs: [NodeInput]) -> [NodeEffect] {
+        guard let host else { return [] }
+        var effects = host.turn(inputs, at: time)
+        var rounds = 0
+        while host.hasMoreToDo, rounds < 1_000 {
+            effects += host.turn([], at: time)
+            rounds += 1
+        }
+        lastEffects = effects
+        effects.forEach(perform)
+        return effects
+    }
+
+    private func perform(_ effect: NodeEffect) {
+        switch effect {
+        case .answer(let call, let result): answers[call] = result
+        case .write(let link, let bytes): bench.carry(bytes, on: link)
+        case .close(let link): bench.close(link)
+        case .dial(let number, let address):
+            dialled.append(address)
+            bench.dial(number, address, from: self)
+        case .setNetwork(let isOn):
+            isReachable = isOn
+            bench.give(.listening(isOn ? [address] : []), to: self)
+        case .announce: beaconCount += 1
+        case .log(_, let line): log.append(line)
+        case .stop: hasStopped = true
+        }
+    }
+
+    // MARK: Calls
+
+    /// Begins a call; `answer(to:)` tells when it is over.
+    public func begin(
+        _ method: String, _ parameters: JSONValue = [:], on connection: UInt64 = 1
+    ) -> CallID {
+        let call = CallID(connection: connection, number: nextCall)
+        nextCall += 1
+        bench.give(
+            .call(
+                call, method: method, arguments: parameters.objectValue ?? JSONObject()),
+            to: self)
+        bench.settle()
+        return call
+    }
+
+    /// The answer, once there is one.
+    public func answer(to call: CallID) -> Result<JSONValue, NodeError>? { answers[call] }
+
+    /// A whole call. Time passes, up to 11 minutes, until there is an answer.
+    public func call(
+        _ method: String, _ parameters: JSONValue = [:], on connection: UInt64 = 1
+    ) -> Result<JSONValue, NodeError> {
+        let call = begin(method, parameters, on: connection)
+        var waited = 0
+        while answers[call] == nil, waited < 660 {
+            bench.advance(1_000)
+            waited += 1
+        }
+        return answers[call] ?? .failure(.internalFailure(reason: "bench.no_answer"))
+    }
+
+    /// The answer of a call that must succeed.
+    @discardableResult
+    public func ok(
+        _ method: String, _ parameters: JSONValue = [:], on connection: UInt64 = 1
+    ) throws(NodeError) -> JSONValue {
+        try call(method, parameters, on: connection).get()
+    }
+
+    /// The failure of a call that must fail.
+    public func refused(
+        _ method: String, _ parameters: JSONValue = [:], on connection: UInt64 = 1
+    ) throws -> NodeError {
+        switch call(method, parameters, on: connection) {
+        case .success(let value): throw UnexpectedAnswer(method: method, value: value)
+        case .failure(let error): return error
+        }
+    }
+}
+
+/// A call succeeded that should have been refused.
+public struct UnexpectedAnswer: Error, CustomStringConvertible {
+    /// Which one.
+    public let method: String
+    /// What it answered.
+    public let value: JSONValue
+
+    /// Both, for the report of a test.
+    public var description: String { "\(method) answered \(value.text)" }
+}
+
+/// The small files of a home in memory, and the facts about its disk.
+public final class BenchHome: HomeFiles {
+    /// `identity/device.key`.
+    public var identity: [UInt8]?
+    /// Thrown by whoever reads or writes the identity.
+    public var identityFailure: HomeFileError?
+    /// The guard file.
+    public var guardBytes: [UInt8]?
+    /// Which file node.db is.
+    public var storeFacts = StoreFileFacts(
+        machine: 1, device: 2, inode: 3, birthNanoseconds: 4)
+    /// Free bytes on the disk.
+    public var freeBytes: Int64 = 1 << 40
+    /// Bytes of node.db.
+    public var storeBytes: Int64 = 4_096
+    /// Times that an identity was written.
+    public private(set) var identityWriteCount = 0
+
+    /// An empty home.
+    public init() {}
+
+    /// The identity, or the planted failure.
+    public func readIdentity() throws(HomeFileError) -> [UInt8]? {
+        if let identityFailure { throw identityFailure }
+        return identity
+    }
+
+    /// Takes the identity; never a second one.
+    public func createIdentity(_ bytes: [UInt8]) throws(HomeFileError) {
+        if let identityFailure { throw identityFailure }
+        guard identity == nil else { throw HomeFileError("there is an identity already") }
+        identityWriteCount += 1
+        identity = bytes
+    }
+
+    /// The guard file.
+    public func read() -> [UInt8]? { guardBytes }
+
+    /// Writes one of the two slots of 64 bytes.
+    public func write(slot: Int, bytes: [UInt8]) {
+        var whole = guardBytes ?? [UInt8](repeating: 0, count: RestoreGuard.byteCount)
+        let start = slot * RestoreGuard.slotByteCount
+        whole.replaceSubrange(start..<start + bytes.count, with: bytes)
+        guardBytes = whole
+    }
+}

@@ -1,0 +1,172 @@
+public import PeerNode
+import WorkspaceModel
+
+/// A few nodes on one table: virtual time, stores in memory, and links that carry bytes at once.
+///
+/// Nothing is ever lost or reordered here, and a turn happens as soon as there is an input. So a
+/// test of one rule of a node reads like a conversation. For faults see the simulation.
+///
+/// ```swift
+/// let bench = CoreBench()
+/// let mina = try bench.node("Mina")
+/// let sent = try mina.ok("message.send", ["channel": "general", "text": "hello"])
+/// ```
+public final class CoreBench {
+    /// The wall clock of all nodes, milliseconds since 1970.
+    public var wall: UInt64
+    /// Milliseconds of the clock that never steps back, of all nodes.
+    public private(set) var monotonic: UInt64 = 1_000_000
+    /// In the order in which they were made.
+    public private(set) var nodes: [BenchNode] = []
+
+    private let seed: UInt64
+    private var queue: [(node: BenchNode, input: NodeInput)] = []
+    private var nextLink: UInt64 = 1
+    /// Who holds the other end of a link.
+    private var ends: [LinkID: (node: BenchNode, link: LinkID, peer: BenchNode)] = [:]
+    private var cuts: Set<Set<String>> = []
+
+    /// An empty table.
+    ///
+    /// - Parameter wall: what the clocks show, milliseconds since 1970.
+    public init(seed: UInt64 = 1, wall: UInt64 = 1_795_150_800_123) {
+        self.seed = seed
+        self.wall = wall
+    }
+
+    /// What every node's clocks show.
+    public var time: TurnTime { TurnTime(wall: wall, monotonic: monotonic) }
+
+    /// A started node without an identity, whose listener others reach.
+    public func bareNode(_ name: String) throws -> BenchNode {
+        let number = UInt64(nodes.count + 1)
+        let node = BenchNode(
+            name: name, address: "10.0.0.\(number):29790", seed: seed &* 1_000 &+ number,
+            on: self)
+        nodes.append(node)
+        try node.boot()
+        return node
+    }
+
+    /// A node with an identity of this name and, unless `nil`, a workspace.
+    public func node(_ name: String, workspace: String? = "acme") throws -> BenchNode {
+        let node = try bareNode(name)
+        try node.ok("identity.create", ["name": .string(name)])
+        if let workspace {
+            try node.ok("workspace.create", ["name": .string(workspace)])
+        }
+        return node
+    }
+
+    /// A node that came into the selected workspace of `inviter`.
+    public func guest(
+        _ name: String, of inviter: BenchNode, role: String = "member"
+    ) throws -> BenchNode {
+        let node = try bareNode(name)
+        let invite = try inviter.ok("invite.create", ["role": .string(role)])
+        try node.ok(
+            "workspace.join",
+            ["link": invite["link"] ?? .null, "name": .string(name)])
+        return node
+    }
+
+    // MARK: Time
+
+    /// Lets time pass, and gives every node its turn when it asked for one.
+    public func advance(_ milliseconds: UInt64) {
+        let end = monotonic + milliseconds
+        while let due = nodes.compactMap(\.host?.nextDeadline).min(), due <= end {
+            let passed = max(due, monotonic) - monotonic
+            wall += passed
+            monotonic += passed
+            for node in nodes {
+                if let deadline = node.host?.nextDeadline, deadline <= monotonic {
+                    give(.tick, to: node)
+                }
+            }
+            settle()
+            // A deadline that a tick does not move would hold the clock for ever.
+            if passed == 0 {
+                wall += 1
+                monotonic += 1
+            }
+        }
+        if monotonic < end {
+            wall += end - monotonic
+            monotonic = end
+        }
+    }
+
+    /// Handles inputs until there are none.
+    public func settle() {
+        while !queue.isEmpty {
+            let (node, input) = queue.removeFirst()
+            node.turn([input])
+        }
+    }
+
+    /// Gives a node an input and everybody what follows from it.
+    public func give(_ input: NodeInput, to node: BenchNode) { queue.append((node, input)) }
+
+    // MARK: Links
+
+    /// Ends the links between two nodes; new ones fail until `heal`.
+    public func cut(_ left: BenchNode, _ right: BenchNode) {
+        cuts.insert([left.name, right.name])
+        for (link, end) in ends.sorted(by: { $0.key < $1.key })
+        where [end.node.name, end.peer.name] == [left.name, right.name]
+            || [end.node.name, end.peer.name] == [right.name, left.name]
+        {
+            ends[link] = nil
+            give(.linkClosed(link), to: end.node)
+        }
+        settle()
+    }
+
+    /// Lets two nodes reach each other again, and dial at once.
+    public func heal(_ left: BenchNode, _ right: BenchNode) {
+        cuts.remove([left.name, right.name])
+        for node in [left, right] {
+            give(.networkChanged, to: node)
+            give(.tick, to: node)
+        }
+        settle()
+        advance(5_000)
+    }
+
+    func dial(_ number: UInt64, _ address: String, from node: BenchNode) {
+        guard let peer = nodes.first(where: { $0.address == address && $0.isReachable }),
+            peer !== node, !cuts.contains([peer.name, node.name])
+        else { return give(.dialFailed(number: number, reason: "refused"), to: node) }
+        let near = LinkID(nextLink)
+        let far = LinkID(nextLink + 1)
+        nextLink += 2
+        ends[near] = (node, near, peer)
+        ends[far] = (peer, far, node)
+        give(.accepted(far, address: "10.0.0.99:\(40_000 + nextLink)"), to: peer)
+        give(.dialled(near, number: number, address: address), to: node)
+    }
+
+    /// The other end of a link; links are numbered in pairs.
+    private func otherEnd(_ link: LinkID) -> LinkID {
+        LinkID(link.number.isMultiple(of: 2) ? link.number - 1 : link.number + 1)
+    }
+
+    func carry(_ bytes: [UInt8], on link: LinkID) {
+        guard let end = ends[otherEnd(link)] else { return }
+        give(.received(end.link, bytes), to: end.node)
+    }
+
+    func close(_ link: LinkID) {
+        ends[link] = nil
+        guard let end = ends.removeValue(forKey: otherEnd(link)) else { return }
+        give(.linkClosed(end.link), to: end.node)
+    }
+
+    /// Drops the links of a node whose process is gone.
+    func closeAll(of node: BenchNode) {
+        for (link, end) in ends.sorted(by: { $0.key < $1.key }) where end.node === node {
+            close(link)
+        }
+    }
+}

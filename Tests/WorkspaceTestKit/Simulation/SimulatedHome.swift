@@ -1,0 +1,48 @@
+public import CRDTStore
+public import PeerNode
+
+/// The files of a home, in memory. They outlive crashes, as files do.
+public final class SimulatedHome: HomeFiles {
+    private var identity: [UInt8]?
+    private var guardSlots: [[UInt8]?] = [nil, nil]
+    private var lastGuardWrite: (slot: Int, before: [UInt8]?)?
+    /// What the machine says about node.db; a test changes it to play a copied store.
+    public var storeFacts = StoreFileFacts(machine: 1, device: 1, inode: 1, birthNanoseconds: 1)
+    /// Free bytes on the disk.
+    public var freeBytes: Int64 = 1 << 40
+    /// Bytes of node.db and its log.
+    public var storeBytes: Int64 = 0
+
+    /// An empty home.
+    public init() {}
+
+    /// What was made, or `nil`.
+    public func readIdentity() throws(HomeFileError) -> [UInt8]? { identity }
+
+    /// Keeps the identity; a second one is refused.
+    public func createIdentity(_ bytes: [UInt8]) throws(HomeFileError) {
+        guard identity == nil else { throw HomeFileError("there is an identity already") }
+        identity = bytes
+    }
+
+    /// Both slots, as far as they were written.
+    public func read() -> [UInt8]? {
+        guard guardSlots.contains(where: { $0 != nil }) else { return nil }
+        let empty = [UInt8](repeating: 0, count: RestoreGuard.slotByteCount)
+        return guardSlots.flatMap { $0 ?? empty }
+    }
+
+    /// Keeps one slot.
+    public func write(slot: Int, bytes: [UInt8]) {
+        lastGuardWrite = (slot, guardSlots[slot])
+        guardSlots[slot] = bytes
+    }
+
+    /// Takes the last write of the guard file back: it is never synced, and a crash may come
+    /// between the COMMIT and the write. A new store's guard was written twice and stays.
+    func loseLastGuardWrite() {
+        guard let (slot, before) = lastGuardWrite, before != nil else { return }
+        guardSlots[slot] = before
+        lastGuardWrite = nil
+    }
+}

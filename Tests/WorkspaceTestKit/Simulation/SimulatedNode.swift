@@ -1,0 +1,270 @@
+public import CRDTStore
+public import PeerNode
+import WorkspaceCrypto
+public import WorkspaceModel
+
+/// One home in the simulation: the real host, core and store, started, crashed and started again.
+public final class SimulatedNode: SimulatedHost {
+    private unowned let world: SimulatedWorld
+    /// Its place in `SimulatedWorld.nodes`.
+    public let index: Int
+    /// The files besides node.db.
+    public let home = SimulatedHome()
+    private let random: SeededRandom
+    /// The store that is open, or was when the node crashed.
+    public private(set) var store: NodeStore?
+    /// The node, `nil` while it is down.
+    public private(set) var host: NodeHost?
+    /// The wall clock minus the world's, in milliseconds.
+    public var clockSkew: Int64
+
+    private var image: [UInt8] = []
+    private var inputs: [NodeInput] = []
+    private var isTurnScheduled = false
+    private var alarm: UInt64 = 0
+    private var ends: [UInt64: SimulatedEnd] = [:]
+    private var dials: Set<UInt64> = []
+    private var isNetworkOn = false
+    private var lastCall: UInt64 = 0
+    private var commitsOfFormerStores = 0
+
+    /// Answers that were given, by the number of the call.
+    public private(set) var answers: [UInt64: Result<JSONValue, NodeError>] = [:]
+    /// Calls that wait for an answer.
+    public private(set) var openCalls: Set<UInt64> = []
+    /// Lines of the log.
+    public private(set) var log: [String] = []
+    /// How often the node was started.
+    public private(set) var startCount = 0
+    /// The node crashes after so many COMMITs more, before anybody hears of the last one.
+    public var commitsUntilCrash: Int?
+    /// Called with every store that is opened, to plant faults.
+    public var storeOpened: ((NodeStore) -> Void)?
+    /// Whether the process ended because it wanted to.
+    public private(set) var hasStopped = false
+
+    init(_ world: SimulatedWorld, index: Int, clockSkew: Int64) {
+        self.world = world
+        self.index = index
+        self.clockSkew = clockSkew
+        random = SeededRandom(seed: world.seed &* 1_000 &+ UInt64(index))
+    }
+
+    /// Where the node listens.
+    public var address: String { "\(hostAddress):29790" }
+    public var hostAddress: String { "10.0.0.\(index + 1)" }
+    public var isListening: Bool { host != nil && isNetworkOn }
+    /// Whether the process runs.
+    public var isRunning: Bool { host != nil }
+    /// COMMITs of all its stores.
+    public var commitCount: Int {
+        commitsOfFormerStores + (store?.connection.commitCount ?? 0)
+    }
+
+    private var time: TurnTime {
+        let wall = Int64(SimulatedWorld.epoch + world.now) + clockSkew
+        return TurnTime(wall: UInt64(max(wall, 0)), monotonic: world.now)
+    }
+
+    // MARK: Life
+
+    /// Starts the process on what the last COMMIT left.
+    public func start() {
+        guard host == nil else { return }
+        startCount += 1
+        hasStopped = false
+        let environment = NodeEnvironment(
+            random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
+            announces: world.options.announces)
+        do throws(StartError) {
+            let host = try NodeHost(environment: environment, at: time) {
+                [self] () throws(StorageError) in try openStore()
+            }
+            self.host = host
+        } catch {
+            world.fail("node \(index) did not start: \(error)")
+            return
+        }
+        isNetworkOn = true
+        give(.listening([address]))
+        setAlarm()
+    }
+
+    private func openStore() throws(StorageError) -> NodeStore {
+        if let store {
+            commitsOfFormerStores += store.connection.commitCount
+            store.connection.rollback()
+            image = try store.connection.serialized()
+        }
+        let opened = try NodeStore(Connection(image: image))
+        store = opened
+        storeOpened?(opened)
+        return opened
+    }
+
+    /// The process is gone in the middle of whatever it did.
+    ///
+    /// - Parameter isSilent: nobody hears of it, as when the power goes.
+    public func crash(isSilent: Bool = false, losesGuard: Bool = false) {
+        guard host != nil else { return }
+        host = nil
+        inputs = []
+        isNetworkOn = false
+        openCalls = []
+        dials = []
+        commitsUntilCrash = nil
+        if losesGuard { home.loseLastGuardWrite() }
+        let open = ends.keys.sorted()
+        ends = [:]
+        if !open.isEmpty { world.network.vanish(self, isSilent: isSilent) }
+    }
+
+    // MARK: Calls
+
+    /// Gives a call as from the control socket.
+    ///
+    /// - Returns: its number in `answers`, `nil` while the node is down.
+    @discardableResult
+    public func call(_ method: String, _ arguments: JSONValue = [:]) -> UInt64? {
+        guard host != nil, let arguments = arguments.objectValue else { return nil }
+        lastCall += 1
+        openCalls.insert(lastCall)
+        give(
+            .call(
+                CallID(connection: UInt64(startCount), number: lastCall), method: method,
+                arguments: arguments))
+        return lastCall
+    }
+
+    /// The value that a call was answered with.
+    public func value(_ call: UInt64?) -> JSONValue? {
+        guard let call, case .success(let value)? = answers[call] else { return nil }
+        return value
+    }
+
+    /// Calls and lets the world run until the answer is there.
+    ///
+    /// - Returns: the value; `nil` after a failure, which is then in `answers`, or `limit`.
+    public func ask(
+        _ method: String, _ arguments: JSONValue = [:], within limit: UInt64 = 60_000
+    ) -> JSONValue? {
+        guard let call = call(method, arguments) else { return nil }
+        world.run(within: limit) { answers[call] != nil }
+        return value(call)
+    }
+
+    // MARK: Inputs
+
+    func give(_ input: NodeInput) {
+        guard host != nil else { return }
+        inputs.append(input)
+        guard !isTurnScheduled else { return }
+        isTurnScheduled = true
+        world.schedule(after: world.drawTurnDelay()) { [self] in
+            isTurnScheduled = false
+            turn()
+        }
+    }
+
+    public func accepted(_ end: SimulatedEnd, from address: String) {
+        ends[end.number] = end
+        give(.accepted(LinkID(end.number), address: address))
+    }
+
+    public func dialled(_ end: SimulatedEnd, number: UInt64, address: String) {
+        guard dials.remove(number) != nil else { return end.close() }
+        ends[end.number] = end
+        give(.dialled(LinkID(end.number), number: number, address: address))
+    }
+
+    public func dialFailed(number: UInt64, reason: String) {
+        guard dials.remove(number) != nil else { return }
+        give(.dialFailed(number: number, reason: reason))
+    }
+
+    public func received(_ bytes: [UInt8], on end: SimulatedEnd) {
+        guard ends[end.number] != nil else { return }
+        give(.received(LinkID(end.number), bytes))
+    }
+
+    public func unsent(_ byteCount: Int, on end: SimulatedEnd) {
+        guard ends[end.number] != nil else { return }
+        give(.unsent(LinkID(end.number), byteCount: byteCount))
+    }
+
+    public func closed(_ end: SimulatedEnd) {
+        guard ends.removeValue(forKey: end.number) != nil else { return }
+        give(.linkClosed(LinkID(end.number)))
+    }
+
+    func heard(_ bytes: [UInt8], from host: String) {
+        guard isListening else { return }
+        give(.beacon(bytes, host: host))
+    }
+
+    // MARK: Turns
+
+    private func turn() {
+        guard let host else { return }
+        let taken = inputs
+        inputs = []
+        let before = commitCount
+        let effects = host.turn(taken, at: time)
+        if let left = commitsUntilCrash {
+            let made = commitCount - before
+            commitsUntilCrash = left - made
+            if left <= made { return crash(isSilent: false) }
+        }
+        for effect in effects {
+            world.noted(effect, by: self)
+            perform(effect)
+        }
+        setAlarm()
+    }
+
+    private func setAlarm() {
+        guard let host else { return }
+        alarm += 1
+        let mine = alarm
+        var due = host.hasMoreToDo ? world.now : UInt64.max
+        if let deadline = host.nextDeadline { due = min(due, max(deadline, world.now + 5)) }
+        guard due < .max else { return }
+        world.schedule(at: due) { [self] in if alarm == mine { give(.tick) } }
+    }
+
+    private func perform(_ effect: NodeEffect) {
+        switch effect {
+        case .answer(let call, let result):
+            guard openCalls.remove(call.number) != nil else {
+                return world.fail("node \(index) answered call \(call.number) twice")
+            }
+            answers[call.number] = result
+        case .write(let link, let bytes): ends[link.number]?.write(bytes)
+        case .close(let link): ends.removeValue(forKey: link.number)?.close()
+        case .dial(let number, let address):
+            dials.insert(number)
+            world.network.dial(from: self, number: number, to: address)
+        case .setNetwork(let isOn): setNetwork(isOn)
+        case .announce(let bytes): world.network.announce(bytes, from: self)
+        case .log(let level, let text): note(level, text)
+        case .stop:
+            hasStopped = true
+            crash()
+        }
+    }
+
+    private func note(_ level: LogLevel, _ text: String) {
+        log.append(text)
+        if level == .error, !world.options.expectsErrors {
+            world.fail("node \(index) logged an error: \(text)")
+        }
+    }
+
+    private func setNetwork(_ isOn: Bool) {
+        guard isOn != isNetworkOn else { return }
+        isNetworkOn = isOn
+        give(.listening(isOn ? [address] : []))
+        guard !isOn else { return }
+        for number in dials.sorted() { dialFailed(number: number, reason: "suspended") }
+    }
+}

@@ -1,0 +1,43 @@
+import PeerNode
+private import WorkspaceCrypto
+import WorkspaceModel
+
+/// A hash over everything that all nodes did, with times: two runs of one seed have the same one,
+/// in any process.
+public struct TraceHash: Sendable, Equatable {
+    /// 32 bytes that stand for all effects so far.
+    public private(set) var bytes = [UInt8](repeating: 0, count: 32)
+    /// How many effects went in.
+    public private(set) var count = 0
+
+    /// Adds what `node` did at `now`.
+    mutating func add(_ effect: NodeEffect, node: Int, now: UInt64) {
+        count += 1
+        let head = Array("\(node) \(now) ".utf8)
+        bytes = Hash.personal("wsx-trace", bytes, head, Self.encoded(effect))
+    }
+
+    private static func encoded(_ effect: NodeEffect) -> [UInt8] {
+        switch effect {
+        case .answer(let call, .success(let value)):
+            Array("answer \(call.connection) \(call.number) ".utf8) + value.bytes
+        case .answer(let call, .failure(let error)):
+            Array("refuse \(call.connection) \(call.number) \(error)".utf8)
+        case .write(let link, let bytes): Array("write \(link.number) ".utf8) + bytes
+        case .close(let link): Array("close \(link.number)".utf8)
+        case .dial(let number, let address): Array("dial \(number) \(address)".utf8)
+        case .setNetwork(let isOn): Array("network \(isOn)".utf8)
+        case .announce(let bytes): Array("announce ".utf8) + bytes
+        case .log(let level, let text): Array("log \(level.rawValue) \(text)".utf8)
+        case .stop: Array("stop".utf8)
+        }
+    }
+
+    /// The hash in hexadecimal digits.
+    public var text: String {
+        bytes.map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}
