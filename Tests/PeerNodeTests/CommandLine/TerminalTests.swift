@@ -84,7 +84,7 @@ import WorkspaceModel
         let io = MemoryIO()
         io.node = nil
         #expect(io.run("join", "wsx://join/abc", "--name", "Joon") == 1)
-        #expect(io.run("join", Self.link.dropLast() + "1", "--name", "Joon", "--json") == 1)
+        #expect(io.run("join", String(Self.link.dropLast()) + "1", "--name", "Joon", "--json") == 1)
         #expect(io.startedWith == nil)
         #expect(io.errors.contains("invite_invalid"))
     }

@@ -75,7 +75,7 @@ extension EndToEnd {
             var ids: [String] = []
             var given: JSONObject = ["channel": "general", "limit": 100]
             while let page = socket.call("message.history", given)?["result"] {
-                ids += page.items.compactMap { $0["id"]?.stringValue }
+                ids += page.rows.compactMap { $0["id"]?.stringValue }
                 guard let older = page["older"], !older.isNull else { break }
                 given["before"] = older
             }
@@ -126,7 +126,9 @@ extension EndToEnd {
             while answered < 10, socket.next() != nil { answered += 1 }
             Glibc.kill(daemon.processIdentifier, signal)
             if signal == SIGINT { Glibc.kill(daemon.processIdentifier, signal) }
-            while socket.next(within: 5_000) != nil { answered += 1 }
+            while answered < 50, let line = socket.next(within: 5_000) {
+                if line["result"] != nil { answered += 1 }
+            }
             if signal == SIGHUP, daemon.isRunning {
                 // A daemon may also go on; then it must still serve.
                 #expect(node.run("status").status == 0)

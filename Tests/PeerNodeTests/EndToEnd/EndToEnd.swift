@@ -13,7 +13,7 @@ extension JSONValue {
     var reason: String? {
         self["data"]?["reason"]?.stringValue ?? self["error"]?["data"]?["reason"]?.stringValue
     }
-    var items: [JSONValue] {
+    var rows: [JSONValue] {
         self["items"]?.arrayValue ?? self["result"]?["items"]?.arrayValue ?? []
     }
 }

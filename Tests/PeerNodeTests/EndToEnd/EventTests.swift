@@ -10,14 +10,14 @@ extension EndToEnd {
             node.up(name: "Mina", workspace: "acme")
             let socket = try #require(ControlSocket(node.socket))
             let start = try #require(socket.call("events.wait", ["since": "latest"])?["result"])
-            #expect(start.items.isEmpty)
+            #expect(start.rows.isEmpty)
             let cursor = try #require(start["next"])
             for text in ["a", "b", "c"] { node.run("send", "general", text) }
             let wanted: JSONObject = ["since": cursor, "types": ["message.*"], "limit": 2]
             let page = try #require(socket.call("events.wait", wanted)?["result"])
-            #expect(page.items.map { $0["data"]?["text"] } == ["a", "b"])
-            #expect(page.items.allSatisfy { $0["backfill"] == false })
-            #expect(page.items.allSatisfy { $0["data"]?["self"] == true })
+            #expect(page.rows.map { $0["data"]?["text"] } == ["a", "b"])
+            #expect(page.rows.allSatisfy { $0["backfill"] == false })
+            #expect(page.rows.allSatisfy { $0["data"]?["self"] == true })
             let next = try #require(page["next"])
             node.kill()
             node.up()
@@ -25,7 +25,7 @@ extension EndToEnd {
             var rest = wanted
             rest["since"] = next
             let after = try #require(again.call("events.wait", rest)?["result"])
-            #expect(after.items.map { $0["data"]?["text"] } == ["c"])
+            #expect(after.rows.map { $0["data"]?["text"] } == ["c"])
             // A call that waits is answered by what comes.
             again.post(
                 "events.wait",
@@ -34,14 +34,14 @@ extension EndToEnd {
                     "types": ["message.created"],
                 ])
             node.run("send", "general", "late")
-            #expect(again.next()?.items.first?["data"]?["text"] == "late")
+            #expect(again.next()?.rows.first?["data"]?["text"] == "late")
         }
 
         @Test func `has a name, and goes on where it acknowledged`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")
             let socket = try #require(ControlSocket(node.socket))
-            #expect(socket.call("events.wait", ["name": "bot"])?.items.isEmpty == true)
+            #expect(socket.call("events.wait", ["name": "bot"])?.rows.isEmpty == true)
             for text in ["a", "b", "c", "d"] { node.run("send", "general", text) }
             func listen(_ count: String) -> [JSONValue?] {
                 node.run(
@@ -61,7 +61,7 @@ extension EndToEnd {
             process.terminate()
             #expect(listen("1") == ["d"])
             let again = try #require(ControlSocket(node.socket))
-            let names = again.call("events.names")?.items
+            let names = again.call("events.names")?.rows
             #expect(names?.first?["name"] == "bot")
         }
 

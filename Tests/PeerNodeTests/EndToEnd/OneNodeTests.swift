@@ -67,7 +67,7 @@ extension EndToEnd {
             #expect(node.run("socket").output == node.socket + "\n")
             let raw = node.run("rpc", "message.send", "channel=general", "text=raw")
             #expect(raw.object["text"] == "raw")
-            #expect(node.run("rpc", "events.wait", "since=all", "limit:=2").object.items.count == 2)
+            #expect(node.run("rpc", "events.wait", "since=all", "limit:=2").object.rows.count == 2)
             let version = node.run("version", "--json").object
             #expect(version["version"] == .string(Release.version))
             #expect(node.run("down", "--json").object == ["stopped": true])
