@@ -169,7 +169,7 @@ extension NodeCore {
             }
         case .setDeadline(let deadline): sync.deadline = deadline
         case .close(let violation):
-            try drop(link, because: LinkEnding("sync.violation", "\(violation)"))
+            try drop(link, because: LinkEnding(violation))
         }
     }
 

@@ -98,6 +98,16 @@ import WorkspaceModel
         #expect(lone.give(.received(digest), &planner).violation == .outOfTurn)
     }
 
+    @Test func `is none that answers an opening after our standing changed`() {
+        var lone = LoneSession()
+        var planner = PullPlanner()
+        // The admitting peer says its root before we know that we are admitted.
+        _ = lone.open(&planner, as: .authorityOnly)
+        _ = lone.give(.standingChanged(.full), &planner)
+        let digest = SyncMessage.workspaceDigest(4, buckets: [UInt8](repeating: 1, count: 4_096))
+        #expect(lone.give(.received(digest), &planner).violation == nil)
+    }
+
     @Test func `is closed for endless answers to one digest`() {
         var (lone, planner) = opened()
         let answer = SyncMessage.documentDigests(4, [])
