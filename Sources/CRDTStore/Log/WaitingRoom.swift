@@ -21,12 +21,17 @@ public struct WaitingRoom: Sendable {
         public let source: UInt64
         /// When it came, milliseconds.
         public let arrived: UInt64
+        /// Whether it is part of a first sync.
+        public let isBackfill: Bool
 
         /// A run that `source` brought at `arrived`.
-        public init(run: OperationRun, source: UInt64, arrived: UInt64) {
+        public init(
+            run: OperationRun, source: UInt64, arrived: UInt64, isBackfill: Bool = false
+        ) {
             self.run = run
             self.source = source
             self.arrived = arrived
+            self.isBackfill = isBackfill
         }
     }
 

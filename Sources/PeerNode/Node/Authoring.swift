@@ -62,8 +62,11 @@ extension NodeCore {
             let current = workspace.currentKey
         else { return nil }
         try write()
-        let log = try authorityLog(of: workspace, home.device, storeIdentity.incarnation)
+        // The clock may begin a new incarnation, so it is asked before the log is named.
         let timestamp = try nextTimestamp()
+        let log = LogName(
+            document: workspace.id, device: home.device,
+            incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
         let own = store.operations.branches(of: log).last
         let draft = OperationDraft(
             kind: .authority, document: workspace.id, incarnation: log.incarnation,
@@ -77,15 +80,6 @@ extension NodeCore {
         let signed = draft.signed(payload: payload(context).encoded, with: home.signing)
         try acceptOwn(signed, in: workspace, document: workspace.id)
         return signed.id
-    }
-
-    private func authorityLog(
-        of workspace: Workspace, _ device: DeviceID, _ incarnation: UInt32
-    ) throws(StorageError) -> LogName {
-        // The clock may have begun a new incarnation, so it is asked first.
-        LogName(
-            document: workspace.id, device: device,
-            incarnation: storeIdentity?.incarnation ?? incarnation)
     }
 
     /// At most 64 references; more concurrent heads than that are left to the next operation.

@@ -10,21 +10,21 @@ enum OperationSource: Equatable {
     case peer(DeviceID, source: UInt64, isBackfill: Bool)
 
     /// They waited for what they cite, since a peer sent them.
-    case released(source: UInt64)
+    case released(source: UInt64, isBackfill: Bool)
 
     /// The number under which its waiting operations are counted.
     var number: UInt64 {
         switch self {
         case .ourselves: 0
-        case .peer(_, let source, _), .released(let source): source
+        case .peer(_, let source, _), .released(let source, _): source
         }
     }
 
     /// Whether bots should leave it alone.
     var isBackfill: Bool {
         switch self {
-        case .ourselves, .released: false
-        case .peer(_, _, let isBackfill): isBackfill
+        case .ourselves: false
+        case .peer(_, _, let isBackfill), .released(_, let isBackfill): isBackfill
         }
     }
 }
@@ -62,7 +62,7 @@ extension NodeCore {
         while let guest = released.popLast() {
             try acceptAll(
                 of: guest.run, in: workspace,
-                from: .released(source: guest.source))
+                from: .released(source: guest.source, isBackfill: guest.isBackfill))
         }
         return outcome
     }
@@ -101,7 +101,8 @@ extension NodeCore {
             log: run.log, firstSequence: next, entries: Array(run.entries.dropFirst(offset + 1)))
         if !rest.entries.isEmpty {
             let guest = WaitingRoom.Guest(
-                run: rest, source: source.number, arrived: time.monotonic)
+                run: rest, source: source.number, arrived: time.monotonic,
+                isBackfill: source.isBackfill)
             _ = waiting.admit(guest, until: .place(run.log, next - 1))
         }
         return .waiting
@@ -113,7 +114,9 @@ extension NodeCore {
     ) throws(StorageError) -> IngestOutcome {
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
         if let missing = try missing(of: run, in: workspace) {
-            let guest = WaitingRoom.Guest(run: run, source: source.number, arrived: time.monotonic)
+            let guest = WaitingRoom.Guest(
+                run: run, source: source.number, arrived: time.monotonic,
+                isBackfill: source.isBackfill)
             _ = waiting.admit(guest, until: missing)
             return .waiting
         }

@@ -10,7 +10,7 @@ public final class NodeHost {
     private let environment: NodeEnvironment
     private let openStore: () throws(StorageError) -> NodeStore
     private var store: NodeStore
-    private var core: NodeCore
+    private(set) var core: NodeCore
     /// The I/O failure after which nothing is written until the process starts again.
     private var writingStopped: StorageError?
     private var openCalls: Set<CallID> = []
@@ -100,7 +100,9 @@ public final class NodeHost {
         effects.append(.log(.error, "store \(error)"))
         do {
             store = try openStore()
-            let subscriptions = core.subscriptions
+            var subscriptions = core.subscriptions
+            // Those who waited were told to ask again.
+            subscriptions.waiters = []
             let former = core.network
             core = try NodeCore(environment: environment, store: store, at: time)
             core.subscriptions = subscriptions
