@@ -24,13 +24,19 @@ public struct WaitingRoom: Sendable {
         /// The short number of the workspace that it was brought for; what it waits for may be
         /// another one's.
         public let workspace: Int64
+        /// Whether it is part of a first sync.
+        public let isBackfill: Bool
 
         /// A run that `source` brought at `arrived`.
-        public init(run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0) {
-            self.workspace = workspace
+        public init(
+            run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
+            isBackfill: Bool = false
+        ) {
             self.run = run
             self.source = source
             self.arrived = arrived
+            self.workspace = workspace
+            self.isBackfill = isBackfill
         }
     }
 

@@ -10,13 +10,14 @@ extension NodeCore {
     func createInvite(
         _ draft: InviteDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<InviteObject> {
-        let workspace: Workspace = try workspace(scope)
         if let made = try replay(scope) {
             guard let id = OperationID(untrusted: made),
+                let workspace = workspaces.values.first(where: { $0.authority[id] != nil }),
                 let object = object(ofInvite: id, in: workspace)
             else { throw .internalFailure(reason: "replay") }
             return Made(object, isReplayed: true)
         }
+        let workspace: Workspace = try workspace(scope)
         let role = try inviteRole(draft, in: workspace)
         let secret = InviteSecret(using: environment.random)
         let expires = time.wall &+ UInt64(max(draft.expiresInMilliseconds, 0))
@@ -85,6 +86,7 @@ extension NodeCore {
             throw .notFound("invite", id, field: "id", hint: "wsx-node invite list")
         }
         if !isRevoked(found, in: workspace) {
+            guard mayRevoke(found, in: workspace) else { throw notAllowed(in: workspace) }
             let made = try stored { () throws(StorageError) in
                 try authorAuthority(in: workspace) { _ in .revokeInvite(found) }
             }
@@ -96,6 +98,19 @@ extension NodeCore {
             throw .internalFailure(reason: "invite")
         }
         return object
+    }
+
+    /// Every admin may end an invite who is not weaker than its author. Asked before anything is
+    /// written: what is written stays, valid or not.
+    private func mayRevoke(_ invite: OperationID, in workspace: Workspace) -> Bool {
+        guard let home, let own = workspace.evaluator.bestGrant(of: home.device),
+            let record = workspace.authority[invite]
+        else { return false }
+        guard let role = workspace.evaluator.role(ofGrant: own), role <= .admin,
+            let rank = workspace.evaluator.rank(ofGrant: own),
+            let authors = workspace.evaluator.rank(ofGrant: record.grant)
+        else { return false }
+        return !(authors < rank)
     }
 
     /// The link of an invite that was made here; others hold no seed and show none.

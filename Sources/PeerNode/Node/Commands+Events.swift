@@ -52,7 +52,7 @@ extension NodeCore {
     func acknowledge(
         name: String, cursor: String, _ scope: CallScope
     ) throws(NodeError) -> ReaderObject {
-        let sequence = try sequence(ofCursor: cursor)
+        let sequence = try sequence(ofCursor: cursor, field: "cursor")
         try stored { () throws(StorageError) in
             try write()
             try store.events.setReader(name, to: sequence, at: time.wall)
@@ -113,15 +113,17 @@ extension NodeCore {
             let at = time.wall &- min(time.wall, UInt64(max(duration, 0)))
             return try stored { () throws(StorageError) in try store.events.last(before: at) }
         }
-        return try sequence(ofCursor: since)
+        return try sequence(ofCursor: since, field: "since")
     }
 
-    private func sequence(ofCursor text: String) throws(NodeError) -> Int64 {
+    private func sequence(
+        ofCursor text: String, field: String
+    ) throws(NodeError) -> Int64 {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let sequence = Int64(parts[1]), sequence >= 0 else {
             throw NodeError(
                 .badRequest, "\(NodeError.quoted(text)) is no cursor, duration, 'all' or 'latest'",
-                reason: "bad_cursor", fields: [.init(name: "since", reason: "form")])
+                reason: "bad_cursor", fields: [.init(name: field, reason: "form")])
         }
         guard parts[0] == storeIdentity?.epoch ?? "e0", sequence <= store.events.newest else {
             let oldest = try stored { () throws(StorageError) in try store.events.oldest() - 1 }

@@ -10,21 +10,21 @@ enum OperationSource: Equatable {
     case peer(DeviceID, source: UInt64, isBackfill: Bool)
 
     /// They waited for what they cite, since a peer sent them.
-    case released(source: UInt64)
+    case released(source: UInt64, isBackfill: Bool)
 
     /// The number under which its waiting operations are counted.
     var number: UInt64 {
         switch self {
         case .ourselves: 0
-        case .peer(_, let source, _), .released(let source): source
+        case .peer(_, let source, _), .released(let source, _): source
         }
     }
 
     /// Whether bots should leave it alone.
     var isBackfill: Bool {
         switch self {
-        case .ourselves, .released: false
-        case .peer(_, _, let isBackfill): isBackfill
+        case .ourselves: false
+        case .peer(_, _, let isBackfill), .released(_, let isBackfill): isBackfill
         }
     }
 }
@@ -92,7 +92,7 @@ extension NodeCore {
             guard let own = workspaces[guest.workspace] else { continue }
             try acceptAll(
                 of: guest.run, in: own,
-                from: .released(source: guest.source))
+                from: .released(source: guest.source, isBackfill: guest.isBackfill))
         }
         return outcome
     }
@@ -132,7 +132,7 @@ extension NodeCore {
         if !rest.entries.isEmpty {
             let guest = WaitingRoom.Guest(
                 run: rest, source: source.number, arrived: time.monotonic,
-                workspace: workspace.number)
+                workspace: workspace.number, isBackfill: source.isBackfill)
             _ = waiting.admit(guest, until: .place(run.log, next - 1))
         }
         return .waiting
@@ -177,7 +177,8 @@ extension NodeCore {
         from source: OperationSource
     ) -> IngestOutcome {
         let guest = WaitingRoom.Guest(
-            run: run, source: source.number, arrived: time.monotonic, workspace: workspace.number)
+            run: run, source: source.number, arrived: time.monotonic,
+            workspace: workspace.number, isBackfill: source.isBackfill)
         _ = waiting.admit(guest, until: missing)
         return .waiting
     }
