@@ -105,9 +105,9 @@ import WorkspaceTestKit
 
     // However a log is cut into runs, the same operations are taken.
     @Test func `waits when it cites its own log wrongly`() throws {
+        let home = try #require(core.home)
         let grant = try #require(
-            workspace.evaluator.contentGrant(
-                of: try #require(core.home).device, leastRole: .member))
+            workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
         let first = try draft(0, ahead: 0, grant: grant)
         let wrong = OperationReference(
             device: first.header.device, incarnation: 77, sequence: 0,
@@ -131,9 +131,9 @@ import WorkspaceTestKit
     @Test func `of another workspace is passed over, and its bringer not blamed`() throws {
         try mina.ok("workspace.create", ["name": "other"])
         let other = try #require(core.workspaces.values.first { $0.id != workspace.id })
+        let home = try #require(core.home)
         let grant = try #require(
-            workspace.evaluator.contentGrant(
-                of: try #require(core.home).device, leastRole: .member))
+            workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
         let run = try draft(0, ahead: 0, grant: grant).run(in: channel)
         #expect(try core.accept(run, in: other, from: somebody) == .known)
     }
