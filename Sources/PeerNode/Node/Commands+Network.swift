@@ -106,6 +106,9 @@ extension NodeCore {
     func syncStatus(
         _ request: SyncStatusRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<SyncObject> {
+        if let channel = request.channel {
+            _ = try self.channel(channel, in: workspace(scope))
+        }
         var objects: [SyncObject] = []
         for link in network.ordered {
             guard let device = link.peer?.device else { continue }

@@ -49,7 +49,7 @@ extension NodeCore {
         _ type: EventType, workspace: Workspace?, document: Int64? = nil, arrival: Int64? = nil,
         extra: [UInt8]? = nil, isBackfill: Bool = false
     ) throws(StorageError) {
-        try store.begin()
+        try write()
         try store.events.append(
             type: type.rawValue, at: time.wall, workspace: workspace?.number, document: document,
             arrival: arrival, extra: extra, isBackfill: isBackfill)

@@ -42,6 +42,10 @@ extension NodeCore {
                 .workspaceResult(tag: opening.tag, .unknown), in: .control, isUnasked: false)
             return
         }
+        // One number for each workspace is what an honest peer needs.
+        guard link.theirNumbers.count < 1_024 || link.theirNumbers[opening.workspace] != nil else {
+            return try drop(link, because: LinkEnding("sync.violation", "too many numbers"))
+        }
         link.theirNumbers[opening.workspace] = workspace.number
         if link.syncs[workspace.number] == nil {
             guard isShared(workspace, withLink: link, peer) else {
@@ -86,7 +90,8 @@ extension NodeCore {
     func openSync(
         _ workspace: Workspace, on link: PeerLink, as wanted: SyncSession.Standing? = nil
     ) throws(StorageError) -> WorkspaceLink? {
-        guard let peer = link.peer, let home, link.syncs[workspace.number] == nil else {
+        guard let peer = link.peer, let home, !link.isClosing, link.syncs[workspace.number] == nil
+        else {
             return link.syncs[workspace.number]
         }
         let standing = wanted ?? standing(of: peer.device, in: workspace)
@@ -164,7 +169,7 @@ extension NodeCore {
             }
         case .setDeadline(let deadline): sync.deadline = deadline
         case .close(let violation):
-            try drop(link, because: LinkEnding("sync.violation", "\(violation)"))
+            try drop(link, because: LinkEnding(violation))
         }
     }
 
