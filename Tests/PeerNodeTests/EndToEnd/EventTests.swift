@@ -58,7 +58,7 @@ extension EndToEnd {
                 "events", "--since", "all", "--type", "message.created", "--in", "general", "--json"
             )
             #expect(lines.next()?.contains("\"a\"") == true)
-            process.terminate()
+            kill(process.processIdentifier, SIGKILL)
             #expect(listen("1") == ["d"])
             let again = try #require(ControlSocket(node.socket))
             let names = again.call("events.names")?.rows

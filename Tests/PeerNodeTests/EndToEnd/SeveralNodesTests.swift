@@ -148,7 +148,9 @@ extension EndToEnd {
             #expect(!FileManager.default.fileExists(atPath: late.home))
             let link = mina.invite()
             let last = link.last == "0" ? "2" : "0"
-            #expect(late.join(String(link.dropLast()) + last, name: "Late").error.kind == "invite_invalid")
+            #expect(
+                late.join(String(link.dropLast()) + last, name: "Late").error.kind
+                    == "invite_invalid")
 
             #expect(late.join(link).status == 2)
             #expect(!FileManager.default.fileExists(atPath: late.home))
