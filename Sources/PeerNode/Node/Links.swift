@@ -225,7 +225,12 @@ extension NodeCore {
             }
             return
         }
-        guard network.links(to: peer.device).isEmpty, peer.psk != .joining else { return }
+        guard network.links(to: peer.device).isEmpty else { return }
+        // A link of a join counts from the admission on, when it was noted as connected; without
+        // this nobody would dial that peer again.
+        if peer.psk == .joining, network.registry.peer(.device(peer.device))?.state != .connected {
+            return
+        }
         if case .invite = peer.psk, link.syncs.isEmpty { return }
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),

@@ -90,7 +90,7 @@ extension EndToEnd {
 
         @Test func `finds every method described`() throws {
             let node = TemporaryNode()
-            node.up()
+            node.up(name: "Mina", workspace: "acme")
             let document = node.run("rpc", "rpc.discover").object
             #expect(document["openrpc"] == "1.2.6")
             let methods = document["methods"]?.arrayValue ?? []

@@ -175,9 +175,10 @@ extension EndToEnd {
             #expect(used.error.kind == "invite_used")
             #expect(used.status == 1)
 
-            // Nobody there who may admit.
+            // Nobody there who may admit, which every member may by an open invite.
             let valid = mina.invite()
             mina.run("down")
+            joon.run("down")
             let alone = late.join(valid, name: "Late", timeout: "1s")
             #expect(alone.error.kind == "unreachable", "\(alone.errors)")
             #expect(alone.status == 7)
