@@ -164,9 +164,6 @@ final class ControlClients {
     }
 
     /// Hands the next events to each subscriber whose socket has taken everything so far.
-    ///
-    /// Answers of this turn go out first: a new stream's own answer would stand before what it is
-    /// to be given, and nothing would wake the loop for that once it was written.
     func deliverEvents(of host: any TurnHost, now: UInt64) {
         let current = host.subscribers
         for id in subscribers where !current.contains(id) {
@@ -178,9 +175,12 @@ final class ControlClients {
         for id in current {
             guard let client = clients[id] else { continue }
             client.connection.openSubscriptions = 1
-            // A client that is gone is found and let go when everything is settled.
-            if client.connection.unsentCount > 0, !flush(client, now: now) { touched.insert(id) }
-            guard client.connection.unsentCount == 0, client.link.unsentByteCount == 0 else {
+            // Answers of this turn leave first. If they wait for room, the socket tells when there
+            // is some; if they do not, nothing else would wake the loop for the events.
+            guard flush(client, now: now), client.connection.unsentCount == 0,
+                client.link.unsentByteCount == 0
+            else {
+                touched.insert(id)
                 continue
             }
             let events = host.events(for: id, room: Self.eventRoom)

@@ -110,7 +110,7 @@ extension NodeCore {
         removed: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try workspace(scope)
-        let current = workspace.evaluator.members.map(\.member)
+        let current = workspace.members.map(\.member)
         var all = current
         if removed {
             all = []
@@ -133,15 +133,16 @@ extension NodeCore {
     func createChannel(
         _ draft: ChannelDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<ChannelObject> {
-        let workspace: Workspace = try workspace(scope)
         if let made = try replay(scope) {
-            guard let id = DocumentID(untrusted: made), let known = workspace.channels[id] else {
-                throw .internalFailure(reason: "replay")
-            }
+            guard let id = DocumentID(untrusted: made),
+                let workspace = workspaces.values.first(where: { $0.channels[id] != nil }),
+                let known = workspace.channels[id]
+            else { throw .internalFailure(reason: "replay") }
             return Made(
                 try stored { () throws(StorageError) in try object(of: known, in: workspace) },
                 isReplayed: true)
         }
+        let workspace: Workspace = try workspace(scope)
         guard !draft.isPrivate else {
             throw NodeError(
                 .unsupported, "this version has no private channels yet",

@@ -100,7 +100,9 @@ public final class NodeHost {
         effects.append(.log(.error, "store \(error)"))
         do {
             store = try openStore()
-            let subscriptions = core.subscriptions
+            var subscriptions = core.subscriptions
+            // Those who waited were told to ask again.
+            subscriptions.waiters = []
             let former = core.network
             core = try NodeCore(environment: environment, store: store, at: time)
             core.subscriptions = subscriptions

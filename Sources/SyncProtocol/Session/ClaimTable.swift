@@ -65,6 +65,8 @@ struct ClaimTable: Sendable {
             claim.behind = max(claim.behind, amount)
             behind += claim.behind
             claims[log] = claim
+            // Something new is worth another question; else one late answer ends the log here.
+            if claim.state == .ignored { set(.queued, of: log, isAuthority: isAuthority) }
             return true
         }
         guard claims.count < Limits.rememberedTipsMax else { return false }

@@ -24,8 +24,9 @@ struct Outstanding: Sendable {
 
 /// Asking for what the peer announced (PROTOCOL.md, 5.4, step 3).
 extension SyncSession {
-    /// Bytes of one pull's items, so that the message keeps below its limit.
-    private static let itemBytesMax = 192 * 1024
+    /// Bytes of items above which no more logs go into a pull. The last one may have 8 targets with
+    /// 520 places each, 117 KiB, and the message has to stay below its limit with it.
+    private static let itemBytesMax = 128 * 1024
     /// Operations that one answer may bring: asking for more only repeats the question.
     private static let operationsPerPull: UInt64 = 8_192
     /// Pulls that a peer may leave unanswered.
@@ -47,6 +48,10 @@ extension SyncSession {
             let own = replica.branchTips(of: tip.log).last?.sequence
             // Without room the tip is lost; the next comparison announces it again.
             _ = claims.add(tip, ownSequence: own, isAuthority: isAuthority)
+            // It owed this and announces it again after a comparison: it gets another chance.
+            if case .tips = descent, claims[tip.log]?.state == .ignored {
+                requeue(tip.log, replica)
+            }
         }
     }
 
@@ -215,6 +220,7 @@ extension SyncSession {
                 claims.set(.queued, of: log, isAuthority: isAuthority)
             } else {
                 blamesNext = false
+                comparison.isWanted = true
                 claims.set(.ignored, of: log, isAuthority: isAuthority)
             }
         }
@@ -231,8 +237,12 @@ extension SyncSession {
             for log in pull.logs {
                 release(log, planner: &planner)
                 let isAuthority = log.document == replica.authorityDocument
-                claims.set(.ignored, of: log, isAuthority: isAuthority)
+                // Who joins has nobody else to ask.
+                let state: ClaimTable.State = standing == .authorityOnly ? .queued : .ignored
+                claims.set(state, of: log, isAuthority: isAuthority)
             }
+            // Nothing else would ever bring it up again on a link that stays.
+            comparison.isWanted = true
         }
     }
 
@@ -257,11 +267,17 @@ extension SyncSession {
 
 extension Outstanding {
     /// Whether `runs` are of the logs that were asked for, and none goes past its target.
+    ///
+    /// A run ends on a signature that its sender has verified. The target, such as the last
+    /// operation that a removal leaves, need not have one; then the run goes on to the next, which
+    /// lies in the same segment.
     func covers(_ runs: [OperationRun]) -> Bool {
         runs.allSatisfy { run in
             guard let target = highest[run.log], run.firstSequence <= target else { return false }
-            return UInt64(run.entries.count) <= target - run.firstSequence + 1
-                || target == .max
+            let (end, overflows) = run.firstSequence.addingReportingOverflow(
+                UInt64(run.entries.count))
+            guard !overflows, end > 0 else { return false }
+            return (end - 1) / Limits.segmentLength <= target / Limits.segmentLength
         }
     }
 }

@@ -256,11 +256,14 @@ public final class RandomLife {
         isHealing = true
         let end = world.now + limit
         world.network.heal()
+        world.options.latency = 1...20
         for node in world.nodes {
             node.commitsUntilCrash = nil
             if faults.contains(.clockYears) { node.clockSkew = 0 }
         }
         follow()
+        // Invites that were made ten years ago by the clock have ended.
+        links = []
         for node in world.nodes { node.call("net.resume") }
         while world.now < end {
             world.run(for: 5_000)

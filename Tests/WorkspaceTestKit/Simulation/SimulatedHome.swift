@@ -13,8 +13,11 @@ public final class SimulatedHome: HomeFiles {
     /// Bytes of node.db and its log.
     public var storeBytes: Int64 = 0
 
-    /// An empty home.
-    public init() {}
+    /// An empty home, or the files of another one.
+    public init(copying original: SimulatedHome? = nil) {
+        identity = original?.identity
+        guardSlots = original?.guardSlots ?? [nil, nil]
+    }
 
     /// What was made, or `nil`.
     public func readIdentity() throws(HomeFileError) -> [UInt8]? { identity }

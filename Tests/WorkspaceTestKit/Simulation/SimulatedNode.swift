@@ -9,7 +9,7 @@ public final class SimulatedNode: SimulatedHost {
     /// Its place in `SimulatedWorld.nodes`.
     public let index: Int
     /// The files besides node.db.
-    public let home = SimulatedHome()
+    public let home: SimulatedHome
     private let random: SeededRandom
     /// The store that is open, or was when the node crashed.
     public private(set) var store: NodeStore?
@@ -43,7 +43,12 @@ public final class SimulatedNode: SimulatedHost {
     /// Whether the process ended because it wanted to.
     public private(set) var hasStopped = false
 
-    init(_ world: SimulatedWorld, index: Int, clockSkew: Int64) {
+    /// - Parameter original: whose disk is copied, which must not be in a transaction.
+    init(
+        _ world: SimulatedWorld, index: Int, clockSkew: Int64, copying original: SimulatedNode? = nil
+    ) {
+        home = SimulatedHome(copying: original?.home)
+        image = (try? original?.store?.connection.serialized()) ?? []
         self.world = world
         self.index = index
         self.clockSkew = clockSkew

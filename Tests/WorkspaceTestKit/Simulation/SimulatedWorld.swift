@@ -82,6 +82,18 @@ public final class SimulatedWorld {
         return node
     }
 
+    /// Adds a node on a copy of another one's disk, identity and guard file included, as a person
+    /// makes who copies a virtual machine. Nobody but the others can notice.
+    @discardableResult
+    public func addCopy(of original: SimulatedNode) -> SimulatedNode {
+        let node = SimulatedNode(
+            self, index: nodes.count, clockSkew: original.clockSkew, copying: original)
+        nodes.append(node)
+        network.add(node)
+        node.start()
+        return node
+    }
+
     /// Breaks the references in circles, so that the stores are closed.
     public func end() {
         queue = EventQueue()
