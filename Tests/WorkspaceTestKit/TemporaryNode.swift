@@ -59,7 +59,9 @@ public final class TemporaryNode: @unchecked Sendable {
         if FileManager.default.fileExists(atPath: socket) {
             if run("down", "--timeout", "5s").status != 0 { kill() }
         }
-        if let foreground, foreground.isRunning { foreground.terminate() }
+        if let foreground, foreground.isRunning {
+            Glibc.kill(foreground.processIdentifier, SIGKILL)
+        }
         try? FileManager.default.removeItem(atPath: folder)
     }
 

@@ -48,8 +48,8 @@ extension EndToEnd {
                 if bytes.contains(0x0A) || isBlank { continue }
                 socket.send(bytes + [0x0A])
                 let answer = try #require(socket.next(), "\(vector.name)")
-                #expect(answer["id"] == .null)
                 if vector.name.hasPrefix("n_") {
+                    #expect(answer["id"] == .null)
                     #expect(answer.kind == "parse_error", "\(vector.name)")
                     #expect(answer.reason == "control.bad_json", "\(vector.name)")
                 } else {

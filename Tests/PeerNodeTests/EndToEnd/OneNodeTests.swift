@@ -176,8 +176,9 @@ extension EndToEnd {
             let (log, lines) = try node.start("log", "general", "--follow", "--json")
             let (tail, tailed) = try node.start("tail", "general", "--json")
             defer {
-                log.terminate()
-                tail.terminate()
+                // Children inherit the blocked signals of a test's thread: only this one works.
+                kill(log.processIdentifier, SIGKILL)
+                kill(tail.processIdentifier, SIGKILL)
             }
             var sent = ["before"]
             for number in 1...60 {

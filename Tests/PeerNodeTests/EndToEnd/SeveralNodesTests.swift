@@ -148,7 +148,9 @@ extension EndToEnd {
             #expect(!FileManager.default.fileExists(atPath: late.home))
             let link = mina.invite()
             let last = link.last == "0" ? "2" : "0"
-            #expect(late.join(String(link.dropLast()) + last, name: "Late").error.kind == "invite_invalid")
+            #expect(
+                late.join(String(link.dropLast()) + last, name: "Late").error.kind
+                    == "invite_invalid")
 
             #expect(late.join(link).status == 2)
             #expect(!FileManager.default.fileExists(atPath: late.home))
@@ -173,9 +175,10 @@ extension EndToEnd {
             #expect(used.error.kind == "invite_used")
             #expect(used.status == 1)
 
-            // Nobody there who may admit.
+            // Nobody there who may admit, which every member may by an open invite.
             let valid = mina.invite()
             mina.run("down")
+            joon.run("down")
             let alone = late.join(valid, name: "Late", timeout: "1s")
             #expect(alone.error.kind == "unreachable", "\(alone.errors)")
             #expect(alone.status == 7)

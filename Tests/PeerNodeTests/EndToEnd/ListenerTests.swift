@@ -58,7 +58,7 @@ extension EndToEnd {
                 "events", "--since", "all", "--type", "message.created", "--in", "general", "--json"
             )
             #expect(lines.next()?.contains("\"a\"") == true)
-            process.terminate()
+            kill(process.processIdentifier, SIGKILL)
             #expect(listen("1") == ["d"])
             let again = try #require(ControlSocket(node.socket))
             let names = again.call("events.names")?.rows
@@ -90,7 +90,7 @@ extension EndToEnd {
 
         @Test func `finds every method described`() throws {
             let node = TemporaryNode()
-            node.up()
+            node.up(name: "Mina", workspace: "acme")
             let document = node.run("rpc", "rpc.discover").object
             #expect(document["openrpc"] == "1.2.6")
             let methods = document["methods"]?.arrayValue ?? []
