@@ -225,8 +225,10 @@ extension NodeCore {
             }
             return
         }
-        guard network.links(to: peer.device).isEmpty, peer.psk != .joining else { return }
-        if case .invite = peer.psk, link.syncs.isEmpty { return }
+        // A link by an invite counts from the admission on; then its end is one as any other.
+        guard network.links(to: peer.device).isEmpty,
+            network.registry.peer(.device(peer.device))?.state == .connected
+        else { return }
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
             error: ending.word, now: time.monotonic, wallMilliseconds: time.wall,
