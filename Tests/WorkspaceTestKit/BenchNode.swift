@@ -157,6 +157,7 @@ public final class BenchNode {
     public func begin(
         _ method: String, _ parameters: JSONValue = [:], on connection: UInt64 = 1
     ) -> CallID {
+        bench.look(at: self)
         let call = CallID(connection: connection, number: nextCall)
         nextCall += 1
         bench.give(

@@ -31,9 +31,8 @@ extension NodeCore {
             try MessageText.check(text)
             return text
         } catch {
-            throw NodeError(
-                .badRequest, "'text' \(error)", hint: "send it as a file, or in parts",
-                reason: "bad_text", fields: [.init(name: "text", reason: "form")])
+            throw .badText(
+                error, field: "text", hint: "send it as a file, or in parts", reason: "bad_text")
         }
     }
 

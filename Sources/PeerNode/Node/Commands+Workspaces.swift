@@ -1,6 +1,19 @@
 import CRDTStore
 import WorkspaceModel
 
+extension NodeError {
+    /// A text that breaks a rule: the rule's sentence as the clause that a message is.
+    static func badText(
+        _ problem: TextProblem, field: String, hint: String?, reason: String
+    ) -> NodeError {
+        let sentence = problem.description
+        let clause = sentence.prefix(1).lowercased() + sentence.dropFirst().dropLast()
+        return NodeError(
+            .badRequest, "'\(field)': \(clause)", hint: hint, reason: reason,
+            fields: [.init(name: field, reason: "form")])
+    }
+}
+
 /// Identity, workspaces, channels and members, as commands ask for them.
 extension NodeCore {
     // MARK: Identity
@@ -31,9 +44,7 @@ extension NodeCore {
         do throws(TextProblem) {
             return try CheckedName(authored: name).text
         } catch {
-            throw NodeError(
-                .badRequest, "'\(field)' \(error)", hint: nil, reason: "bad_name",
-                fields: [.init(name: field, reason: "form")])
+            throw .badText(error, field: field, hint: nil, reason: "bad_name")
         }
     }
 

@@ -241,11 +241,10 @@ extension NodeCore {
             }
             return
         }
-        guard network.links(to: peer.device).isEmpty else { return }
-        // A join that came to nothing made no peer of the other end.
-        if case .workspace = peer.psk {} else {
-            guard link.syncs.values.contains(where: { $0.standing == .full }) else { return }
-        }
+        // A link by an invite counts from the admission on; then its end is one as any other.
+        guard network.links(to: peer.device).isEmpty,
+            network.registry.peer(.device(peer.device))?.state == .connected
+        else { return }
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
             error: ending.word, now: time.monotonic, wallMilliseconds: time.wall,

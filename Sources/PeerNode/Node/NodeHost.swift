@@ -34,8 +34,9 @@ public final class NodeHost {
         for input in inputs { note(input) }
         do throws(StorageError) {
             if let writingStopped { core.refuseWriting(because: writingStopped) }
-            var effects: [NodeEffect] = []
             core.beginTurn(at: time)
+            // What the core had to say when it was made.
+            var effects = core.takeEffects()
             for input in inputs { effects += try core.handle(input) }
             effects += try core.endTurn()
             try store.commit()

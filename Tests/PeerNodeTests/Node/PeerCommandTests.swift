@@ -88,7 +88,7 @@ import WorkspaceTestKit
         bench.advance(30_000)
         mina.kill()
         try joon.send("directly")
-        bench.advance(1_000)
+        bench.advance(120_000)
         #expect(try kim.log() == ["directly"])
     }
 
@@ -263,7 +263,7 @@ import WorkspaceTestKit
             try node.ok("peer.add", ["address": "10.9.9.9"])
         },
         Fault(id: "operations", state: "fail") { _, node in
-            try node.damage("UPDATE operation SET payload = zeroblob(length(payload)) WHERE arr = 2")
+            try node.damage("UPDATE operation SET payload = zeroblob(length(payload)) WHERE arr = 3")
         },
     ]
 
