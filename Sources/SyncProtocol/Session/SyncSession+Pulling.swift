@@ -260,8 +260,9 @@ extension Outstanding {
     func covers(_ runs: [OperationRun]) -> Bool {
         runs.allSatisfy { run in
             guard let target = highest[run.log], run.firstSequence <= target else { return false }
-            return UInt64(run.entries.count) <= target - run.firstSequence + 1
-                || target == .max
+            // Without adding one, which overflows for a target at the last sequence number.
+            return run.entries.isEmpty
+                || UInt64(run.entries.count - 1) <= target - run.firstSequence
         }
     }
 }
