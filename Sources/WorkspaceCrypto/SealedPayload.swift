@@ -33,15 +33,31 @@ public enum XChaCha20Poly1305 {
     public static func open(
         _ sealed: [UInt8], under key: SymmetricKey, nonce: [UInt8], associatedData: [UInt8]
     ) -> [UInt8]? {
-        guard nonce.count == nonceByteCount, sealed.count >= tagByteCount else { return nil }
-        let byteCount = sealed.count - tagByteCount
+        guard nonce.count == nonceByteCount else { return nil }
+        return sealed.withUnsafeBufferPointer { sealed in
+            nonce.withUnsafeBufferPointer { nonce in
+                open(sealed, under: key, nonce: nonce, associatedData: associatedData)
+            }
+        }
+    }
+
+    /// The same for bytes that lie in a larger array, without copying them out.
+    ///
+    /// - Precondition: `nonce` holds 24 bytes.
+    fileprivate static func open(
+        _ sealed: UnsafeBufferPointer<UInt8>, under key: SymmetricKey,
+        nonce: UnsafeBufferPointer<UInt8>, associatedData: [UInt8]
+    ) -> [UInt8]? {
+        guard sealed.count >= tagByteCount, let start = sealed.baseAddress,
+            let nonceStart = nonce.baseAddress
+        else { return nil }
         return [UInt8](
-            count: byteCount,
+            count: sealed.count - tagByteCount,
             writtenBy: { opened in
                 key.secret.withBytes { key in
                     crypto_aead_xchacha20poly1305_ietf_decrypt(
-                        opened, nil, nil, sealed, UInt64(sealed.count),
-                        associatedData, UInt64(associatedData.count), nonce, key)
+                        opened, nil, nil, start, UInt64(sealed.count),
+                        associatedData, UInt64(associatedData.count), nonceStart, key)
                 }
             })
     }
@@ -72,12 +88,14 @@ public enum SealedPayload {
         _ sealed: [UInt8], under key: SymmetricKey, associatedData: [UInt8]
     ) -> [UInt8]? {
         let nonceByteCount = XChaCha20Poly1305.nonceByteCount
-        guard
-            let padded = XChaCha20Poly1305.open(
-                [UInt8](sealed.dropFirst(nonceByteCount)), under: key,
-                nonce: [UInt8](sealed.prefix(nonceByteCount)), associatedData: associatedData)
-        else { return nil }
-        return Padding.unpadded(padded)
+        guard sealed.count >= nonceByteCount else { return nil }
+        let padded = sealed.withUnsafeBufferPointer { sealed in
+            XChaCha20Poly1305.open(
+                UnsafeBufferPointer(rebasing: sealed[nonceByteCount...]), under: key,
+                nonce: UnsafeBufferPointer(rebasing: sealed[..<nonceByteCount]),
+                associatedData: associatedData)
+        }
+        return padded.flatMap { Padding.unpadded($0) }
     }
 }
 

@@ -26,7 +26,7 @@ struct ControlClient {
         ]
         let line = request.bytes
         guard line.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
-        try transport.send(line + [UInt8(ascii: "\n")])
+        try send(line + [UInt8(ascii: "\n")])
         while true {
             guard let answer = try nextLine(within: timeoutMilliseconds) else { throw Self.ended }
             if answer["method"]?.stringValue == "event" {
@@ -37,6 +37,16 @@ struct ControlClient {
             guard id == .integer(lastID) || id == .null else { continue }
             if let error = answer["error"] { throw NodeError(json: error) }
             return answer["result"] ?? .null
+        }
+    }
+
+    /// A daemon that takes nobody more says so and hangs up; then that is the failure.
+    private mutating func send(_ line: [UInt8]) throws(NodeError) {
+        do throws(NodeError) { try transport.send(line) } catch {
+            if let last = try? nextLine(within: 1_000), let reason = last["error"] {
+                throw NodeError(json: reason)
+            }
+            throw error
         }
     }
 

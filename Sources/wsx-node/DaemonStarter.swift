@@ -90,11 +90,22 @@ struct DaemonStarter {
             default: .internal
             }
         let said = lastWords(home.log, after: logStart)
+        if let own = Self.failure(in: said, kind) { return own }
         return NodeError(
             kind,
             "the daemon ended at once, with status \(code)"
                 + (said.isEmpty ? "" : ": " + said.joined(separator: "; ")),
             hint: "read \(NodeError.quotedPath(home.log))", reason: "node.start")
+    }
+
+    /// What the daemon itself said of its end: a sentence, and a hint below it.
+    private static func failure(in said: [String], _ kind: NodeError.Kind) -> NodeError? {
+        func rest(_ line: String, _ start: String) -> String? {
+            line.utf8.starts(with: start.utf8) ? String(line.dropFirst(start.count)) : nil
+        }
+        guard let message = said.compactMap({ rest($0, "wsx-node: ") }).last else { return nil }
+        let hint = said.compactMap { rest($0, "hint: ") }.last
+        return NodeError(kind, message, hint: hint, reason: "node.start")
     }
 
     /// What the daemon wrote to its log before it ended.

@@ -59,7 +59,8 @@ extension Session {
 
     private func homePeers(_ peers: [JSONValue]) -> String {
         let words = peers.prefix(8).map { peer in
-            let name = rendering.shown(peer["name"]?.isNull == false ? peer["name"] : peer["address"])
+            let name = rendering.shown(
+                peer["name"]?.isNull == false ? peer["name"] : peer["address"])
             if peer["state"] == "connected" {
                 let behind = peer["behind"]?.integerValue ?? 0
                 let ahead = peer["ahead"]?.integerValue ?? 0

@@ -61,7 +61,7 @@ extension Session {
             return 0
         }
         tellIdentity(identity, in: selected)
-        if let selected { tellWorkspace(selected) }
+        if let selected { try tellWorkspace(selected, &client) }
         say("daemon", wasStarted ? "started, socket ready" : "already running")
         tellNetwork(try client.call("net.status", [:]))
         say(next: nextStep(identity, selected))
@@ -181,13 +181,16 @@ extension Session {
         say("identity", sanitised(identity["name"]?.stringValue ?? "") + "  " + id)
     }
 
-    private func tellWorkspace(_ workspace: JSONValue) {
+    private func tellWorkspace(_ workspace: JSONValue, _ client: inout ControlClient)
+        throws(NodeError)
+    {
         let name = sanitised(workspace["name"]?.stringValue ?? "")
-        let id = rendering.shortID(workspace["id"])
-        let members = workspace["members"]?.integerValue ?? 1
-        let channels = workspace["channels"]?.integerValue ?? 1
-        var text = "\(name)  \(id)  \(members) member\(members == 1 ? "" : "s"), "
-        text += "\(channels) channel\(channels == 1 ? "" : "s")"
+        var text = "\(name)  \(rendering.shortID(workspace["id"]))"
+        let given: JSONObject = ["workspace": workspace["id"] ?? .null, "scope": "all"]
+        let channels = try client.call("channel.list", given)["items"]?.arrayValue ?? []
+        if let first = channels.first(where: { $0["default"] == true })?["name"] {
+            text += "  channel #\(rendering.shown(first))"
+        }
         say("workspace", text)
     }
 

@@ -128,6 +128,12 @@ public final class BenchNode {
         return effects
     }
 
+    /// Carries out effects that a test got from the core itself.
+    public func carryOut(_ effects: [NodeEffect]) {
+        effects.forEach(perform)
+        bench.settle()
+    }
+
     private func perform(_ effect: NodeEffect) {
         switch effect {
         case .answer(let call, let result): answers[call] = result
@@ -151,6 +157,7 @@ public final class BenchNode {
     public func begin(
         _ method: String, _ parameters: JSONValue = [:], on connection: UInt64 = 1
     ) -> CallID {
+        bench.look(at: self)
         let call = CallID(connection: connection, number: nextCall)
         nextCall += 1
         bench.give(

@@ -25,6 +25,7 @@ public final class CoreBench {
     /// Who holds the other end of a link.
     private var ends: [LinkID: (node: BenchNode, link: LinkID, peer: BenchNode)] = [:]
     private var cuts: Set<Set<String>> = []
+    private weak var lastCaller: BenchNode?
 
     /// An empty table.
     ///
@@ -132,6 +133,13 @@ public final class CoreBench {
         }
         settle()
         advance(5_000)
+    }
+
+    /// Whoever turns from one node to another takes a moment, in which what was sent arrives:
+    /// announcements are gathered for up to 100 ms.
+    func look(at node: BenchNode) {
+        defer { lastCaller = node }
+        if let lastCaller, lastCaller !== node { advance(400) }
     }
 
     func dial(_ number: UInt64, _ address: String, from node: BenchNode) {

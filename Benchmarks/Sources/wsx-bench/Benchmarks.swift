@@ -72,7 +72,8 @@ struct Options {
         case "--runs": runs = try Self.count(value, names)
         case "--messages": messages = try Self.count(value, names)
         case "--idle-seconds": idleSeconds = try Self.count(value, names)
-        case "--authors": authors = try value.split(separator: ",").map { try Self.count($0, names) }
+        case "--authors":
+            authors = try value.split(separator: ",").map { try Self.count($0, names) }
         default: throw Self.usage(names)
         }
     }

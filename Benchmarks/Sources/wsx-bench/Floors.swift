@@ -214,7 +214,8 @@ enum Floors {
         for descriptor in [client, server] {
             var on: Int32 = 1
             setsockopt(
-                descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+                descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on,
+                socklen_t(MemoryLayout<Int32>.size))
         }
         return (client, server)
     }

@@ -41,6 +41,8 @@ enum LatencyBench {
             figures.add("floor_sum_of_parts_us", floor * 1e6)
             figures.add("floor_verify_per_s", verify)
             figures.add("ratio_p50_to_sum_of_parts", p50 / floor)
+            // B tells nobody of what it has not on disk either, so there is a second fsync.
+            figures.add("ratio_p50_to_sum_durable_at_both", p50 / (floor + fsync))
             figures.add("ratio_rate_to_verify", rate / verify)
         }
         figures.print()

@@ -105,8 +105,12 @@ extension AuthEvaluator {
     }
 
     /// The strongest grant of a device that is in force; `nil` when it may do nothing.
-    public func bestGrant(of device: DeviceID) -> OperationID? {
-        inForce(device).first.map { records[$0].operation.id }
+    ///
+    /// - Parameter member: only grants to this member. A device asks so for its own, for anybody
+    ///   may list it in a grant of somebody else's, and what it wrote under that would be theirs.
+    public func bestGrant(of device: DeviceID, as member: MemberID? = nil) -> OperationID? {
+        inForce(device).first { member == nil || records[$0].subject == member }
+            .map { records[$0].operation.id }
     }
 
     /// Everybody who may act now with at least one device, in the order of their ids.

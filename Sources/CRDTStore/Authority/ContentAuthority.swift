@@ -75,8 +75,13 @@ extension AuthEvaluator {
     ///
     /// It can be one that a role change took from authority operations: a member who gave
     /// ownership away goes on writing.
-    public func contentGrant(of device: DeviceID, leastRole: Role) -> OperationID? {
+    ///
+    /// - Parameter member: only grants to this member, as for `bestGrant`.
+    public func contentGrant(
+        of device: DeviceID, leastRole: Role, as member: MemberID? = nil
+    ) -> OperationID? {
         let allowed = (grantsOfDevice[device] ?? []).filter { grant in
+            guard member == nil || records[grant].subject == member else { return false }
             guard records[grant].isValid, let role = records[grant].role, role <= leastRole,
                 let exposure = contentExposure(grant, device)
             else { return false }
@@ -88,9 +93,16 @@ extension AuthEvaluator {
     }
 
     /// The grants whose content a change bears on: those of the member or device that the
-    /// revocation is aimed at. Empty when the operation reaches no content. Ascending.
+    /// revocation, or the one that a `recut` widens, is aimed at. Empty when the operation reaches no content. Ascending.
     public func grants(reachedBy revocation: OperationID) -> [OperationID] {
-        guard let index = indices[revocation] else { return [] }
+        guard let own = indices[revocation] else { return [] }
+        var index = own
+        // A widening bears on what the revocation bears on.
+        if case .recut = records[own].operation.action {
+            guard let widened = records[own].reference else { return [] }
+            index = widened
+        }
+        guard !targets(ofRevocation: index).isEmpty else { return [] }
         var reached: Set<OperationID> = []
         for record in records where record.role != nil && record.fault == nil {
             guard let grant = indices[record.operation.id] else { continue }

@@ -21,12 +21,22 @@ public struct WaitingRoom: Sendable {
         public let source: UInt64
         /// When it came, milliseconds.
         public let arrived: UInt64
+        /// The short number of the workspace that it was brought for; what it waits for may be
+        /// another one's.
+        public let workspace: Int64
+        /// Whether it is part of a first sync.
+        public let isBackfill: Bool
 
         /// A run that `source` brought at `arrived`.
-        public init(run: OperationRun, source: UInt64, arrived: UInt64) {
+        public init(
+            run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
+            isBackfill: Bool = false
+        ) {
             self.run = run
             self.source = source
             self.arrived = arrived
+            self.workspace = workspace
+            self.isBackfill = isBackfill
         }
     }
 

@@ -71,8 +71,13 @@ public struct WorkspaceDigest: Sendable {
     }
 
     /// H("wsx-doc1", Enc sorted [device, inc, seq, id] of kept tips), `nil` when nothing is kept.
+    ///
+    /// A kept tip that another kept branch has in its past says nothing of its own, and which
+    /// branch is the other's parent depends on which came first, so it is left out.
     private static func digest(of branches: [LogBranch]) -> SetDigest? {
-        let tips = branches.compactMap { branch in branch.kept.map { (branch.log, $0) } }
+        let covered = coveredBranches(branches)
+        let tips = branches.filter { !covered.contains($0.number) }
+            .compactMap { branch in branch.kept.map { (branch.log, $0) } }
             .sorted {
                 ($0.0.device, $0.0.incarnation, $0.1.sequence, $0.1.id)
                     < ($1.0.device, $1.0.incarnation, $1.1.sequence, $1.1.id)
@@ -88,5 +93,25 @@ public struct WorkspaceDigest: Sendable {
             encoder.byteString(kept.id)
         }
         return Hash.name("wsx-doc1", encoder.bytes)
+    }
+
+    /// The branches whose kept tip lies on the way to that of another branch.
+    private static func coveredBranches(_ branches: [LogBranch]) -> Set<Int64> {
+        var covered: Set<Int64> = []
+        guard branches.contains(where: { $0.parent != nil }) else { return covered }
+        let byNumber = Dictionary(branches.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+        for branch in branches where branch.kept != nil {
+            var current = branch
+            var end = UInt64.max
+            // A branch's parent has a smaller number, so this ends.
+            while let number = current.parent, number < current.number,
+                let parent = byNumber[number]
+            {
+                end = min(end, current.forkSequence)
+                if let kept = parent.kept, kept.sequence < end { covered.insert(number) }
+                current = parent
+            }
+        }
+        return covered
     }
 }

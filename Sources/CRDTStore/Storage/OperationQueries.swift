@@ -264,6 +264,26 @@ extension OperationStore {
         }
     }
 
+    /// What the operations cite that a branch holds at these places, its parent's left out.
+    public func dependencies(
+        in branch: Int64, _ range: ClosedRange<UInt64>
+    ) throws(StorageError) -> [OperationReference] {
+        let sql = """
+            SELECT deps FROM operation
+                WHERE lid = ? AND seq BETWEEN ? AND ? AND deps IS NOT NULL
+            """
+        let bounds: [SQLValue] = [
+            .integer(branch), .integer(Int64(bitPattern: range.lowerBound)),
+            .integer(Int64(bitPattern: range.upperBound)),
+        ]
+        var found: [OperationReference] = []
+        try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
+            found += try references(row.optionalBlob(0), sql)
+            return .next
+        }
+        return found
+    }
+
     /// The number of a grant, if any operation cites it.
     public func number(ofGrant grant: OperationID) -> Int64? { names.knownNumber(ofGrant: grant) }
 

@@ -60,7 +60,8 @@ public final class OperationStore {
             try connection.statement("SELECT value FROM counter WHERE name = 'arrival'").integer()
             ?? 0
         writtenArrival = arrival
-        count = try connection.statement("SELECT count(*) FROM operation").integer() ?? 0
+        // A branch holds every place from its fork to its tip; counting rows would read them all.
+        count = branches.values.reduce(0) { $0 + $1.ownCount }
     }
 
     private func loadBranches() throws(StorageError) {
@@ -170,12 +171,9 @@ public final class OperationStore {
 
     /// How many operations of a workspace are stored.
     public func count(inWorkspace workspace: Int64) throws(StorageError) -> Int64 {
-        // A branch holds every place from its fork to its tip.
-        var count: Int64 = 0
-        for branch in branches.values where documents[branch.log.document]?.workspace == workspace {
-            count += Int64(clamping: branch.tipSequence - branch.forkSequence) + 1
+        branches.values.reduce(0) { sum, branch in
+            documents[branch.log.document]?.workspace == workspace ? sum + branch.ownCount : sum
         }
-        return count
     }
 
     // MARK: Appending

@@ -143,10 +143,12 @@ public final class RegistryStore {
         }
     }
 
-    /// What the call with this keyed hash has made.
-    public func made(_ key: [UInt8]) throws(StorageError) -> MadeRow? {
-        try connection.statement("SELECT body, made FROM request WHERE key = ?")
-            .firstRow(.blob(key)) { MadeRow(body: $0.blob(0), made: $0.blob(1)) }
+    /// What the call with this keyed hash has made, unless that was before `at`, milliseconds.
+    public func made(_ key: [UInt8], since at: UInt64 = 0) throws(StorageError) -> MadeRow? {
+        try connection.statement("SELECT body, made FROM request WHERE key = ? AND at >= ?")
+            .firstRow(.blob(key), .integer(Int64(bitPattern: at))) {
+                MadeRow(body: $0.blob(0), made: $0.blob(1))
+            }
     }
 
     /// Remembers what a call has made.

@@ -82,6 +82,23 @@ public final class ViewStore {
             .run(.integer(isHidden ? 1 : 0), .integer(grant))
     }
 
+    /// Where everything written under one grant stands, hidden or not.
+    public func positions(
+        underGrant grant: Int64
+    ) throws(StorageError) -> [(document: Int64, position: Position)] {
+        try connection.statement("SELECT did, sort, arr FROM message WHERE gid = ?")
+            .rows(.integer(grant)) {
+                ($0.integer(0), Position(sort: $0.integer(1), arrival: $0.integer(2)))
+            }
+    }
+
+    /// Hides one message.
+    public func hide(_ position: Position, in document: Int64) throws(StorageError) {
+        try connection.statement(
+            "UPDATE message SET hidden = 1 WHERE did = ? AND sort = ? AND arr = ?"
+        ).run(.integer(document), .integer(position.sort), .integer(position.arrival))
+    }
+
     /// Which messages of a channel are asked for.
     public struct Filter: Sendable, Equatable {
         /// The short number of the channel.

@@ -164,7 +164,7 @@ final class ControlClients {
     }
 
     /// Hands the next events to each subscriber whose socket has taken everything so far.
-    func deliverEvents(of host: any TurnHost) {
+    func deliverEvents(of host: any TurnHost, now: UInt64) {
         let current = host.subscribers
         for id in subscribers where !current.contains(id) {
             clients[id]?.connection.openSubscriptions = 0
@@ -175,7 +175,12 @@ final class ControlClients {
         for id in current {
             guard let client = clients[id] else { continue }
             client.connection.openSubscriptions = 1
-            guard client.connection.unsentCount == 0, client.link.unsentByteCount == 0 else {
+            // Answers of this turn leave first. If they wait for room, the socket tells when there
+            // is some; if they do not, nothing else would wake the loop for the events.
+            guard flush(client, now: now), client.connection.unsentCount == 0,
+                client.link.unsentByteCount == 0
+            else {
+                touched.insert(id)
                 continue
             }
             let events = host.events(for: id, room: Self.eventRoom)

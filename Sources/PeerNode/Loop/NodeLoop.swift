@@ -117,7 +117,7 @@ public final class NodeLoop {
         } else if checkpoints.takeQuiet(now: turn.now) {
             host.checkpoint(.truncate)
         }
-        control.deliverEvents(of: host)
+        control.deliverEvents(of: host, now: turn.now)
         control.settle(now: turn.now)
         links.flush(now: turn.now)
         return !isStopping

@@ -10,13 +10,14 @@ extension NodeCore {
     func createInvite(
         _ draft: InviteDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<InviteObject> {
-        let workspace: Workspace = try workspace(scope)
         if let made = try replay(scope) {
             guard let id = OperationID(untrusted: made),
+                let workspace = workspaces.values.first(where: { $0.authority[id] != nil }),
                 let object = object(ofInvite: id, in: workspace)
             else { throw .internalFailure(reason: "replay") }
             return Made(object, isReplayed: true)
         }
+        let workspace: Workspace = try workspace(scope)
         let role = try inviteRole(draft, in: workspace)
         let secret = InviteSecret(using: environment.random)
         let expires = time.wall &+ UInt64(max(draft.expiresInMilliseconds, 0))
@@ -85,6 +86,7 @@ extension NodeCore {
             throw .notFound("invite", id, field: "id", hint: "wsx-node invite list")
         }
         if !isRevoked(found, in: workspace) {
+            guard mayRevoke(found, in: workspace) else { throw notAllowed(in: workspace) }
             let made = try stored { () throws(StorageError) in
                 try authorAuthority(in: workspace) { _ in .revokeInvite(found) }
             }
@@ -96,6 +98,19 @@ extension NodeCore {
             throw .internalFailure(reason: "invite")
         }
         return object
+    }
+
+    /// Every admin may end an invite who is not weaker than its author. Asked before anything is
+    /// written: what is written stays, valid or not.
+    private func mayRevoke(_ invite: OperationID, in workspace: Workspace) -> Bool {
+        guard let home, let own = workspace.evaluator.bestGrant(of: home.device),
+            let record = workspace.authority[invite]
+        else { return false }
+        guard let role = workspace.evaluator.role(ofGrant: own), role <= .admin,
+            let rank = workspace.evaluator.rank(ofGrant: own),
+            let authors = workspace.evaluator.rank(ofGrant: record.grant)
+        else { return false }
+        return !(authors < rank)
     }
 
     /// The link of an invite that was made here; others hold no seed and show none.
@@ -114,7 +129,7 @@ extension NodeCore {
     /// Two addresses of ours, or one and that of another device that may admit.
     private func linkHints(in workspace: Workspace) -> [PeerAddress] {
         var hints = Array(network.listening.prefix(1))
-        let members = workspace.evaluator.members.filter { $0.role <= .member }
+        let members = workspace.members.filter { $0.role <= .member }
         for device in members.flatMap(\.devices) where device != home?.device {
             if let other = network.book.record(of: device)?.dialable.first, !hints.contains(other)
             {
@@ -144,13 +159,21 @@ extension NodeCore {
             return answerJoin(.init(code: .expired), on: link)
         }
         link.invite = (workspace.number, id)
+        let tips = CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
         answerJoin(
             .init(
-                code: .open, workspace: workspace.id,
-                tips: CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)),
+                code: .open, workspace: workspace.id, tips: Array(tips.prefix(Self.joinTipsMax))),
             on: link)
-        try openSync(workspace, on: link, as: .joining)
+        guard let sync = try openSync(workspace, on: link, as: .joining) else { return }
+        for start in stride(from: Self.joinTipsMax, to: tips.count, by: Self.joinTipsMax) {
+            let part = Array(tips[start..<min(start + Self.joinTipsMax, tips.count)])
+            link.session.send(
+                .tips(sync.number, part, final: false), in: .control, isUnasked: false)
+        }
     }
+
+    /// Tips in one `join_result`, so that it stays below the limit of a message.
+    private static let joinTipsMax = 2_048
 
     /// `join2`: writes the admission, with the keys in it.
     func joinRequest(_ request: JoinRequest, on link: PeerLink) throws(StorageError) {
@@ -167,9 +190,11 @@ extension NodeCore {
         if let refusal = refusal(of: id, invite, in: workspace) {
             return answerJoin(.init(code: refusal), on: link)
         }
-        let admission = try admit(request, devices, to: workspace)
-        guard let admission, workspace.evaluator.isValid(admission) else {
-            return answerJoin(.init(code: admission == nil ? .busy : .invalid), on: link)
+        guard Binding.isGood(request, devices, in: workspace) else {
+            return answerJoin(.init(code: .invalid), on: link)
+        }
+        guard let admission = try admit(request, devices, to: workspace) else {
+            return answerJoin(.init(code: .busy), on: link)
         }
         try admitted(admission, workspace, sync, on: link)
     }
@@ -232,7 +257,9 @@ extension NodeCore {
         answerJoin(
             .init(
                 code: .admitted, workspace: workspace.id,
-                tips: CoreReplica(core: self, workspace: workspace).tips(of: workspace.id),
+                tips: Array(
+                    CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
+                        .prefix(Self.joinTipsMax)),
                 admission: admission),
             on: link)
         guard let device = link.peer?.device else { return }

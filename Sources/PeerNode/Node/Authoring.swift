@@ -16,6 +16,7 @@ extension NodeCore {
 
     private func renewIncarnation() throws(StorageError) {
         guard let home else { return }
+        try write()
         storeIdentity?.incarnation = UInt32(truncatingIfNeeded: environment.random.number())
         try storeIdentity?.write(to: store.registry, home: home, using: environment.random)
         effects.append(.log(.warning, "clock.stepped_back"))
@@ -52,16 +53,16 @@ extension NodeCore {
     /// Signs and stores an authority operation under the strongest grant of this device.
     ///
     /// - Parameter payload: makes the payload once the operation's place is known.
-    /// - Returns: its id, or `nil` when this device may do nothing in the workspace.
+    /// - Returns: its id, or `nil` when this device may not do it; then nothing is written.
     func authorAuthority(
         in workspace: Workspace, grant: OperationID? = nil,
         _ payload: (AuthorityDraft) -> AuthorityPayload
     ) throws(StorageError) -> OperationID? {
         guard let home, let storeIdentity,
-            let grant = grant ?? workspace.evaluator.bestGrant(of: home.device),
+            let grant = grant
+                ?? workspace.evaluator.bestGrant(of: home.device, as: workspace.member),
             let current = workspace.currentKey
         else { return nil }
-        try write()
         // The clock may begin a new incarnation, so it is asked before the log is named.
         let timestamp = try nextTimestamp()
         let log = LogName(
@@ -78,8 +79,28 @@ extension NodeCore {
             draft: draft, device: home.device, keyID: current.id, key: current.key,
             random: environment.random)
         let signed = draft.signed(payload: payload(context).encoded, with: home.signing)
+        guard wouldBeValid(signed, in: workspace) else { return nil }
         try acceptOwn(signed, in: workspace, document: workspace.id)
         return signed.id
+    }
+
+    /// Tries an authority operation on a copy of the evaluator. What is written stays for ever,
+    /// at everybody's, so what would have no effect is not written at all.
+    private func wouldBeValid(_ operation: SignedOperation, in workspace: Workspace) -> Bool {
+        guard let payload = try? AuthorityPayload(decoding: operation.payload),
+            Binding.isGood(
+                payload, under: operation.header.grant, in: workspace, isRoot: false)
+        else { return false }
+        let header = operation.header
+        var trial = workspace.evaluator
+        _ = try? trial.add(
+            AuthOperation(
+                id: operation.id, device: header.device, incarnation: header.incarnation,
+                sequence: header.sequence, previous: header.previous,
+                dependencies: header.dependencies.map(\.id),
+                timestamp: header.timestamp.rawValue, grant: header.grant, isWellBound: true,
+                action: payload.action, cuts: payload.cuts))
+        return trial.isValid(operation.id)
     }
 
     /// At most 64 references; more concurrent heads than that are left to the next operation.
@@ -104,7 +125,8 @@ extension NodeCore {
         _ content: ContentPayload, to document: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         guard let home, let storeIdentity,
-            let grant = workspace.evaluator.contentGrant(of: home.device, leastRole: .member),
+            let grant = workspace.evaluator.contentGrant(
+                of: home.device, leastRole: .member, as: workspace.member),
             let current = workspace.currentKey
         else { return nil }
         try write()

@@ -22,10 +22,11 @@ extension NodeCore {
         let change = enter(
             operation.id, record, previous: operation.header.previous,
             dependencies: operation.header.dependencies.map(\.id), in: workspace)
-        try openKeys(of: payload, in: workspace)
+        let opened = try openKeys(of: payload, in: workspace)
         try settle(change, in: workspace)
         try keep(operation.id, branch, in: workspace, change)
         try foldDocuments(after: payload, operation.id, in: workspace, from: source)
+        try foldOpened(by: opened, in: workspace, from: source)
         if workspace.evaluator.isValid(operation.id) {
             try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
         }
@@ -58,7 +59,8 @@ extension NodeCore {
     ) -> AuthChange {
         workspace.authority[id] = record
         workspace.authorityOrder.append(id)
-        let isBound = Binding.isGood(record.payload, in: workspace, isRoot: record.isRoot)
+        let isBound = Binding.isGood(
+            record.payload, under: record.grant, in: workspace, isRoot: record.isRoot)
         let operation = AuthOperation(
             id: id, device: record.log.device, incarnation: record.log.incarnation,
             sequence: record.sequence, previous: previous, dependencies: dependencies,
@@ -84,57 +86,108 @@ extension NodeCore {
     }
 
     /// Opens the box that is for this device, if there is one and its key is new here.
+    ///
+    /// - Returns: the keys that were not held before.
     private func openKeys(
         of payload: AuthorityPayload, in workspace: Workspace
-    ) throws(StorageError) {
-        guard let home, let wrapped = payload.wrappedKeys else { return }
+    ) throws(StorageError) -> [KeyID] {
+        var opened: [KeyID] = []
+        guard let home, let wrapped = payload.wrappedKeys else { return opened }
         let prefix = [UInt8](home.device.bytes.prefix(8))
-        for wrap in wrapped.wraps where wrap.devicePrefix == prefix {
+        // One box is for us. Whoever writes thousands does not make us try them all.
+        for wrap in wrapped.wraps.lazy.filter({ $0.devicePrefix == prefix }).prefix(2) {
             guard let secrets = SealedBox.open(wrap.box, with: home.box), secrets.count == 64,
                 let key = SymmetricKey(untrusted: [UInt8](secrets[..<32]), lifetime: .long),
                 key.keyID == wrapped.key
             else { continue }
-            try take(
-                key, discovery: SymmetricKey([UInt8](secrets[32...]), lifetime: .long),
-                in: workspace)
+            let discovery = SymmetricKey([UInt8](secrets[32...]), lifetime: .long)
+            let isNamed = discoveryNames(of: workspace).contains(DiscoveryName.id(of: discovery))
+            if try take(key, discovery: isNamed ? discovery : nil, in: workspace) {
+                opened.append(key.keyID)
+            }
         }
+        return opened
+    }
+
+    /// The names of the discovery secrets that the workspace has: a box may hold anything, and
+    /// under a wrong secret nobody would find anybody.
+    private func discoveryNames(of workspace: Workspace) -> Set<[UInt8]> {
+        var names: Set<[UInt8]> = []
+        for id in workspace.authorityOrder {
+            switch workspace.authority[id]?.payload {
+            case .create(let create)?: names.insert(create.discoveryID)
+            case .rekey(let change)? where workspace.evaluator.isValid(id):
+                change.discoveryID.map { _ = names.insert($0) }
+            default: continue
+            }
+        }
+        return names
     }
 
     /// Stores an epoch key and a discovery secret, where they are new.
+    ///
+    /// - Returns: whether the epoch key was new.
+    @discardableResult
     func take(
-        _ key: SymmetricKey, discovery: SymmetricKey, in workspace: Workspace
-    ) throws(StorageError) {
-        guard let home else { return }
-        if workspace.keys[key.keyID] == nil {
+        _ key: SymmetricKey, discovery: SymmetricKey?, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let home else { return false }
+        let isNew = workspace.keys[key.keyID] == nil
+        if isNew {
             workspace.keys[key.keyID] = key
             try store.registry.setSecret(
                 home.seal(key.exposedCopy(), name: key.keyID.bytes, using: environment.random),
                 kind: .epochKey, id: key.keyID.bytes, workspace: workspace.number,
                 names: store.operations)
         }
+        guard let discovery else { return isNew }
         let id = DiscoveryName.id(of: discovery)
         if !workspace.discovery.contains(where: { DiscoveryName.id(of: $0) == id }) {
             workspace.discovery.append(discovery)
             try store.registry.setSecret(
                 home.seal(discovery.exposedCopy(), name: id, using: environment.random),
                 kind: .discovery, id: id, workspace: workspace.number, names: store.operations)
+            network.candidates = nil
         }
+        return isNew
     }
 
     // MARK: Verdicts
 
     /// Shows and hides what changed verdicts bear on.
     private func settle(_ change: AuthChange, in workspace: Workspace) throws(StorageError) {
+        guard !change.isEmpty else { return }
         workspace.contentLimits.removeAll()
         let changed = (change.becameValid + change.becameInvalid)
         let grants = Set(changed.flatMap { workspace.evaluator.grants(reachedBy: $0) } + changed)
-        for grant in grants.sorted() {
-            guard let number = store.operations.number(ofGrant: grant) else { continue }
-            try store.view.setHidden(!workspace.evaluator.isValid(grant), grant: number)
-            for document in store.operations.documents(ofWorkspace: workspace.number)
-            where document != workspace.id {
-                try rekeep(document, in: workspace)
+        let cited = grants.sorted().compactMap { grant in
+            store.operations.number(ofGrant: grant).map { (grant, $0) }
+        }
+        guard !cited.isEmpty else { return }
+        for (grant, number) in cited { try settleMessages(under: grant, number, in: workspace) }
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            try rekeep(document, in: workspace)
+        }
+        workspace.profiles = [:]
+        try loadProfiles(of: workspace)
+    }
+
+    /// Hides and shows messages as if the verdict had been there before they came.
+    private func settleMessages(
+        under grant: OperationID, _ number: Int64, in workspace: Workspace
+    ) throws(StorageError) {
+        let isValid = workspace.evaluator.isValid(grant)
+        try store.view.setHidden(!isValid, grant: number)
+        guard isValid else { return }
+        for row in try store.view.positions(underGrant: number) {
+            guard let stored = try store.operations.operation(row.position.arrival) else {
+                continue
             }
+            let isShown = try isContentValid(
+                grant: grant, log: stored.log, branch: stored.place.branch,
+                sequence: stored.place.sequence, in: workspace)
+            if !isShown { try store.view.hide(row.position, in: row.document) }
         }
     }
 
@@ -142,6 +195,8 @@ extension NodeCore {
     private func keep(
         _ id: OperationID, _ branch: Int64, in workspace: Workspace, _ change: AuthChange
     ) throws(StorageError) {
+        // What changes no verdict keeps nothing: it is cited by nobody yet.
+        guard !change.isEmpty else { return }
         if change.becameInvalid.isEmpty, change.becameValid == [id],
             let record = workspace.authority[id]
         {

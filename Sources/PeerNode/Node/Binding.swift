@@ -1,4 +1,5 @@
 import CRDTStore
+import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
@@ -6,8 +7,11 @@ import WorkspaceModel
 /// shown to hold which key (PROTOCOL.md, 4 "Binding"). A function of the operation and its past.
 enum Binding {
     /// Whether member ids, possession signatures and proofs in `payload` are good.
+    ///
+    /// - Parameter grant: the grant that the operation cites.
     static func isGood(
-        _ payload: AuthorityPayload, in workspace: Workspace, isRoot: Bool
+        _ payload: AuthorityPayload, under grant: OperationID, in workspace: Workspace,
+        isRoot: Bool
     ) -> Bool {
         switch payload {
         case .create(let create):
@@ -15,10 +19,31 @@ enum Binding {
                 && isMember(create.member, of: create.devices, salt: create.nonce)
         case .admit(let joiner, _, _, _), .request(let joiner):
             return isMember(joiner.member, of: joiner.devices, salt: workspace.id.bytes)
-                && isProven(joiner, in: workspace)
+                && isProven(
+                    joiner.proof, of: joiner.invite, joiner.member, joiner.devices, in: workspace)
+        case .addDevices(let devices, _, _):
+            // Nobody makes another's device an own one.
+            guard let member = workspace.evaluator.subject(ofGrant: grant) else { return false }
+            return arePossessed(devices, by: member, salt: salt(of: member, in: workspace))
         default:
             return true
         }
+    }
+
+    /// The create nonce for the creator, the workspace's id for everybody else.
+    private static func salt(of member: MemberID, in workspace: Workspace) -> [UInt8] {
+        let root = workspace.authority[OperationID(sameBytesAs: workspace.id)]?.payload
+        if case .create(let create)? = root, create.member == member { return create.nonce }
+        return workspace.id.bytes
+    }
+
+    /// Whether `join2` is good, judged before anything is written because of it.
+    static func isGood(
+        _ request: JoinRequest, _ devices: [DeviceEntry], in workspace: Workspace
+    ) -> Bool {
+        isMember(request.member, of: devices, salt: workspace.id.bytes)
+            && isProven(
+                request.proof, of: request.invite, request.member, devices, in: workspace)
     }
 
     /// The member that `device` is the first device of.
@@ -47,7 +72,13 @@ enum Binding {
     ) -> Bool {
         guard let first = devices.first, member == self.member(of: first.device, salt: salt)
         else { return false }
-        return devices.allSatisfy { entry in
+        return arePossessed(devices, by: member, salt: salt)
+    }
+
+    private static func arePossessed(
+        _ devices: [DeviceEntry], by member: MemberID, salt: [UInt8]
+    ) -> Bool {
+        devices.allSatisfy { entry in
             entry.device.signed(
                 possession(salt: salt, member: member, agreementKey: entry.agreementKey),
                 entry.possession)
@@ -55,15 +86,15 @@ enum Binding {
     }
 
     private static func isProven(
-        _ joiner: AuthorityPayload.Joiner, in workspace: Workspace
+        _ signature: Signature, of id: OperationID, _ member: MemberID, _ devices: [DeviceEntry],
+        in workspace: Workspace
     ) -> Bool {
-        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
+        guard case .invite(let invite)? = workspace.authority[id]?.payload,
             let key = DeviceID(untrusted: invite.publicKey)
         else { return false }
         let message = proof(
-            workspace: workspace.id, invite: joiner.invite, member: joiner.member,
-            devices: joiner.devices)
-        return key.signed(message, joiner.proof)
+            workspace: workspace.id, invite: id, member: member, devices: devices)
+        return key.signed(message, signature)
     }
 }
 

@@ -10,6 +10,12 @@ extension NodeCore {
         _ request: SubscriptionRequest, _ scope: CallScope
     ) throws(NodeError) -> SubscriptionObject {
         let filter = try filter(request, scope)
+        let open = subscriptions.subscriptions(of: scope.call.connection).count
+        guard open < Limits.controlSubscriptionsMax else {
+            throw NodeError(
+                .tooMany, "this connection has \(open) subscriptions already",
+                hint: "end one, or open another connection", reason: "control.subscriptions")
+        }
         let start = try start(request)
         let id = subscriptions.open(
             on: scope.call.connection, filter, after: start,
@@ -46,7 +52,7 @@ extension NodeCore {
     func acknowledge(
         name: String, cursor: String, _ scope: CallScope
     ) throws(NodeError) -> ReaderObject {
-        let sequence = try sequence(ofCursor: cursor)
+        let sequence = try sequence(ofCursor: cursor, field: "cursor")
         try stored { () throws(StorageError) in
             try write()
             try store.events.setReader(name, to: sequence, at: time.wall)
@@ -107,15 +113,17 @@ extension NodeCore {
             let at = time.wall &- min(time.wall, UInt64(max(duration, 0)))
             return try stored { () throws(StorageError) in try store.events.last(before: at) }
         }
-        return try sequence(ofCursor: since)
+        return try sequence(ofCursor: since, field: "since")
     }
 
-    private func sequence(ofCursor text: String) throws(NodeError) -> Int64 {
+    private func sequence(
+        ofCursor text: String, field: String
+    ) throws(NodeError) -> Int64 {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let sequence = Int64(parts[1]), sequence >= 0 else {
             throw NodeError(
                 .badRequest, "\(NodeError.quoted(text)) is no cursor, duration, 'all' or 'latest'",
-                reason: "bad_cursor", fields: [.init(name: "since", reason: "form")])
+                reason: "bad_cursor", fields: [.init(name: field, reason: "form")])
         }
         guard parts[0] == storeIdentity?.epoch ?? "e0", sequence <= store.events.newest else {
             let oldest = try stored { () throws(StorageError) in try store.events.oldest() - 1 }
@@ -199,7 +207,7 @@ extension NodeCore {
         var given: [(subscription: Int64, event: EventObject)] = []
         for stream in subscriptions.subscriptions(of: connection) where left > 0 {
             guard stream.sequence < store.events.newest else {
-                if let due = stream.keepaliveDue, due <= time.monotonic {
+                if stream.owesKeepalive {
                     given.append((stream.id, keepalive(of: stream)))
                     subscriptions.gave(stream.id, at: time.monotonic)
                 }

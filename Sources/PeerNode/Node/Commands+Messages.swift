@@ -4,8 +4,8 @@ import WorkspaceModel
 /// Sending and reading messages.
 extension NodeCore {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
+        if let made = try replay(scope) { return try replayedMessage(made) }
         let workspace: Workspace = try workspace(scope)
-        if let made = try replay(scope) { return try replayedMessage(made, in: workspace) }
         let channel = try channel(draft.channel, in: workspace)
         guard !channel.isArchived else {
             throw NodeError(
@@ -31,9 +31,8 @@ extension NodeCore {
             try MessageText.check(text)
             return text
         } catch {
-            throw NodeError(
-                .badRequest, "'text' \(error)", hint: "send it as a file, or in parts",
-                reason: "bad_text", fields: [.init(name: "text", reason: "form")])
+            throw .badText(
+                error, field: "text", hint: "send it as a file, or in parts", reason: "bad_text")
         }
     }
 
@@ -50,10 +49,15 @@ extension NodeCore {
         return row.thread ?? key
     }
 
-    private func replayedMessage(
-        _ made: [UInt8], in workspace: Workspace
-    ) throws(NodeError) -> Made<MessageObject> {
+    /// The message may be in another workspace than the one that is selected by now.
+    private func replayedMessage(_ made: [UInt8]) throws(NodeError) -> Made<MessageObject> {
         let arrival = made.reduce(0) { $0 << 8 | Int64($1) }
+        let stored = try stored { () throws(StorageError) in
+            try store.operations.operation(arrival)
+        }
+        guard let document = stored.flatMap({ store.operations.document($0.log.document) }),
+            let workspace = workspaces[document.workspace]
+        else { throw .internalFailure(reason: "replay") }
         return Made(try message(arrival: arrival, in: workspace), isReplayed: true)
     }
 

@@ -29,7 +29,7 @@ extension NodeCore {
     private func describe(_ device: DeviceID, _ object: inout PeerObject) {
         object.id = PublicID.device(device)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            if let standing = workspace.evaluator.members.first(where: {
+            if let standing = workspace.members.first(where: {
                 $0.devices.contains(device)
             }) {
                 object.member = person(standing.member, in: workspace)
@@ -106,6 +106,9 @@ extension NodeCore {
     func syncStatus(
         _ request: SyncStatusRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<SyncObject> {
+        if let channel = request.channel {
+            _ = try self.channel(channel, in: workspace(scope))
+        }
         var objects: [SyncObject] = []
         for link in network.ordered {
             guard let device = link.peer?.device else { continue }

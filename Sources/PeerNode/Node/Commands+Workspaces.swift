@@ -1,6 +1,19 @@
 import CRDTStore
 import WorkspaceModel
 
+extension NodeError {
+    /// A text that breaks a rule: the rule's sentence as the clause that a message is.
+    static func badText(
+        _ problem: TextProblem, field: String, hint: String?, reason: String
+    ) -> NodeError {
+        let sentence = problem.description
+        let clause = sentence.prefix(1).lowercased() + sentence.dropFirst().dropLast()
+        return NodeError(
+            .badRequest, "'\(field)': \(clause)", hint: hint, reason: reason,
+            fields: [.init(name: field, reason: "form")])
+    }
+}
+
 /// Identity, workspaces, channels and members, as commands ask for them.
 extension NodeCore {
     // MARK: Identity
@@ -31,9 +44,7 @@ extension NodeCore {
         do throws(TextProblem) {
             return try CheckedName(authored: name).text
         } catch {
-            throw NodeError(
-                .badRequest, "'\(field)' \(error)", hint: nil, reason: "bad_name",
-                fields: [.init(name: field, reason: "form")])
+            throw .badText(error, field: field, hint: nil, reason: "bad_name")
         }
     }
 
@@ -110,7 +121,7 @@ extension NodeCore {
         removed: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try workspace(scope)
-        let current = workspace.evaluator.members.map(\.member)
+        let current = workspace.members.map(\.member)
         var all = current
         if removed {
             all = []
@@ -133,15 +144,16 @@ extension NodeCore {
     func createChannel(
         _ draft: ChannelDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<ChannelObject> {
-        let workspace: Workspace = try workspace(scope)
         if let made = try replay(scope) {
-            guard let id = DocumentID(untrusted: made), let known = workspace.channels[id] else {
-                throw .internalFailure(reason: "replay")
-            }
+            guard let id = DocumentID(untrusted: made),
+                let workspace = workspaces.values.first(where: { $0.channels[id] != nil }),
+                let known = workspace.channels[id]
+            else { throw .internalFailure(reason: "replay") }
             return Made(
                 try stored { () throws(StorageError) in try object(of: known, in: workspace) },
                 isReplayed: true)
         }
+        let workspace: Workspace = try workspace(scope)
         guard !draft.isPrivate else {
             throw NodeError(
                 .unsupported, "this version has no private channels yet",

@@ -11,7 +11,8 @@ extension NodeCore {
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard let document = store.operations.document(log.document) else { return }
-        var kept = store.operations.branch(branch)?.kept
+        let before = store.operations.branch(branch)?.kept
+        var kept = before
         for item in appended {
             let header = item.operation.header
             let isValid = try isContentValid(
@@ -30,6 +31,15 @@ extension NodeCore {
                     isValid: isValid, source: source))
         }
         setKept(kept, of: branch, in: workspace)
+        guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
+            return
+        }
+        let first = before.map { $0.sequence + 1 } ?? own.forkSequence
+        let isPlain =
+            own.parent == nil && first == appended.first?.operation.header.sequence
+            && appended.allSatisfy { $0.operation.header.dependencies.isEmpty }
+        guard !isPlain, first <= tip.sequence else { return }
+        try keepCited(by: [(branch, first...tip.sequence)], of: log.document, in: workspace)
     }
 
     /// One operation on its way into the view.
@@ -163,7 +173,10 @@ extension NodeCore {
 
     /// Makes the kept tips of a content document anew, after verdicts changed.
     func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
-        for branch in store.operations.branches(in: document) {
+        let branches = store.operations.branches(in: document)
+        var tips: [Int64: LogBranch.KeptTip] = [:]
+        var ranges: [(branch: Int64, places: ClosedRange<UInt64>)] = []
+        for branch in branches {
             var tip: LogBranch.KeptTip?
             var sequence = branch.tipSequence
             while tip == nil, sequence >= branch.forkSequence,
@@ -179,19 +192,72 @@ extension NodeCore {
                 guard sequence > 0 else { break }
                 sequence -= 1
             }
-            setKept(tip, of: branch.number, in: workspace)
+            guard let tip else { continue }
+            tips[branch.number] = tip
+            ranges.append((branch.number, branch.forkSequence...tip.sequence))
         }
+        try close(&tips, with: ranges, in: document)
+        for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
+    }
+
+    /// Keeps, valid or not, what operations cite that are kept from now on: whoever takes those
+    /// over cannot store them without it.
+    private func keepCited(
+        by ranges: [(branch: Int64, places: ClosedRange<UInt64>)], of document: DocumentID,
+        in workspace: Workspace
+    ) throws(StorageError) {
+        let branches = store.operations.branches(in: document)
+        var tips: [Int64: LogBranch.KeptTip] = [:]
+        for branch in branches { tips[branch.number] = branch.kept }
+        try close(&tips, with: ranges, in: document)
+        for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
+    }
+
+    /// Raises `tips` until the past of everything below them is below them.
+    private func close(
+        _ tips: inout [Int64: LogBranch.KeptTip],
+        with ranges: [(branch: Int64, places: ClosedRange<UInt64>)], in document: DocumentID
+    ) throws(StorageError) {
+        var left = ranges
+        while let (number, range) = left.popLast() {
+            for place in try past(of: number, range, in: document) {
+                guard let owner = store.operations.branch(place.branch) else { continue }
+                let next = tips[owner.number].map { $0.sequence + 1 } ?? owner.forkSequence
+                guard next <= place.sequence else { continue }
+                tips[owner.number] = .init(sequence: place.sequence, id: place.link.id)
+                left.append((owner.number, next...place.sequence))
+            }
+        }
+    }
+
+    /// What these operations of a branch cite, and where the branch leaves its parent.
+    private func past(
+        of branch: Int64, _ range: ClosedRange<UInt64>, in document: DocumentID
+    ) throws(StorageError) -> [StoredPlace] {
+        var places: [StoredPlace] = []
+        for reference in try store.operations.dependencies(in: branch, range) {
+            try store.operations.find(reference, in: document).map { places.append($0) }
+        }
+        if range.lowerBound > 0, range.lowerBound == store.operations.branch(branch)?.forkSequence {
+            try store.operations.place(in: branch, at: range.lowerBound - 1)
+                .map { places.append($0) }
+        }
+        return places
     }
 
     // MARK: Folding again
 
     /// Folds a document whose channel, or whose key, became known after its operations.
+    ///
+    /// - Parameter key: only what this epoch key seals, `nil` for all of it.
     func refold(
-        _ document: DocumentID, in workspace: Workspace, from source: OperationSource
+        _ document: DocumentID, sealedUnder key: KeyID? = nil, in workspace: Workspace,
+        from source: OperationSource
     ) throws(StorageError) {
         guard let row = store.operations.document(document) else { return }
         var found: [(StoredOperation, ContentPayload)] = []
         try store.operations.forEachOperation(in: document) { (stored) throws(StorageError) in
+            guard key == nil || stored.entry.keyID == key else { return }
             if let content = try content(of: stored, in: workspace) {
                 found.append((stored, content))
             }
@@ -208,6 +274,22 @@ extension NodeCore {
                     id: stored.place.link.id, timestamp: stored.entry.timestamp,
                     grant: stored.entry.grant, device: stored.log.device, isValid: isValid,
                     source: source))
+        }
+    }
+
+    /// What came before the key that opens it is shown from now on.
+    func foldOpened(
+        by keys: [KeyID], in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard !keys.isEmpty else { return }
+        refreshChannels(of: workspace)
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id
+            && store.operations.document(document)?.kind != .unknown
+        {
+            for key in keys {
+                try refold(document, sealedUnder: key, in: workspace, from: source)
+            }
         }
     }
 

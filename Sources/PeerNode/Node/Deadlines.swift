@@ -12,11 +12,14 @@ extension NodeCore {
             link.agreementDue.map { deadlines.append($0) }
             deadlines += link.syncs.values.compactMap(\.deadline)
         }
-        network.registry.nextDeadline.map { deadlines.append($0) }
+        // What nothing is done about now must not keep the loop awake.
+        if mayDialPeers { network.registry.nextDeadline.map { deadlines.append($0) } }
         deadlines += network.contests.map(\.deadline)
         for join in network.joins {
             deadlines.append(join.deadline)
-            if join.stage == .searching, join.dial == nil, join.connection == nil {
+            if join.stage == .searching, join.dial == nil, join.connection == nil,
+                !join.addresses.isEmpty, !network.registry.isSuspended
+            {
                 deadlines.append(join.nextDial)
             }
         }
@@ -45,12 +48,19 @@ extension NodeCore {
             }
         }
         for contest in network.contests where contest.deadline <= now {
-            closeLoser(of: contest, answered: false)
+            try closeLoser(of: contest, answered: false)
         }
         network.contests.removeAll { $0.deadline <= now }
+        subscriptions.noteKeepalives(now: now)
         try expireJoins()
         dialWhenDue()
         announceWhenDue()
+    }
+
+    /// Without a workspace there is no secret to dial under.
+    private var mayDialPeers: Bool {
+        home != nil && !network.registry.isSuspended
+            && workspaces.values.contains { $0.standing == .member }
     }
 
     private func dialWhenDue() {
@@ -63,7 +73,7 @@ extension NodeCore {
             effects.append(.dial(number: network.nextJoinDial, address: address.text))
             network.nextJoinDial -= 1
         }
-        guard workspaces.values.contains(where: { $0.standing == .member }) else { return }
+        guard mayDialPeers else { return }
         for dial in network.registry.dialsDue(now: time.monotonic) {
             network.dials[dial.number] = dial.peer
             effects.append(.dial(number: dial.number, address: dial.address.text))

@@ -49,7 +49,7 @@ extension NodeCore {
         _ type: EventType, workspace: Workspace?, document: Int64? = nil, arrival: Int64? = nil,
         extra: [UInt8]? = nil, isBackfill: Bool = false
     ) throws(StorageError) {
-        try store.begin()
+        try write()
         try store.events.append(
             type: type.rawValue, at: time.wall, workspace: workspace?.number, document: document,
             arrival: arrival, extra: extra, isBackfill: isBackfill)
@@ -154,7 +154,7 @@ extension NodeCore {
         guard let channel = channel(event.document, in: workspace),
             let member = event.extra.flatMap(MemberID.init(untrusted:))
         else { return .null }
-        let role = workspace.evaluator.members.first { $0.member == member }?.role
+        let role = workspace.members.first { $0.member == member }?.role
         return [
             "channel": .string(PublicID.channel(channel.id)),
             "member": person(member, in: workspace).json,

@@ -10,21 +10,21 @@ enum OperationSource: Equatable {
     case peer(DeviceID, source: UInt64, isBackfill: Bool)
 
     /// They waited for what they cite, since a peer sent them.
-    case released(source: UInt64)
+    case released(source: UInt64, isBackfill: Bool)
 
     /// The number under which its waiting operations are counted.
     var number: UInt64 {
         switch self {
         case .ourselves: 0
-        case .peer(_, let source, _), .released(let source): source
+        case .peer(_, let source, _), .released(let source, _): source
         }
     }
 
     /// Whether bots should leave it alone.
     var isBackfill: Bool {
         switch self {
-        case .ourselves, .released: false
-        case .peer(_, _, let isBackfill): isBackfill
+        case .ourselves: false
+        case .peer(_, _, let isBackfill), .released(_, let isBackfill): isBackfill
         }
     }
 }
@@ -45,8 +45,36 @@ enum IngestOutcome: Equatable {
 struct AppendedRun {
     let workspace: Int64
     let branch: Int64
-    let run: OperationRun
-    let source: OperationSource
+    let log: LogName
+    /// Its last operation.
+    var tip: LogTip
+    /// The operations themselves where they are to be pushed: what this device wrote.
+    var own: OperationRun?
+
+    /// Payloads in one push, so that it stays far below what may wait unasked, in bytes.
+    static let pushedBytesMax = 64 * 1024
+
+    /// Takes up what this device wrote next on the same branch. A burst of messages is then one
+    /// push, with one signature to verify.
+    ///
+    /// - Returns: whether it did.
+    mutating func take(_ next: AppendedRun) -> Bool {
+        guard branch == next.branch, var run = own, let following = next.own,
+            following.firstSequence == run.firstSequence + UInt64(run.entries.count),
+            run.payloadByteCount + following.payloadByteCount <= Self.pushedBytesMax
+        else { return false }
+        own = nil
+        run.entries += following.entries
+        own = run
+        tip = next.tip
+        return true
+    }
+}
+
+extension OperationRun {
+    fileprivate var payloadByteCount: Int {
+        entries.indices.reduce(0) { $0 + entries[$1].payload.count }
+    }
 }
 
 /// The waist: every operation, our own and other people's, comes through `accept`.
@@ -60,9 +88,11 @@ extension NodeCore {
         let outcome = try acceptAll(of: run, in: workspace, from: source)
         // A queue and not recursion: what waits may be a long chain in reverse.
         while let guest = released.popLast() {
+            // Whoever brought it for one workspace has not brought it for another.
+            guard let own = workspaces[guest.workspace] else { continue }
             try acceptAll(
-                of: guest.run, in: workspace,
-                from: .released(source: guest.source))
+                of: guest.run, in: own,
+                from: .released(source: guest.source, isBackfill: guest.isBackfill))
         }
         return outcome
     }
@@ -85,7 +115,7 @@ extension NodeCore {
             switch try acceptOne(single, in: workspace, from: source) {
             case .stored(let count): stored += count
             case .known: break
-            case .waiting: return try park(run, from: offset, source)
+            case .waiting: return try park(run, from: offset, source, workspace)
             case .rejected(let rejection): return .rejected(rejection)
             }
         }
@@ -94,14 +124,15 @@ extension NodeCore {
 
     /// The entry at `offset` waits already; what follows it in the run waits for it.
     private func park(
-        _ run: OperationRun, from offset: Int, _ source: OperationSource
+        _ run: OperationRun, from offset: Int, _ source: OperationSource, _ workspace: Workspace
     ) throws(StorageError) -> IngestOutcome {
         let next = run.firstSequence + UInt64(offset) + 1
         let rest = OperationRun(
             log: run.log, firstSequence: next, entries: Array(run.entries.dropFirst(offset + 1)))
         if !rest.entries.isEmpty {
             let guest = WaitingRoom.Guest(
-                run: rest, source: source.number, arrived: time.monotonic)
+                run: rest, source: source.number, arrived: time.monotonic,
+                workspace: workspace.number, isBackfill: source.isBackfill)
             _ = waiting.admit(guest, until: .place(run.log, next - 1))
         }
         return .waiting
@@ -111,11 +142,10 @@ extension NodeCore {
     private func acceptOne(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
+        if belongsElsewhere(run, in: workspace) { return .known }
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
         if let missing = try missing(of: run, in: workspace) {
-            let guest = WaitingRoom.Guest(run: run, source: source.number, arrived: time.monotonic)
-            _ = waiting.admit(guest, until: missing)
-            return .waiting
+            return park(missing, run, in: workspace, from: source)
         }
         let position: RunPosition
         switch try place(run) {
@@ -123,27 +153,45 @@ extension NodeCore {
         case .success(let found): position = found
         }
         guard position.skipped < run.entries.count else { return .known }
-        let rest = OperationRun(
-            log: run.log, firstSequence: run.firstSequence + UInt64(position.skipped),
-            entries: Array(run.entries.dropFirst(position.skipped)))
+        var rest = run
+        if position.skipped > 0 {
+            rest = OperationRun(
+                log: run.log, firstSequence: run.firstSequence + UInt64(position.skipped),
+                entries: Array(run.entries.dropFirst(position.skipped)))
+        }
         let checked: [CheckedOperation]
         do throws(Rejection) {
             checked = try OperationChecks.check(rest, after: position.link)
         } catch {
             return .rejected(error)
         }
+        if let missing = try missing(inside: checked, of: run.log) {
+            return park(missing, run, in: workspace, from: source)
+        }
         try append(checked, of: run.log, at: position.place, in: workspace, from: source)
         return .stored(checked.count)
     }
 
-    /// Whether the run claims a document of another workspace, or puts content into the
-    /// authority document.
+    private func park(
+        _ missing: WaitingRoom.Missing, _ run: OperationRun, in workspace: Workspace,
+        from source: OperationSource
+    ) -> IngestOutcome {
+        let guest = WaitingRoom.Guest(
+            run: run, source: source.number, arrived: time.monotonic,
+            workspace: workspace.number, isBackfill: source.isBackfill)
+        _ = waiting.admit(guest, until: missing)
+        return .waiting
+    }
+
+    /// Whether the run claims a document of another workspace. It is passed over, and not held
+    /// against who brings it: a peer that is not in both workspaces cannot know.
+    private func belongsElsewhere(_ run: OperationRun, in workspace: Workspace) -> Bool {
+        guard let known = store.operations.document(run.log.document) else { return false }
+        return known.workspace != workspace.number
+    }
+
+    /// Whether the run puts content into the authority document, or the other way round.
     private func isOutOfScope(_ run: OperationRun, in workspace: Workspace) -> Bool {
-        if let known = store.operations.document(run.log.document),
-            known.workspace != workspace.number
-        {
-            return true
-        }
         let isAuthorityDocument = run.log.document == workspace.id
         return run.entries.contains {
             ($0.kind == OperationKind.authority.rawValue) != isAuthorityDocument
@@ -283,6 +331,27 @@ extension NodeCore {
         return nil
     }
 
+    /// What an operation of the run cites of its own log, and that is neither stored nor before it
+    /// in the run. Asked once the ids are known, for how a log is cut into runs decides nothing.
+    private func missing(
+        inside checked: [CheckedOperation], of log: LogName
+    ) throws(StorageError) -> WaitingRoom.Missing? {
+        guard checked.contains(where: { !$0.header.dependencies.isEmpty }) else { return nil }
+        var before: Set<OperationID> = []
+        for operation in checked {
+            for dependency in operation.header.dependencies
+            where dependency.device == log.device && dependency.incarnation == log.incarnation
+                && !before.contains(dependency.id)
+            {
+                guard try store.operations.find(dependency, in: log.document) != nil else {
+                    return .operation(dependency.id)
+                }
+            }
+            before.insert(operation.id)
+        }
+        return nil
+    }
+
     private func holds(
         _ dependency: OperationReference, in run: OperationRun, of workspace: Workspace
     ) throws(StorageError) -> Bool {
@@ -329,11 +398,22 @@ extension NodeCore {
             store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
         moved[workspace.number, default: []].insert(branch)
-        self.appended.append(
-            AppendedRun(
-                workspace: workspace.number, branch: branch, run: run(of: operations, in: log),
-                source: source))
+        noteAppended(operations, of: log, branch: branch, in: workspace, from: source)
         try releaseWaiting(for: appended, log: log, in: workspace)
+    }
+
+    private func noteAppended(
+        _ operations: [CheckedOperation], of log: LogName, branch: Int64, in workspace: Workspace,
+        from source: OperationSource
+    ) {
+        guard let last = operations.last else { return }
+        let next = AppendedRun(
+            workspace: workspace.number, branch: branch, log: log,
+            tip: LogTip(
+                log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id)),
+            own: source == .ourselves ? run(of: operations, in: log) : nil)
+        if let index = appended.indices.last, appended[index].take(next) { return }
+        appended.append(next)
     }
 
     private func run(of operations: [CheckedOperation], in log: LogName) -> OperationRun {

@@ -19,7 +19,8 @@ struct JoinAttempt {
         case syncing
     }
 
-    let call: CallID
+    /// Whose answer it is, and under which key.
+    let scope: CallScope
     let link: InviteLink
     /// Where to dial, in turn.
     private(set) var addresses: [PeerAddress]
@@ -39,8 +40,8 @@ struct JoinAttempt {
     /// The link it goes on over, once a dial has succeeded.
     var linkID: LinkID? { connection }
 
-    init(call: CallID, link: InviteLink, addresses: [PeerAddress], deadline: UInt64) {
-        self.call = call
+    init(scope: CallScope, link: InviteLink, addresses: [PeerAddress], deadline: UInt64) {
+        self.scope = scope
         self.link = link
         self.addresses = addresses
         self.deadline = deadline
@@ -76,6 +77,13 @@ struct JoinAttempt {
 
 extension NodeCore {
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        if let made = try replay(scope) {
+            guard let id = WorkspaceID(untrusted: made),
+                let known = workspaces.values.first(where: { $0.id == id })
+            else { throw .internalFailure(reason: "replay") }
+            let shown = try stored { () throws(StorageError) in try object(of: known) }
+            return .reply(Made(shown, isReplayed: true))
+        }
         let link: InviteLink
         do throws(InviteLink.Problem) { link = try InviteLink(draft.link) } catch {
             throw .inviteLink(error)
@@ -87,6 +95,7 @@ extension NodeCore {
                 try select(known)
                 return try object(of: known)
             }
+            try remember(scope, made: known.id.bytes)
             return .reply(shown.json)
         }
         guard !network.registry.isSuspended else {
@@ -106,7 +115,7 @@ extension NodeCore {
         }
         network.joins.append(
             JoinAttempt(
-                call: scope.call, link: link, addresses: link.hints,
+                scope: scope, link: link, addresses: link.hints,
                 deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0))))
         return .later
     }
@@ -130,7 +139,8 @@ extension NodeCore {
         switch result.code {
         case .open: try joinOpened(result, index, on: link)
         case .admitted:
-            guard let admission = result.admission, let number = network.joins[index].workspace,
+            guard network.joins[index].stage == .asked, let admission = result.admission,
+                let number = network.joins[index].workspace,
                 let sync = link.syncs[number]
             else { return try drop(link, because: LinkEnding("join.protocol")) }
             network.joins[index].stage = .admitted(admission)
@@ -336,8 +346,14 @@ extension NodeCore {
         _ index: Int, _ result: Result<JSONValue, NodeError>
     ) throws(StorageError) {
         let join = network.joins.remove(at: index)
-        effects.append(.answer(join.call, result))
-        guard case .failure = result else { return }
+        effects.append(.answer(join.scope.call, result))
+        guard case .failure = result else {
+            guard let id = join.workspace.flatMap({ workspaces[$0]?.id }) else { return }
+            do throws(NodeError) { try remember(join.scope, made: id.bytes) } catch {
+                if let failure { throw failure }
+            }
+            return
+        }
         if let id = join.linkID, let link = network.links[id] {
             try drop(link, because: LinkEnding("join.over"))
         }

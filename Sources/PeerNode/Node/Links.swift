@@ -94,12 +94,14 @@ extension NodeCore {
         _ wanted: [PeerSession.Effect], on link: PeerLink
     ) throws(StorageError) {
         for effect in wanted {
+            // What came behind the message because of which we hung up was never said.
+            if link.isClosing, !effect.isLast { continue }
             switch effect {
             case .write(let bytes): effects.append(.write(link.id, bytes))
             case .wantsAgreement: try grantAgreement(to: link)
             case .established(let peer): try established(link, peer)
             case .message(let message, _): try received(message, on: link)
-            case .pong: answeredPing(link)
+            case .pong: try answeredPing(link)
             case .close(let ending): try drop(link, because: ending)
             }
         }
@@ -119,6 +121,7 @@ extension NodeCore {
     private func established(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
         network.budget.closed(link: link.id.number)
         if peer.psk == .joining { return try joinEstablished(link, peer) }
+        try makeRoom(for: link)
         guard !network.registry.isBlocked(peer.device) else {
             return try drop(link, because: LinkEnding("auth.blocked"))
         }
@@ -134,6 +137,19 @@ extension NodeCore {
         }
         try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         effects.append(.log(.info, "peer.connected device=\(PublicID.device(peer.device))"))
+    }
+
+    /// Whoever knows a secret and is no member, with an old invite or as somebody who was removed,
+    /// can come as often as there are keys. The oldest such link goes.
+    private func makeRoom(for link: PeerLink) throws(StorageError) {
+        let strangers = network.ordered.filter { other in
+            other !== link && other.peer != nil && !other.session.isInitiator
+                && !other.syncs.values.contains { $0.standing == .full }
+        }
+        guard strangers.count >= Limits.strangerLinksMax, let oldest = strangers.first else {
+            return
+        }
+        try drop(oldest, because: LinkEnding("link.crowded"))
     }
 
     /// Whether a workspace is opened towards a peer: it is known there, or the peer has shown to
@@ -175,18 +191,18 @@ extension NodeCore {
             established: link.session.established ?? time.monotonic)
     }
 
-    private func answeredPing(_ link: PeerLink) {
+    private func answeredPing(_ link: PeerLink) throws(StorageError) {
         guard let index = network.contests.firstIndex(where: { $0.older.number == link.id.number })
         else { return }
         let contest = network.contests.remove(at: index)
-        closeLoser(of: contest, answered: true)
+        try closeLoser(of: contest, answered: true)
     }
 
-    func closeLoser(of contest: LinkContest, answered: Bool) {
+    func closeLoser(of contest: LinkContest, answered: Bool) throws(StorageError) {
         guard let number = contest.loser(answered: answered, now: time.monotonic),
             let loser = network.links[LinkID(number)]
         else { return }
-        try? drop(loser, because: LinkEnding("link.doubled"))
+        try drop(loser, because: LinkEnding("link.doubled"))
     }
 
     // MARK: Closing
@@ -225,21 +241,39 @@ extension NodeCore {
             }
             return
         }
-        guard network.links(to: peer.device).isEmpty else { return }
-        // A join that came to nothing made no peer of the other end.
-        if case .workspace = peer.psk {} else {
-            guard link.syncs.values.contains(where: { $0.standing == .full }) else { return }
-        }
+        // A link by an invite counts from the admission on; then its end is one as any other.
+        guard network.links(to: peer.device).isEmpty,
+            network.registry.peer(.device(peer.device))?.state == .connected
+        else { return }
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
             error: ending.word, now: time.monotonic, wallMilliseconds: time.wall,
             using: environment.random)
         network.isRegistryDirty = true
+        if isStranger(peer.device) { try forgetPeer(.device(peer.device)) }
         try record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
+    }
+
+    /// Whether nothing is worth remembering of a device: it is nobody's, and nowhere to be reached.
+    private func isStranger(_ device: DeviceID) -> Bool {
+        guard let peer = network.registry.peer(.device(device)), peer.addresses.isEmpty,
+            peer.state != .blocked
+        else { return false }
+        return !workspaces.values.contains { standing(of: device, in: $0) == .full }
     }
 
     /// The links that are open, for a host that has to close them all.
     var openLinks: [LinkID] { network.links.keys.sorted() }
+}
+
+extension PeerSession.Effect {
+    /// Whether it is carried out for a link that is over, too.
+    fileprivate var isLast: Bool {
+        switch self {
+        case .write, .close: true
+        case .wantsAgreement, .established, .message, .pong: false
+        }
+    }
 }
 
 extension AuthEvaluator {

@@ -136,7 +136,7 @@ final class NodeCore {
     ) throws(StorageError) {
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
-            if let refusal { try refuseWrites(method, refusal) }
+            if let refusal { try refuseWrites(method, arguments, refusal) }
             let command = try Command.method(method)
             if command.needs == .identity, home == nil { throw NodeError.noIdentity }
             switch try command.call(CommandContext(node: self, call: call), arguments) {
@@ -154,9 +154,16 @@ final class NodeCore {
         effects.append(.answer(call, result))
     }
 
-    private func refuseWrites(_ method: String, _ refusal: StorageError) throws(NodeError) {
-        let reads = [".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version"]
-        guard !reads.contains(where: { method.contains($0) }) else { return }
+    private func refuseWrites(
+        _ method: String, _ arguments: JSONObject, _ refusal: StorageError
+    ) throws(NodeError) {
+        let reads = [
+            ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
+            ".doctor", "events.",
+        ]
+        // The position of a named reader is written.
+        let isNamed = method == "events.ack" || arguments["name"] != nil
+        guard isNamed || !reads.contains(where: { method.contains($0) }) else { return }
         throw NodeError(storage: refusal)
     }
 
@@ -184,7 +191,9 @@ final class NodeCore {
                 environment.files.read(), facts: environment.files.storeFacts, storeID: known,
                 commitCounter: UInt64(max(store.commitCounter, 0)))
         }
-        try store.begin()
+        // A start that changes nothing writes nothing: on a full disk it could not be made.
+        let isWhole = try StoreIdentity.isKept(in: registry)
+        if verdict != .same || !isWhole { try store.begin() }
         let (identity, isFresh) = try StoreIdentity.load(
             from: registry, home: home, isNew: verdict != .same, using: environment.random)
         storeIdentity = identity

@@ -34,8 +34,9 @@ public final class NodeHost {
         for input in inputs { note(input) }
         do throws(StorageError) {
             if let writingStopped { core.refuseWriting(because: writingStopped) }
-            var effects: [NodeEffect] = []
             core.beginTurn(at: time)
+            // What the core had to say when it was made.
+            var effects = core.takeEffects()
             for input in inputs { effects += try core.handle(input) }
             effects += try core.endTurn()
             try store.commit()
@@ -100,7 +101,9 @@ public final class NodeHost {
         effects.append(.log(.error, "store \(error)"))
         do {
             store = try openStore()
-            let subscriptions = core.subscriptions
+            var subscriptions = core.subscriptions
+            // Those who waited were told to ask again.
+            subscriptions.waiters = []
             let former = core.network
             core = try NodeCore(environment: environment, store: store, at: time)
             core.subscriptions = subscriptions

@@ -49,7 +49,7 @@ extension NodeCore {
 
     /// The devices of a workspace's current members.
     func devices(of workspace: Workspace) -> [DeviceID] {
-        workspace.evaluator.members.flatMap(\.devices)
+        workspace.members.flatMap(\.devices)
     }
 
     // MARK: Our own addresses
@@ -80,9 +80,16 @@ extension NodeCore {
         var records = network.book.records(
             of: others, limit: 64, wallMilliseconds: time.wall)
         if let own = ownRecord() { records.insert(own, at: 0) }
-        guard !records.isEmpty else { return }
-        link.session.send(
-            .peers(sync.number, records), in: .control, isUnasked: false)
+        tell(records, sync, on: link)
+    }
+
+    /// In parts: 64 records of 16 long addresses each would be more than one message takes, and
+    /// who puts what into a record is not ours to say.
+    private func tell(_ records: [AddressRecord], _ sync: WorkspaceLink, on link: PeerLink) {
+        for start in stride(from: 0, to: records.count, by: 32) {
+            let part = Array(records[start..<min(start + 32, records.count)])
+            link.session.send(.peers(sync.number, part), in: .control, isUnasked: false)
+        }
     }
 
     /// Takes over addresses that a member told, and passes new ones on inside the workspace.
@@ -108,9 +115,7 @@ extension NodeCore {
                 continue
             }
             let news = fresh.filter { $0.device != other.peer?.device }
-            guard !news.isEmpty else { continue }
-            other.session.send(
-                .peers(sync.number, news), in: .control, isUnasked: false)
+            tell(news, sync, on: other)
         }
     }
 
@@ -186,7 +191,10 @@ extension NodeCore {
             network.nextBeacon <= time.monotonic, let port = network.listening.first?.port
         else { return }
         let keys = beaconKeys
-        guard !keys.isEmpty else { return }
+        guard !keys.isEmpty else {
+            network.nextBeacon = time.monotonic + 5_000
+            return
+        }
         let packet = BeaconPacket(
             port: port, keys: keys, turn: network.beaconTurn, wallMilliseconds: time.wall,
             using: environment.random)

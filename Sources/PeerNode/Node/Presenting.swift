@@ -10,7 +10,7 @@ extension NodeCore {
     }
 
     func object(of member: MemberID, in workspace: Workspace) -> MemberObject? {
-        let standing = workspace.evaluator.members.first { $0.member == member }
+        let standing = workspace.members.first { $0.member == member }
         guard let admission = admission(of: member, in: workspace) else { return nil }
         var object = MemberObject(
             id: PublicID.member(member), name: workspace.displayName(of: member),
@@ -43,7 +43,7 @@ extension NodeCore {
     func object(of workspace: Workspace) throws(StorageError) -> WorkspaceObject {
         refreshDigest(of: workspace)
         let create = workspace.authority[OperationID(sameBytesAs: workspace.id)]
-        let members = workspace.evaluator.members
+        let members = workspace.members
         var object = WorkspaceObject(
             id: PublicID.workspace(workspace.id), name: workspace.displayName,
             createdAt: Int64(create?.timestamp.milliseconds ?? 0),
@@ -90,29 +90,18 @@ extension NodeCore {
     // MARK: Channels
 
     func channel(_ number: Int64?, in workspace: Workspace) -> Workspace.Channel? {
-        workspace.channels.values.first { $0.number == number }
-    }
-
-    /// The names of channels as they are shown: of two with one name the later one gets a
-    /// suffix, and so does one whose name cannot be read yet.
-    func shownName(of channel: Workspace.Channel, in workspace: Workspace) -> String {
-        let suffix = String(PublicID.channel(channel.id).dropFirst(2).prefix(6))
-        guard let name = channel.name else { return "c_" + suffix }
-        let isTwin = workspace.channels.values.contains { other in
-            other.id != channel.id
-                && (other.rank.lamport, other.rank.id)
-                    < (channel.rank.lamport, channel.rank.id)
-                && other.name.map { NameFolding.matches($0, name) } == true
-        }
-        return isTwin ? "\(name)-\(suffix)" : name
+        number.flatMap { workspace.channelIndex.channel($0) }
     }
 
     func object(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> ChannelObject {
+        let id = PublicID.channel(channel.id)
+        let channels = workspace.channelIndex
         var object = ChannelObject(
-            id: PublicID.channel(channel.id), workspace: PublicID.workspace(workspace.id),
-            name: shownName(of: channel, in: workspace), createdAt: Int64(channel.createdAt))
+            id: id, workspace: PublicID.workspace(workspace.id),
+            name: channels.place(of: id).map { channels.names[$0] } ?? "",
+            createdAt: Int64(channel.createdAt))
         let followers = try followers(of: channel, in: workspace)
         object.isDefault = channel.isDefault
         object.description = channel.description
@@ -129,7 +118,7 @@ extension NodeCore {
     private func followers(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
-        let members = workspace.evaluator.members.filter { $0.role <= .member }.map(\.member)
+        let members = workspace.members.filter { $0.role <= .member }.map(\.member)
         if channel.isDefault { return members }
         let said = Set(try store.view.followers(of: channel.number))
         return members.filter { said.contains($0) }

@@ -16,7 +16,7 @@ extension NodeCore {
     func replay(_ scope: CallScope) throws(NodeError) -> [UInt8]? {
         guard let key = scope.key, let home else { return nil }
         let found = try stored { () throws(StorageError) in
-            try store.registry.made(name(of: key, home))
+            try store.registry.made(name(of: key, home), since: oldestKey)
         }
         guard let found else { return nil }
         guard found.body == body(of: key, home) else {
@@ -33,12 +33,15 @@ extension NodeCore {
         guard let key = scope.key, let home else { return }
         try stored { () throws(StorageError) in
             try write()
-            try store.registry.trimMade(before: time.wall &- min(time.wall, Self.keyMilliseconds))
+            try store.registry.trimMade(before: oldestKey)
             try store.registry.setMade(
                 .init(body: body(of: key, home), made: made), key: name(of: key, home),
                 at: time.wall)
         }
     }
+
+    /// Calls before this moment are forgotten, milliseconds since 1970.
+    private var oldestKey: UInt64 { time.wall &- min(time.wall, Self.keyMilliseconds) }
 
     private func name(of key: RepeatKey, _ home: HomeIdentity) -> [UInt8] {
         Hash.keyed(home.homeKey, Array("key".utf8), Array(key.method.utf8), [0], Array(key.word.utf8))

@@ -33,26 +33,22 @@ extension NodeCore {
     func channel(
         _ reference: ChannelReference, in workspace: Workspace
     ) throws(NodeError) -> Workspace.Channel {
-        let all = workspace.channels.values.sorted {
-            ($0.rank.lamport, $0.rank.id) < ($1.rank.lamport, $1.rank.id)
-        }
+        let channels = workspace.channelIndex
         switch reference {
         case .id(let id):
-            if let found = all.first(where: { PublicID.channel($0.id) == id }) { return found }
+            if let place = channels.place(of: id) { return channels.all[place] }
             throw .notFound("channel", id, field: "channel", hint: "wsx-node channel list --all")
         case .name(let name):
-            let found = all.filter {
-                NameFolding.matches(shownName(of: $0, in: workspace), name)
-            }
-            return try single(
-                found, name, "channel", names: all.map { shownName(of: $0, in: workspace) },
+            let found = try single(
+                channels.matching(name), name, "channel", names: channels.names,
                 hint: "wsx-node channel list --all"
             ) {
                 [
-                    "id": .string(PublicID.channel($0.id)),
-                    "name": .string(shownName(of: $0, in: workspace)),
+                    "id": .string(PublicID.channel(channels.all[$0].id)),
+                    "name": .string(channels.names[$0]),
                 ]
             }
+            return channels.all[found]
         case .direct:
             throw NodeError(
                 .unsupported, "this version has no direct conversations yet",
@@ -61,14 +57,15 @@ extension NodeCore {
     }
 
     private func single<Item>(
-        _ found: [Item], _ name: String, _ what: String, names: [String], hint: String,
+        _ found: [Item], _ name: String, _ what: String, names: @autoclosure () -> [String],
+        hint: String,
         _ candidate: (Item) -> JSONValue
     ) throws(NodeError) -> Item {
         if found.count > 1 {
             throw .ambiguous(name, candidates: found.map(candidate), field: what)
         }
         guard let only = found.first else {
-            let similar = Similarity.nearest(to: name, in: names)
+            let similar = Similarity.nearest(to: name, in: names())
             throw .notFound(
                 what, name, field: what,
                 hint: similar.map { "did you mean \(NodeError.quoted($0))?" } ?? hint)

@@ -31,6 +31,14 @@ struct StoreIdentity: Sendable {
         return (fresh, true)
     }
 
+    /// Whether the store has an identity that may be gone on with.
+    static func isKept(in registry: RegistryStore) throws(StorageError) -> Bool {
+        for name in ["store", "incarnation", "epoch", "static"] {
+            guard try registry.value(name) != nil else { return false }
+        }
+        return true
+    }
+
     private static func read(
         from registry: RegistryStore, home: HomeIdentity
     ) throws(StorageError) -> StoreIdentity? {

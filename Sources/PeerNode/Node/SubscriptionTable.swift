@@ -11,6 +11,8 @@ struct SubscriptionTable {
         let keepalive: UInt64?
         /// When it was given something last, on the monotonic clock.
         var lastGiven: UInt64
+        /// Whether it gets a sign of life as soon as its connection takes one.
+        var owesKeepalive = false
 
         /// When its next sign of life is due.
         var keepaliveDue: UInt64? { keepalive.map { lastGiven &+ $0 } }
@@ -57,7 +59,20 @@ struct SubscriptionTable {
         subscriptions[id]?.sequence = sequence
     }
 
-    mutating func gave(_ id: Int64, at now: UInt64) { subscriptions[id]?.lastGiven = now }
+    mutating func gave(_ id: Int64, at now: UInt64) {
+        subscriptions[id]?.lastGiven = now
+        subscriptions[id]?.owesKeepalive = false
+    }
+
+    /// Notes the signs of life that are due. Their deadlines move on, whether or not the
+    /// connection takes anything now: a reader that stopped must not keep the loop awake.
+    mutating func noteKeepalives(now: UInt64) {
+        for (id, stream) in subscriptions {
+            guard let due = stream.keepaliveDue, due <= now else { continue }
+            subscriptions[id]?.owesKeepalive = true
+            subscriptions[id]?.lastGiven = now
+        }
+    }
 
     /// Ends a stream of this connection; `false` when it has none of that number.
     mutating func close(_ id: Int64, on connection: UInt64) -> Bool {

@@ -42,6 +42,10 @@ extension NodeCore {
                 .workspaceResult(tag: opening.tag, .unknown), in: .control, isUnasked: false)
             return
         }
+        // One number for each workspace is what an honest peer needs.
+        guard link.theirNumbers.count < 1_024 || link.theirNumbers[opening.workspace] != nil else {
+            return try drop(link, because: LinkEnding("sync.violation", "too many numbers"))
+        }
         link.theirNumbers[opening.workspace] = workspace.number
         if link.syncs[workspace.number] == nil {
             guard isShared(workspace, withLink: link, peer) else {
@@ -86,7 +90,8 @@ extension NodeCore {
     func openSync(
         _ workspace: Workspace, on link: PeerLink, as wanted: SyncSession.Standing? = nil
     ) throws(StorageError) -> WorkspaceLink? {
-        guard let peer = link.peer, let home, link.syncs[workspace.number] == nil else {
+        guard let peer = link.peer, let home, !link.isClosing, link.syncs[workspace.number] == nil
+        else {
             return link.syncs[workspace.number]
         }
         let standing = wanted ?? standing(of: peer.device, in: workspace)
@@ -164,7 +169,7 @@ extension NodeCore {
             }
         case .setDeadline(let deadline): sync.deadline = deadline
         case .close(let violation):
-            try drop(link, because: LinkEnding("sync.violation", "\(violation)"))
+            try drop(link, because: LinkEnding(violation))
         }
     }
 
@@ -256,16 +261,12 @@ extension NodeCore {
     private func tell(
         _ sync: WorkspaceLink, on link: PeerLink, _ stored: [AppendedRun], _ moved: Set<Int64>
     ) throws(StorageError) {
-        for run in stored where run.workspace == sync.workspace && run.source == .ourselves {
-            guard let branch = store.operations.branch(run.branch),
-                let last = run.run.lastSequence,
-                let id = try store.operations.place(in: run.branch, at: last)?.link.id
-            else { continue }
-            let tip = LogTip(log: branch.log, sequence: last, id: Identifier16(prefixOf: id))
-            try feed(.appended(run.run, tip: tip), to: sync, on: link)
+        for appended in stored where appended.workspace == sync.workspace {
+            guard let run = appended.own else { continue }
+            try feed(.appended(run, tip: appended.tip), to: sync, on: link)
         }
         // What this device wrote was told as `appended` already.
-        let own = Set(stored.filter { $0.source == .ourselves }.map(\.branch))
+        let own = Set(stored.filter { $0.own != nil }.map(\.branch))
         let tips = moved.subtracting(own).sorted()
             .compactMap { store.operations.branch($0)?.announcement }
         let answered = sync.ingested
@@ -287,7 +288,7 @@ extension NodeCore {
     /// A new grant, or the end of one, changes what peers may do on their links.
     private func standingsMayHaveChanged(_ stored: [AppendedRun]) throws(StorageError) {
         let changed = Set(
-            stored.filter { workspaces[$0.workspace]?.id == $0.run.log.document }
+            stored.filter { workspaces[$0.workspace]?.id == $0.log.document }
                 .map(\.workspace))
         guard !changed.isEmpty else { return }
         network.candidates = nil

@@ -17,19 +17,19 @@ final class Workspace {
     var joined: UInt64
 
     /// Who may do what.
-    var evaluator = AuthEvaluator()
+    var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
     /// The stored authority operations by id.
-    var authority: [OperationID: AuthorityRecord] = [:]
+    var authority: [OperationID: AuthorityRecord] = [:] { didSet { derived = Derived() } }
     /// The ids of `authority` in the order of arrival.
     var authorityOrder: [OperationID] = []
     /// Epoch keys that are held.
-    var keys: [KeyID: SymmetricKey] = [:]
+    var keys: [KeyID: SymmetricKey] = [:] { didSet { derived = Derived() } }
     /// Discovery secrets that are held, newest last.
     var discovery: [SymmetricKey] = []
     /// Public channels by document.
-    var channels: [DocumentID: Channel] = [:]
+    var channels: [DocumentID: Channel] = [:] { didSet { derived.channels = nil } }
     /// What members say they are called, with the register's (hlc, id).
-    var profiles: [MemberID: Profile] = [:]
+    var profiles: [MemberID: Profile] = [:] { didSet { derived = Derived() } }
     /// Everything kept, for comparing with peers.
     var digest = WorkspaceDigest()
     /// Documents whose kept tips moved since the digest was made.
@@ -44,6 +44,18 @@ final class Workspace {
     var contentLimits: [LimitPlace: ContentLimit] = [:]
     /// Who is behind the grant with this number.
     var grantSubjects: [Int64: MemberID] = [:]
+
+    /// What was worked out from the fields above, until one of them changes. Each is linear in the
+    /// size of the workspace and asked for with every message.
+    private struct Derived {
+        var members: [MemberStanding]?
+        var names: [MemberID: String] = [:]
+        var channels: ChannelIndex?
+        /// `nil` while it was not looked for; the inner one where there is none.
+        var currentKey: KeyID??
+    }
+
+    private var derived = Derived()
 
     /// One authority operation, as far as others than the evaluator need it.
     struct AuthorityRecord {
@@ -112,9 +124,32 @@ final class Workspace {
         return key
     }
 
+    /// Everybody who may act now, in the order of their ids.
+    var members: [MemberStanding] {
+        if let known = derived.members { return known }
+        let members = evaluator.members
+        derived.members = members
+        return members
+    }
+
+    /// The channels by name and by number.
+    var channelIndex: ChannelIndex {
+        if let known = derived.channels { return known }
+        let index = ChannelIndex(channels)
+        derived.channels = index
+        return index
+    }
+
     /// The epoch key for what is written now: of the keys that valid operations made and we
     /// hold, the one with the largest (lam, id).
     var currentKey: (id: KeyID, key: SymmetricKey)? {
+        let id = derived.currentKey ?? newestKey
+        derived.currentKey = id
+        guard let id, let key = keys[id] else { return nil }
+        return (id, key)
+    }
+
+    private var newestKey: KeyID? {
         var best: (rank: (UInt64, OperationID), id: KeyID)?
         for id in authorityOrder {
             guard let keyID = authority[id]?.payload.newKey, keys[keyID] != nil,
@@ -123,8 +158,7 @@ final class Workspace {
             if let known = best, known.rank > (lamport, id) { continue }
             best = ((lamport, id), keyID)
         }
-        guard let id = best?.id, let key = keys[id] else { return nil }
-        return (id, key)
+        return best?.id
     }
 
     /// The name in a field of an authority operation, or `nil` while its key is not held.
@@ -161,6 +195,13 @@ final class Workspace {
 
     /// What a member is called: the own word, else what the admission says.
     func displayName(of member: MemberID) -> String {
+        if let known = derived.names[member] { return known }
+        let name = admittedName(of: member)
+        derived.names[member] = name
+        return name
+    }
+
+    private func admittedName(of member: MemberID) -> String {
         if let profile = profiles[member] { return profile.name }
         for id in authorityOrder {
             if case .admit(let joiner, _, _, _)? = authority[id]?.payload,
@@ -190,7 +231,7 @@ final class Workspace {
     }
 
     /// Our role, `nil` when we are not a member (any more).
-    var ownRole: Role? { evaluator.members.first { $0.member == member }?.role }
+    var ownRole: Role? { members.first { $0.member == member }?.role }
 }
 
 extension AuthorityPayload {

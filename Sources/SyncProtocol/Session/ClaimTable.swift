@@ -54,8 +54,9 @@ struct ClaimTable: Sendable {
         let log = tip.log
         let point = LogPoint(tip)
         let start = ownSequence.map { $0 &+ 1 } ?? 0
-        let missing = tip.sequence >= start ? tip.sequence - start : 0
-        let amount = min(max(missing, 1), Self.behindMax)
+        // The tip itself is missing too, so at least one is.
+        let before = tip.sequence >= start ? tip.sequence - start : 0
+        let amount = min(before, Self.behindMax - 1) + 1
         if var claim = claims[log] {
             guard !claim.targets.contains(point) else { return true }
             // A higher place of the same branch replaces the lower one when that has come.
@@ -65,6 +66,8 @@ struct ClaimTable: Sendable {
             claim.behind = max(claim.behind, amount)
             behind += claim.behind
             claims[log] = claim
+            // Something new is worth another question; else one late answer ends the log here.
+            if claim.state == .ignored { set(.queued, of: log, isAuthority: isAuthority) }
             return true
         }
         guard claims.count < Limits.rememberedTipsMax else { return false }

@@ -198,8 +198,15 @@ extension SyncSession {
         peerRefuses = true
         effects.append(.refused(refusal))
         guard refusal == .authorityOnly, standing == .full else { return }
+        // In parts: a member can make the document have more logs than one message takes.
         let tips = replica.tips(of: replica.authorityDocument)
-        send(.tips(configuration.workspace, tips, final: true), .control)
+        var start = 0
+        repeat {
+            let end = min(start + Self.tipsPerMessage, tips.count)
+            let part = [LogTip](tips[start..<end])
+            send(.tips(configuration.workspace, part, final: end == tips.count), .control)
+            start = end
+        } while start < tips.count
     }
 
     /// When the roots are compared next, if there is anything to learn from it.

@@ -24,8 +24,9 @@ struct Outstanding: Sendable {
 
 /// Asking for what the peer announced (PROTOCOL.md, 5.4, step 3).
 extension SyncSession {
-    /// Bytes of one pull's items, so that the message keeps below its limit.
-    private static let itemBytesMax = 192 * 1024
+    /// Bytes of items above which no more logs go into a pull. The last one may have 8 targets with
+    /// 520 places each, 117 KiB, and the message has to stay below its limit with it.
+    private static let itemBytesMax = 128 * 1024
     /// Operations that one answer may bring: asking for more only repeats the question.
     private static let operationsPerPull: UInt64 = 8_192
     /// Pulls that a peer may leave unanswered.
@@ -266,11 +267,17 @@ extension SyncSession {
 
 extension Outstanding {
     /// Whether `runs` are of the logs that were asked for, and none goes past its target.
+    ///
+    /// A run ends on a signature that its sender has verified. The target, such as the last
+    /// operation that a removal leaves, need not have one; then the run goes on to the next, which
+    /// lies in the same segment.
     func covers(_ runs: [OperationRun]) -> Bool {
         runs.allSatisfy { run in
             guard let target = highest[run.log], run.firstSequence <= target else { return false }
-            return UInt64(run.entries.count) <= target - run.firstSequence + 1
-                || target == .max
+            let (end, overflows) = run.firstSequence.addingReportingOverflow(
+                UInt64(run.entries.count))
+            guard !overflows, end > 0 else { return false }
+            return (end - 1) / Limits.segmentLength <= target / Limits.segmentLength
         }
     }
 }

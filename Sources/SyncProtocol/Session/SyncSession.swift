@@ -225,7 +225,14 @@ public struct SyncSession: Sendable {
         case .announced(let tips): claim(tips, replica: replica)
         case .standingChanged(let standing):
             guard standing != self.standing else { break }
-            if standing != .full { giveBack(planner: &planner) }
+            if standing != .full {
+                giveBack(planner: &planner)
+                // Who lost the grant is not told of what came since.
+                gathered = []
+                gatherDeadline = nil
+                outgoing = [:]
+                ahead = 0
+            }
             open(as: standing, replica: replica)
         case .sendQueueLevel(let unasked, let asked):
             unaskedUnsent = unasked

@@ -73,6 +73,8 @@ public enum Limits {
     public static let handshakeMilliseconds: UInt64 = 5_000
     /// Handshakes under way in all.
     public static let halfOpenMax = 64
+    /// Accepted links of peers that have no grant here (yet).
+    public static let strangerLinksMax = 64
     /// Handshakes under way from one address.
     public static let halfOpenPerAddressMax = 8
     /// Key agreements a second that strangers may cost us.
@@ -100,6 +102,8 @@ public enum Limits {
     public static let controlLineBytesMax = 1024 * 1024
     /// Control connections at a time.
     public static let controlClientsMax = 64
+    /// Streams of events on one control connection: each is looked at whenever something happens.
+    public static let controlSubscriptionsMax = 64
     /// Requests of one connection that wait for an answer.
     public static let controlRequestsPendingMax = 256
     /// An idempotency key, in bytes.

@@ -89,6 +89,32 @@ import WorkspaceTestKit
         #expect(winding.bucketBytes() == straight.bucketBytes(), "WSX_SEED=\(seed)")
     }
 
+    // Which branch of a fork is the other's parent depends on which came first.
+    @Test func `says nothing of a kept tip that another one has in its past`() throws {
+        let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
+        var trunk = WrittenLog(by: TestDevice(1), in: document)
+        trunk.writeMany(4)
+        var fork = trunk.fork(after: 2)
+        fork.write([8])
+        var roots: Set<SetDigest> = []
+        for forkComesFirst in [false, true] {
+            let store = try NodeStore.inMemory()
+            let (first, second) = forkComesFirst ? (fork, trunk) : (trunk, fork)
+            let (older, _) = try StoredLog.put(first, in: store)
+            let (newer, _) = try StoredLog.put(
+                second, 2..<second.operations.count, in: store, at: .fork(of: older, at: 2))
+            // Only the short branch is valid behind the fork.
+            let (short, long) = forkComesFirst ? (older, newer) : (newer, older)
+            store.operations.setKept(.init(sequence: 2, id: fork.operations[2].id), of: short)
+            store.operations.setKept(
+                forkComesFirst ? nil : .init(sequence: 1, id: trunk.operations[1].id), of: long)
+            var digest = WorkspaceDigest()
+            digest.update(document, tips: store.operations.branches(in: document))
+            roots.insert(digest.root())
+        }
+        #expect(roots.count == 1)
+    }
+
     @Test func `changes with every part of every tip`() throws {
         let document = DocumentID([UInt8](repeating: 9, count: 32))
         let base: [Tip] = [(1, 1, 5, 1), (2, 1, 5, 2)]

@@ -18,9 +18,26 @@ final class MemoryIO: ProgramIO {
     /// Events that a daemon gives after each subscription, and then ends the connection.
     var events: [EventObject] = []
     var startedWith: [String]?
+    /// What was shown through a pager, and by which command.
+    var paged: [(text: String, command: String)] = []
+    /// Whether pagers can be run.
+    var hasPager = true
+    /// What somebody types when asked.
+    var answer: String?
+    var waited: Int64 = 0
 
     func print(_ text: String) { output += text }
     func printError(_ text: String) { errors += text }
+    func page(_ text: String, through command: String) -> Bool {
+        if hasPager { paged.append((text, command)) }
+        return hasPager
+    }
+    func ask(_ question: String) -> String? {
+        errors += question
+        return answer
+    }
+    func pause(milliseconds: Int64) { waited += milliseconds }
+    func exists(_ path: String) -> Bool { files[path] != nil }
     func readInput(limit: Int) -> [UInt8] { Array(input.prefix(limit + 1)) }
     func zoneMinutes(at milliseconds: Int64) -> Int64 { 60 }
 

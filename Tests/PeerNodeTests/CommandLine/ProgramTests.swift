@@ -58,13 +58,13 @@ import WorkspaceModel
         #expect(io.output == "m_01hx9t4c  held by 1 device\n")
         #expect(io.node?.asked == ["send name(\"general\") hi text"])
         #expect(io.run("workspace", "show", environment: ["WSX_NODE_WORKSPACE": "acme"]) == 0)
-        #expect(io.run("workspace", "show", "-w", "w_c9f04t1e") == 0)
+        #expect(io.run("workspace", "show", "-w", "w_c9f04t1e000000000000000000") == 0)
         #expect(io.run("workspace", "show") == 0)
         let asked = io.node?.asked.suffix(3) ?? []
         #expect(
             Array(asked) == [
                 "workspace Optional(PeerNode.WorkspaceReference.name(\"acme\"))",
-                "workspace Optional(PeerNode.WorkspaceReference.id(\"w_c9f04t1e\"))",
+                "workspace Optional(PeerNode.WorkspaceReference.id(\"w_c9f04t1e000000000000000000\"))",
                 "workspace nil",
             ])
     }
@@ -107,7 +107,8 @@ import WorkspaceModel
         io.node = nil
         #expect(io.run("up", "--name", "Mina", "-w", "acme", "--listen", "127.0.0.1:0") == 0)
         #expect(io.startedWith == ["--listen", "127.0.0.1:0"])
-        #expect(io.node?.asked == ["identity", "select name(\"acme\")"])
+        let asked = io.node?.asked ?? []
+        #expect(asked.prefix(2) == ["identity", "select name(\"acme\")"])
         io.startedWith = nil
         #expect(io.run("up") == 0)
         #expect(io.startedWith == nil)

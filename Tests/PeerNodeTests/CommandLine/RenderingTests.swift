@@ -36,7 +36,10 @@ import WorkspaceModel
                         $0.value < 0x20 && $0.value != 10 && $0.value != 9
                     })
                 #expect(!io.output.unicodeScalars.contains { (0x7F...0x9F).contains($0.value) })
-                let expected = flags.isEmpty ? 2 : 1
+                // A message may have lines, and each further one stands under its text.
+                let lines = text.utf8.split(separator: 0x0A)
+                let expected = flags.isEmpty ? 1 + lines.count : 1
+                if flags.isEmpty, lines.count > 1 { #expect(io.output.contains("\n      ")) }
                 #expect(io.output.utf8.split(separator: 0x0A).count == expected)
             }
         }

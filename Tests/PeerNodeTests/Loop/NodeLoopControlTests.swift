@@ -174,6 +174,26 @@ import WorkspaceModel
         }
     }
 
+    @Test func `gives a new reader the events that are there, with nothing else to wake it`() throws
+    {
+        try withLoop { test in
+            test.host.onInput = { input in
+                guard case .call(let call, _, _) = input else { return [] }
+                test.host.subscribers = [call.connection]
+                test.host.pendingEvents = [
+                    EventObject(sequence: 1, cursor: "e1.1", at: 0, type: "t", data: [:])
+                ]
+                return [.answer(call, .success(["subscription": 1]))]
+            }
+            let client = try test.client()
+            client.call("events.subscribe")
+            try test.run { !test.host.subscribers.isEmpty }
+            // In the step of the answer, since a second one would wait.
+            #expect(test.host.pendingEvents.isEmpty)
+            #expect(client.lines().count == 2)
+        }
+    }
+
     @Test func `hands the last answers out when it is told to stop, and owns up to the others`()
         throws
     {

@@ -222,8 +222,6 @@ import WorkspaceTestKit
     }
 
     @Test func `tells a member of an ended grant why`() throws {
-        // Nothing of this build removes people yet; an invite that is revoked while somebody
-        // comes in by it elsewhere does the same. See `Content of a grant that ends`.
         let ended = try EndedGrant()
         let error = try ended.joiner.refused(
             "message.send", ["channel": "general", "text": "still here?"])

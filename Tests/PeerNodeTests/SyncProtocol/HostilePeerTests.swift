@@ -21,7 +21,7 @@ import WorkspaceModel
 
     static let answers: [(name: String, run: OperationRun)] = [
         ("another log", LoneSession.run(LoneSession.tip(2).log)),
-        ("past the target", LoneSession.run(LoneSession.tip(1).log, first: 0, count: 5)),
+        ("past the target", LoneSession.run(LoneSession.tip(1).log, first: 0, count: 1_025)),
         ("behind the target", LoneSession.run(LoneSession.tip(1).log, first: 4)),
     ]
 
@@ -37,6 +37,40 @@ import WorkspaceModel
             &planner)
         #expect(effects.violation == .unasked, "\(Self.answers[index].name)")
         #expect(planner.count == 0, "its logs are free for others")
+    }
+
+    // A kept tip need not have a signature that the sender verified; its run then ends behind it.
+    @Test func `may go on to the next verified signature of the target's segment`() throws {
+        var (lone, planner) = opened()
+        let tip = LoneSession.tip(1, sequence: 3)
+        let asked = lone.give(.received(.tips(4, [tip], final: true)), &planner)
+        let request = try #require(asked.pulls.first).request
+        let run = LoneSession.run(tip.log, first: 0, count: 9)
+        let effects = lone.give(
+            .received(.operations(4, request: request, [run], isComplete: true)), &planner)
+        #expect(effects.violation == nil)
+        #expect(effects.contains(.ingest([run], answering: request)))
+    }
+
+    @Test func `is asked again when it announces more of a log that it did not deliver`() throws {
+        var (lone, planner) = opened()
+        let asked = lone.give(
+            .received(.tips(4, [LoneSession.tip(1, sequence: 3)], final: true)), &planner)
+        let request = try #require(asked.pulls.first).request
+        let empty = SyncMessage.operations(4, request: request, [], isComplete: true)
+        #expect(lone.give(.received(empty), &planner).pulls.isEmpty)
+        let more = LoneSession.tip(1, sequence: 4)
+        #expect(lone.give(.received(.tips(4, [more], final: false)), &planner).pulls.count == 1)
+    }
+
+    @Test func `is not told what came before its grant ended`() throws {
+        var (lone, planner) = opened()
+        _ = lone.give(
+            .stored([LoneSession.tip(7)], waiting: [], answering: nil), &planner)
+        _ = lone.give(.standingChanged(.removed), &planner)
+        lone.now += 10_000
+        let said = lone.give(.deadline, &planner).messages
+        #expect(said.isEmpty, "\(said)")
     }
 
     @Test func `is closed when it answers twice`() throws {
@@ -62,6 +96,16 @@ import WorkspaceModel
         let digest = SyncMessage.workspaceDigest(4, buckets: [UInt8](repeating: 1, count: 4_096))
         #expect(lone.give(.received(digest), &planner).violation == nil)
         #expect(lone.give(.received(digest), &planner).violation == .outOfTurn)
+    }
+
+    @Test func `is none that answers an opening after our standing changed`() {
+        var lone = LoneSession()
+        var planner = PullPlanner()
+        // The admitting peer says its root before we know that we are admitted.
+        _ = lone.open(&planner, as: .authorityOnly)
+        _ = lone.give(.standingChanged(.full), &planner)
+        let digest = SyncMessage.workspaceDigest(4, buckets: [UInt8](repeating: 1, count: 4_096))
+        #expect(lone.give(.received(digest), &planner).violation == nil)
     }
 
     @Test func `is closed for endless answers to one digest`() {

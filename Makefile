@@ -1,0 +1,49 @@
+# The two targets a stranger needs are `demo` and `test`; `make help` lists the rest.
+# Everything works from a clean clone on Debian 12 with a Swift toolchain.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+SWIFT ?= swift
+# One more argument for every test run, such as `--filter NAME`.
+TESTS ?=
+# Data that is kept beside the repository. Tests that need it are skipped, and say so, without it.
+ifneq ($(wildcard ../shared),)
+export WSX_SHARED ?= $(abspath ../shared)
+endif
+
+# A target may import only what Package.swift names for it.
+CHECKS = --explicit-target-dependency-import-check error
+RELEASE = .build/release/wsx-node
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test lint interop bench clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
+
+setup: ## install the Debian packages that are missing, or say which
+	@scripts/setup
+
+build: setup ## build the program: .build/release/wsx-node
+	$(SWIFT) build -c release --static-swift-stdlib --product wsx-node $(CHECKS)
+
+demo: build ## two nodes, one conversation, part of it while one of them is off
+	@WSX_NODE="$(abspath $(RELEASE))" scripts/demo
+
+test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for exactly one
+	$(SWIFT) test --disable-xctest $(CHECKS) $(TESTS)
+
+lint: ## the format of every Swift file
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+
+interop: ## a Noise peer in Python against a running node, in both roles
+	@Tests/interop/run
+
+bench: setup ## the benchmarks, if this checkout has them
+	@if [ -f Benchmarks/Package.swift ]; then \
+	    cd Benchmarks && $(SWIFT) run -c release --static-swift-stdlib; \
+	else echo "there are no benchmarks in this checkout"; fi
+
+clean: ## remove everything that was built
+	rm -rf .build Tests/interop/.venv

@@ -1,0 +1,138 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `On a terminal` {
+    private func terminal() -> MemoryIO {
+        let io = MemoryIO()
+        io.isInputTerminal = true
+        io.isOutputTerminal = true
+        return io
+    }
+
+    private static let link =
+        "wsx://join/06brdnwcxgv17qq2qvkrry8tzs8ysww07shfybm7728qvs2fvhvghgj4r46p68s37g27y00006b9qnjt20"
+
+    @Test func `the bare program shows where one stands`() {
+        let io = terminal()
+        #expect(io.run() == 0)
+        #expect(io.output.hasPrefix("Mina  d_device00\n\nacme  "))
+        #expect(io.output.contains("#general  nothing yet\n"))
+        #expect(io.output.contains("\nnext: wsx-node "))
+        io.node = nil
+        io.output = ""
+        #expect(io.run() == 0)
+        #expect(io.output.hasSuffix("next: wsx-node up --name NAME --workspace WORKSPACE\n"))
+    }
+
+    @Test func `a log and help go through a pager, unless somebody minds`() {
+        let io = terminal()
+        #expect(io.run("log", "general") == 0)
+        #expect(io.run("help") == 0)
+        #expect(io.paged.map(\.command) == ["less -FIRX", "less -FIRX"])
+        #expect(io.output.isEmpty)
+        #expect(io.run("help", environment: ["PAGER": "more"]) == 0)
+        #expect(io.run("help", environment: ["PAGER": "more", "WSX_NODE_PAGER": "most"]) == 0)
+        #expect(io.paged.suffix(2).map(\.command) == ["more", "most"])
+        let before = io.paged.count
+        #expect(io.run("help", "--no-pager") == 0)
+        #expect(io.run("help", environment: ["WSX_NODE_PAGER": ""]) == 0)
+        #expect(io.run("log", "general", "--json") == 0)
+        io.hasPager = false
+        #expect(io.run("help") == 0)
+        io.isOutputTerminal = false
+        io.hasPager = true
+        #expect(io.run("help") == 0)
+        #expect(io.paged.count == before)
+        #expect(io.output.contains("flags for every command"))
+    }
+
+    @Test func `sending waits a moment to tell who holds it, and for no longer`() {
+        let io = terminal()
+        #expect(io.run("send", "general", "hi") == 0)
+        #expect(io.waited <= 300)
+        #expect(io.output == "m_01hx9t4c  held by 1 of 1 device\n")
+        let pipe = MemoryIO()
+        #expect(pipe.run("send", "general", "hi") == 0)
+        #expect(pipe.node?.asked == ["send name(\"general\") hi text"])
+    }
+
+    @Test func `a new identity is asked for its name, and only there`() {
+        let io = terminal()
+        io.node = nil
+        io.answer = "Joon"
+        #expect(io.run("up", "--listen", "127.0.0.1:0") == 0)
+        #expect(io.errors.contains("name"))
+        for flags in [["--no-input"], ["--json"]] {
+            let silent = terminal()
+            silent.node = nil
+            silent.answer = "Joon"
+            let words = ["join", Self.link] + flags
+            #expect(Program.run(arguments: words, environment: [:], io: silent) == 2)
+            #expect(silent.startedWith == nil)
+        }
+        let pipe = MemoryIO()
+        pipe.node = nil
+        #expect(pipe.run("join", Self.link) == 2)
+        #expect(pipe.startedWith == nil)
+        #expect(pipe.errors.contains("hint: add --name NAME\n"))
+    }
+
+    @Test func `a link that is none starts nothing`() {
+        let io = MemoryIO()
+        io.node = nil
+        #expect(io.run("join", "wsx://join/abc", "--name", "Joon") == 1)
+        #expect(io.run("join", String(Self.link.dropLast()) + "1", "--name", "Joon", "--json") == 1)
+        #expect(io.startedWith == nil)
+        #expect(io.errors.contains("invite_invalid"))
+    }
+
+    @Test func `holders are told in one line, with whoever is away`() {
+        var holders = HolderText(count: 1)
+        #expect(holders.text == "held by 1 device")
+        holders.total = 3
+        #expect(holders.text == "held by 1 of 3 devices")
+        holders.count = 2
+        holders.offline = [("am\u{1B}ber", 20_000)]
+        #expect(holders.text == "held by 2 of 3 devices (am\\u{1b}ber offline 20 s)")
+        holders.offline = [("a", nil), ("b", 60_000), ("c", 7_200_000), ("d", nil)]
+        #expect(
+            holders.text
+                == "held by 2 of 3 devices (a offline, b offline 1 min, c offline 2 h, 1 more)")
+        holders.total = 1
+        #expect(holders.text == "held by 2 devices")
+    }
+}
+
+@Suite struct `A short id` {
+    @Test func `is one with its letter and at least six more`() {
+        #expect(ReferenceResolver.isShort("m_01hx9t"))
+        #expect(!ReferenceResolver.isShort("m_01hx9"))
+        #expect(!ReferenceResolver.isShort("m_01hx9l"))
+        #expect(!ReferenceResolver.isShort("x_01hx9t"))
+        #expect(!ReferenceResolver.isShort("general"))
+        #expect(!ReferenceResolver.isShort("m_" + String(repeating: "0", count: 26)))
+    }
+
+    @Test func `gives the time that its message was written`() {
+        // 2026-11-21T01:22:44.187Z, in the 48 bits that a message's id begins with.
+        let id = "m_06gzqckmbr001kab3w5p5hrk78"
+        let exact = Base32Letters.milliseconds(of: id.utf8.dropFirst(2)[...])
+        #expect(exact.since == exact.until)
+        let short = Base32Letters.milliseconds(of: id.prefix(8).utf8.dropFirst(2)[...])
+        #expect((short.since...short.until).contains(exact.since))
+        #expect(short.until - short.since == (1 << 18) - 1)
+    }
+
+    @Test func `is looked for among the messages of its time`() {
+        let io = MemoryIO()
+        #expect(io.run("message", "show", "m_01hx9t", "--in", "general") == 0)
+        #expect(io.node?.asked == ["history latest 100", "messages [\"m_01hx9t4c\"]"])
+        #expect(io.run("message", "show", "last", "--in", "general") == 0)
+        #expect(io.node?.asked.suffix(2) == ["history latest 1", "messages [\"m_01hx9t4c\"]"])
+        #expect(io.run("message", "show", "last") == 2)
+        #expect(io.errors.contains("hint: add --in CHANNEL\n"))
+    }
+}

@@ -1,0 +1,255 @@
+import Testing
+import WorkspaceModel
+
+@testable import PeerNode
+
+/// That each method hands its arguments to the node as they were given, with the defaults of the
+/// table for what was left out.
+@Suite struct `A method` {
+    private let call = CallID(connection: 3, number: 9)
+
+    private func run(_ method: String, _ given: JSONObject, on node: TableNode) throws
+        -> CommandOutcome
+    {
+        try Command.method(method).call(CommandContext(node: node, call: call), given)
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let method: String
+        let given: JSONObject
+        let asked: String
+        var testDescription: String { "\(method) \(JSONValue.object(given).text)" }
+
+        init(_ method: String, _ given: JSONObject, _ asked: String) {
+            self.method = method
+            self.given = given
+            self.asked = asked
+        }
+    }
+
+    static let rows = [
+        Row("node.status", [:], "status"), Row("node.doctor", [:], "doctor"),
+        Row("node.stop", [:], "stop"), Row("identity.show", [:], "identity"),
+        Row("identity.create", ["name": "Mina"], "createIdentity Mina"),
+        Row("workspace.create", ["name": "acme"], "createWorkspace acme general"),
+        Row(
+            "workspace.create", ["name": "acme", "first_channel": "lobby"],
+            "createWorkspace acme lobby"),
+        Row("workspace.list", [:], "workspaces 100"),
+        Row("workspace.list", ["limit": 1], "workspaces 1"),
+        Row("workspace.list", ["limit": 1_000], "workspaces 1000"),
+        Row("workspace.select", ["workspace": "acme"], #"select name("acme")"#),
+        Row("workspace.select", ["workspace": "w_123456"], #"select id("w_123456")"#),
+        Row("workspace.join", ["link": "wsx://join/x"], "join wsx://join/x 30000"),
+        Row(
+            "workspace.join", ["link": "wsx://join/x", "timeout_ms": 1_000],
+            "join wsx://join/x 1000"),
+        Row("invite.create", [:], "createInvite 1 86400000"),
+        Row("invite.create", ["uses": 1_000, "expires_ms": 60_000], "createInvite 1000 60000"),
+        Row("invite.list", [:], "invites"),
+        Row("invite.revoke", ["id": "i_7k3qm2xa"], "revoke i_7k3qm2xa"),
+        Row("member.list", [:], "members false"),
+        Row("member.list", ["removed": true], "members true"),
+        Row("channel.list", [:], "channels false"),
+        Row("channel.list", ["scope": "all"], "channels true"),
+        Row("channel.create", ["name": "plans"], "createChannel plans false"),
+        Row(
+            "channel.create", ["name": "plans", "private": true], "createChannel plans true"),
+        Row("channel.get", ["channel": "#general"], #"channel name("general")"#),
+        Row("channel.join", ["channel": "c_123456"], #"joinChannel id("c_123456")"#),
+        Row(
+            "message.send", ["channel": "general", "text": "x", "format": "code"],
+            #"send name("general") x code"#),
+        Row("message.history", ["channel": "a"], "history latest 30"),
+        Row("message.history", ["channel": "a", "before": "p_1"], #"history before("p_1") 30"#),
+        Row("message.history", ["channel": "a", "after": "p_1"], #"history after("p_1") 30"#),
+        Row(
+            "message.history", ["channel": "a", "around": "p_1", "limit": 100],
+            #"history around("p_1") 100"#),
+        Row(
+            "message.get", ["ids": ["m_000000", "m_111111"]], #"messages ["m_000000", "m_111111"]"#),
+        Row("events.subscribe", ["types": ["a.*", "b"]], #"subscribe ["a.*", "b"]"#),
+        Row("events.subscribe", [:], "subscribe []"),
+        Row("events.unsubscribe", ["subscription": 4], "unsubscribe 4"),
+        Row("events.ack", ["name": "bot", "cursor": "e1.4"], "ack bot e1.4"),
+        Row("events.names", [:], "readers"),
+        Row("peer.add", ["address": "h:1"], "addPeer h:1"),
+        Row("peer.remove", ["peer": "h:1"], "removePeer h:1"),
+        Row("net.status", [:], "network"), Row("net.suspend", [:], "suspend"),
+        Row("net.resume", [:], "resume"),
+    ]
+
+    @Test(arguments: rows)
+    func `asks the node for just that`(_ row: Row) throws {
+        let node = TableNode()
+        _ = try run(row.method, row.given, on: node)
+        #expect(node.asked == [row.asked])
+        #expect(node.keys.isEmpty)
+    }
+
+    @Test func `hands the node's refusal on unchanged`() {
+        let node = TableNode()
+        let failure = NodeError.forbidden("not here", reason: "removed")
+        node.failure = failure
+        // These know their answers by themselves.
+        let own: Set<String> = ["node.version", "rpc.hello", "rpc.discover", "rpc.methods"]
+        for command in Command.methods where !own.contains(command.name) {
+            let error = #expect(throws: NodeError.self, "\(command.name)") {
+                _ = try run(command.name, command.example.objectValue ?? [:], on: node)
+            }
+            #expect(error == failure, "\(command.name)")
+        }
+        #expect(node.asked.isEmpty)
+    }
+
+    @Test func `asks nothing when an argument does not fit`() {
+        let node = TableNode()
+        for command in Command.methods {
+            #expect(throws: NodeError.self) {
+                _ = try run(command.name, ["no_such_parameter": 1], on: node)
+            }
+        }
+        #expect(node.asked.isEmpty && node.promised.isEmpty)
+    }
+
+    @Test func `acts in the workspace that is named, by name or id`() throws {
+        for (text, expected) in [("acme", #"name("acme")"#), ("w_123456", #"id("w_123456")"#)] {
+            let node = TableNode()
+            _ = try run("workspace.get", ["workspace": .string(text)], on: node)
+            #expect(node.asked.first?.contains(expected) == true)
+        }
+        let node = TableNode()
+        _ = try run("workspace.get", [:], on: node)
+        #expect(node.asked == ["workspace nil"])
+    }
+
+    @Test func `that creates takes a key, and no other does`() {
+        let creating: Set<String> = [
+            "identity.create", "workspace.create", "workspace.join", "invite.create",
+            "channel.create", "message.send",
+        ]
+        let taking = Command.methods.filter { $0.parameters.contains { $0.name == "key" } }
+        #expect(Set(taking.map(\.name)) == creating)
+    }
+
+    @Test func `with a key is the same call only with the same parameters`() throws {
+        let node = TableNode()
+        let calls: [(String, JSONObject)] = [
+            ("channel.create", ["name": "a", "key": "k"]),
+            ("channel.create", ["key": "k", "name": "a", "topic": .null]),
+            ("channel.create", ["name": "a", "key": "k", "private": false]),
+            ("channel.create", ["name": "a", "key": "l"]),
+            ("workspace.create", ["name": "a", "key": "k"]),
+        ]
+        for (method, given) in calls { _ = try run(method, given, on: node) }
+        #expect(node.keys.count == calls.count)
+        #expect(node.keys[1] == node.keys[0])
+        for other in node.keys[2...] { #expect(other != node.keys[0]) }
+        #expect(String(decoding: node.keys[0].parameters, as: UTF8.self) == #"{"name":"a"}"#)
+        #expect(node.keys[0].word == "k")
+    }
+
+    @Test func `promises an answer under its own call`() throws {
+        for (method, given) in [
+            ("events.wait", [:]), ("workspace.join", ["link": "wsx://join/x"]),
+        ] as [(String, JSONObject)] {
+            let node = TableNode()
+            guard case .later = try run(method, given, on: node) else {
+                Issue.record("answered at once")
+                continue
+            }
+            #expect(node.promised == [call])
+        }
+    }
+
+    @Test func `makes no invite for a guest without a channel`() throws {
+        let node = TableNode()
+        for channels: JSONValue in [[], .null] {
+            let error = #expect(throws: NodeError.self) {
+                _ = try run("invite.create", ["role": "guest", "channels": channels], on: node)
+            }
+            #expect(error?.fields == [.init(name: "channels", reason: "missing")])
+        }
+        _ = try run("invite.create", ["role": "guest", "channels": ["general"]], on: node)
+        #expect(node.asked.count == 1)
+    }
+}
+
+@Suite struct `The interface about itself` {
+    private func run(_ method: String, _ given: JSONObject = [:]) throws -> JSONValue {
+        let context = CommandContext(
+            node: TableNode(), call: CallID(connection: 1, number: 1))
+        guard case .reply(let value) = try Command.method(method).call(context, given) else {
+            return .null
+        }
+        return value
+    }
+
+    @Test func `greets who knows its version, or no version`() throws {
+        #expect(try run("rpc.hello", ["client": "bot"]) == Release.json)
+        #expect(
+            try run("rpc.hello", ["client": "bot", "api": .integer(Release.apiMajor)])
+                == Release.json)
+        #expect(try run("node.version") == Release.json)
+    }
+
+    @Test(arguments: [Release.apiMajor + 1, 1_000])
+    func `refuses who knows another, and says which it has`(_ major: Int64) {
+        let error = #expect(throws: NodeError.self) {
+            try run("rpc.hello", ["client": "bot", "api": .integer(major)])
+        }
+        #expect(error?.kind == .versionMismatch)
+        #expect(error?.reason == "control.version")
+        #expect(error?.json["data"]?["api"] == Release.api)
+    }
+
+    @Test func `lists its methods, each with a name and a summary`() throws {
+        let list = try run("rpc.methods")
+        let items = try #require(list["items"]?.arrayValue)
+        #expect(items.map { $0["name"]?.stringValue } == Command.methods.map(\.name))
+        #expect(items.map { $0["summary"]?.stringValue } == Command.methods.map(\.summary))
+        #expect(list["next"] == .null)
+        #expect(items.allSatisfy { $0.objectValue?.members.count == 2 })
+        #expect(try run("rpc.discover") == Manual.openRPC)
+    }
+
+    @Test func `keeps what only the command line does off the socket`() {
+        let local = Command.all.filter { !$0.isMethod }
+        #expect(
+            Set(local.map(\.name)) == [
+                "tail", "up", "daemon.run", "socket", "rpc", "config.get", "config.set",
+                "config.list", "config.path", "help",
+            ])
+        for command in local {
+            let error = #expect(throws: NodeError.self) { try Command.method(command.name) }
+            #expect(error?.kind == .unknownOperation, "\(command.name)")
+            #expect(command.line != nil, "nobody could call it")
+            let context = CommandContext(
+                node: TableNode(), call: CallID(connection: 1, number: 1))
+            #expect(throws: NodeError.self) { _ = try command.call(context, [:]) }
+        }
+    }
+
+    @Test func `needs a daemon exactly where the daemon does the work`() {
+        for command in Command.all where command.name != "node.version" {
+            if case .nothing = command.needs {
+                #expect(!command.isMethod, "\(command.name)")
+            } else {
+                #expect(command.isMethod || command.name == "tail", "\(command.name)")
+            }
+        }
+    }
+
+    @Test func `checks the settings' arguments before it looks at the file`() {
+        let get = Command.settingCommands.first { $0.name == "config.get" }
+        #expect(throws: NodeError.self) { try get?.check([:]) }
+        #expect(throws: NodeError.self) { try get?.check(["setting": ""]) }
+        #expect(throws: NodeError.self) {
+            try get?.check(["setting": .string(String(repeating: "s", count: 129))])
+        }
+        #expect(throws: Never.self) { try get?.check(["setting": "net.listen"]) }
+        let set = Command.settingCommands.first { $0.name == "config.set" }
+        #expect(throws: NodeError.self) { try set?.check(["setting": "net.listen"]) }
+        #expect(throws: Never.self) { try set?.check(["setting": "a", "value": ""]) }
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+extension EndToEnd {
+    @Suite struct `A node that is killed` {
+        /// D01 and K13: several clients send without waiting, each message under a key.
+        @Test func `has every answered message once, and knows its keys`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("down")
+            _ = try node.startForeground()
+            let clients = try (0..<4).map { _ in try #require(ControlSocket(node.socket)) }
+            let perClient = 150
+            for number in 1...perClient {
+                for (client, socket) in clients.enumerated() {
+                    let word = "c\(client)-\(number)"
+                    socket.post(
+                        "message.send",
+                        ["channel": "general", "text": .string(word), "key": .string(word)])
+                }
+            }
+            // Some answers have come, most have not: now.
+            var answered: [String: String] = [:]
+            for socket in clients {
+                for _ in 0..<20 { note(socket.next(), in: &answered) }
+            }
+            node.kill()
+            for socket in clients {
+                while let line = socket.next(within: 2_000) { note(line, in: &answered) }
+            }
+            #expect(answered.count >= 80)
+
+            #expect(node.up().status == 0)
+            let socket = try #require(ControlSocket(node.socket))
+            let after = history(socket)
+            #expect(Set(after).count == after.count, "a message came twice")
+            #expect(Set(answered.values).isSubset(of: after), "an answered message is gone")
+
+            // The same requests again: what was made is given again, the rest is made now.
+            for client in 0..<4 {
+                for number in 1...perClient {
+                    let word = "c\(client)-\(number)"
+                    let answer = socket.call(
+                        "message.send",
+                        ["channel": "general", "text": .string(word), "key": .string(word)])
+                    let result = try #require(answer?["result"])
+                    if let id = answered[word] {
+                        #expect(result["id"] == .string(id))
+                        #expect(result["replayed"] == true)
+                    }
+                }
+            }
+            let all = history(socket)
+            #expect(all.count == 4 * perClient)
+            #expect(Set(all).count == all.count)
+            let reused = socket.call(
+                "message.send", ["channel": "general", "text": "another", "key": "c0-1"])
+            #expect(reused?.kind == "key_reused")
+            let command = node.run("send", "general", "another", "--key", "c0-1", "--json")
+            #expect(command.status == 6)
+            #expect(node.run("doctor").status == 0)
+        }
+
+        private func note(_ line: JSONValue?, in answered: inout [String: String]) {
+            guard let result = line?["result"], let id = result["id"]?.stringValue,
+                let text = result["text"]?.stringValue
+            else { return }
+            answered[text] = id
+        }
+
+        /// The ids of all messages of the channel, page by page.
+        private func history(_ socket: ControlSocket) -> [String] {
+            var ids: [String] = []
+            var given: JSONObject = ["channel": "general", "limit": 100]
+            while let page = socket.call("message.history", given)?["result"] {
+                ids += page.rows.compactMap { $0["id"]?.stringValue }
+                guard let older = page["older"], !older.isNull else { break }
+                given["before"] = older
+            }
+            return ids
+        }
+
+        @Test func `starts again when its socket was left behind`() {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("send", "general", "kept")
+            node.kill()
+            #expect(FileManager.default.fileExists(atPath: node.socket))
+            #expect(node.run("status").status == 3)
+            #expect(node.up().status == 0)
+            #expect(node.texts() == ["kept"])
+        }
+
+        /// D08 and K11: a second daemon on the same home.
+        @Test func `is the only one of its home`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            let begin = Date()
+            let second = node.run(["daemon", "run", "--json"] + TemporaryNode.loopback)
+            #expect(Date().timeIntervalSince(begin) < 5)
+            #expect(second.status == 6)
+            #expect(second.error.kind == "in_use")
+            #expect(second.error.reason == "store.locked")
+            #expect(second.error["data"]?["pid"]?.integerValue == node.pid.map(Int64.init))
+            #expect(node.run("status", "--check").status == 0)
+            // Another socket does not make it another home.
+            let elsewhere = node.run(
+                ["daemon", "run", "--socket", node.home + "/other.sock"] + TemporaryNode.loopback)
+            #expect(elsewhere.status == 6)
+        }
+
+        /// P01: signals while it writes.
+        @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+        func `ends in order when it is asked to`(_ signal: Int32) throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("down")
+            let daemon = try node.startForeground()
+            let socket = try #require(ControlSocket(node.socket))
+            for number in 1...50 {
+                socket.post("message.send", ["channel": "general", "text": .string("m\(number)")])
+            }
+            var answered = 0
+            while answered < 10, socket.next() != nil { answered += 1 }
+            Glibc.kill(daemon.processIdentifier, signal)
+            if signal == SIGINT { Glibc.kill(daemon.processIdentifier, signal) }
+            while answered < 50, let line = socket.next(within: 5_000) {
+                if line["result"] != nil { answered += 1 }
+            }
+            if signal == SIGHUP, daemon.isRunning {
+                // A daemon may also go on; then it must still serve.
+                #expect(node.run("status").status == 0)
+                daemon.terminate()
+            }
+            daemon.waitUntilExit()
+            #expect(daemon.terminationStatus == 0)
+            #expect(!FileManager.default.fileExists(atPath: node.socket))
+            node.up()
+            #expect(node.texts().count >= answered)
+        }
+
+        /// P02 and P03: no standard descriptors, and hardly an environment.
+        @Test func `runs without descriptors and in any locale`() throws {
+            let node = TemporaryNode()
+            for (number, language) in ["C", "tr_TR.UTF-8", "ko_KR.UTF-8"].enumerated() {
+                let shell = Process()
+                shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+                shell.arguments = [
+                    "-c",
+                    "exec '\(TemporaryNode.program)' --home '\(node.home)' up --name Mina "
+                        + "--workspace acme --listen 127.0.0.1:0 --announce off 0<&- 1>&- 2>&-",
+                ]
+                shell.environment = ["LANG": language, "LC_ALL": language, "TZ": "Asia/Kathmandu"]
+                try shell.run()
+                shell.waitUntilExit()
+                #expect(shell.terminationStatus == 0, "\(language)")
+                #expect(node.run("send", "general", "İ \(number)").status == 0)
+                #expect(node.run("down").status == 0)
+            }
+            node.up()
+            #expect(node.texts() == ["İ 0", "İ 1", "İ 2"])
+        }
+
+        /// P04: a key file that others can read, that was cut, that is missing.
+        @Test func `refuses a key that is not safe or not whole, and keeps it`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("down")
+            let path = node.home + "/identity/device.key"
+            let key = try Data(contentsOf: URL(fileURLWithPath: path))
+            chmod(path, 0o644)
+            let loose = node.up()
+            #expect(loose.status == 78, "\(loose.errors)")
+            #expect(loose.errors.contains("chmod 600"))
+            chmod(path, 0o600)
+            try key.prefix(key.count / 2).write(to: URL(fileURLWithPath: path))
+            chmod(path, 0o600)
+            #expect(node.up().status == 78)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == key.count / 2)
+            try key.write(to: URL(fileURLWithPath: path))
+            chmod(path, 0o600)
+            #expect(node.up().status == 0)
+        }
+    }
+}

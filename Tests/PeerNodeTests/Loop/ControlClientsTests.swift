@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+import WorkspaceModel
+
+@testable import PeerNode
+
+/// The clients of the control socket on a clock that the test moves.
+@Suite struct `The clients of a node` {
+    private final class Desk {
+        let home: HomeFolder
+        let driver: NodeLoop.Driver
+        let clients: ControlClients
+        var now: UInt64 = 1_000
+        /// What clients asked, in order.
+        var calls: [(call: CallID, method: String)] = []
+        /// Connections that ended.
+        var closed: [UInt64] = []
+
+        init(_ root: String) throws {
+            home = HomeFolder(data: root, socket: root + "/control.sock")
+            try home.prepare()
+            driver = try NodeLoop.Driver()
+            clients = try ControlClients(
+                home: home, driver: driver, buffer: ReadBuffer(), log: NodeLog(level: .error))
+        }
+
+        /// Takes everything that is ready now.
+        func takeReady() throws {
+            for ready in try driver.poller.wait(timeoutMilliseconds: 0) {
+                _ = clients.handle(ready, now: now)
+            }
+            takeInputs()
+            clients.settle(now: now)
+            takeInputs()
+        }
+
+        func takeInputs() {
+            for input in clients.takeInputs() {
+                switch input {
+                case .call(let call, let method, _): calls.append((call, method))
+                case .controlClosed(let connection): closed.append(connection)
+                default: Issue.record("no input of a client")
+                }
+            }
+        }
+
+        /// Goes on until `isDone`, or until it has taken far too long.
+        func work(until isDone: () -> Bool) throws {
+            let deadline = MonotonicClock.milliseconds() + patienceMilliseconds
+            while !isDone() {
+                try #require(MonotonicClock.milliseconds() < deadline, "not within the time")
+                try takeReady()
+            }
+        }
+    }
+
+    private func withDesk(_ body: (Desk) throws -> Void) throws {
+        try withTemporaryFolder { root in try body(Desk(root)) }
+    }
+
+    @Test func `are let go when they leave 4 MiB unread for a minute, and not before`() throws {
+        try withDesk { desk in
+            let client = try TestClient(desk.home.socket)
+            let text = JSONValue.string(String(repeating: "x", count: 1_000_000))
+            for id in 1...12 { client.call("big", id: id) }
+            try desk.work { desk.calls.count >= 4 }
+            #expect(desk.clients.nextDeadline == nil, "nothing waits yet")
+            var answered = 0
+            while desk.clients.nextDeadline == nil, answered < 12 {
+                try desk.work { desk.calls.count > answered }
+                desk.clients.answer(desk.calls[answered].call, .success(text))
+                answered += 1
+                try desk.takeReady()
+            }
+            let due = desk.now + ControlClients.slowReaderMilliseconds
+            #expect(desk.clients.nextDeadline == due)
+            desk.clients.passTime(now: due - 1)
+            #expect(desk.clients.count == 1)
+            desk.clients.passTime(now: due)
+            desk.takeInputs()
+            #expect(desk.clients.count == 0)
+            #expect(desk.closed == [desk.calls[0].call.connection])
+            #expect(desk.clients.nextDeadline == nil)
+        }
+    }
+
+    @Test func `begin their minute anew when they read after all`() throws {
+        try withDesk { desk in
+            let client = try TestClient(desk.home.socket)
+            let text = JSONValue.string(String(repeating: "x", count: 1_000_000))
+            for id in 1...12 { client.call("big", id: id) }
+            var answered = 0
+            while desk.clients.nextDeadline == nil, answered < 12 {
+                try desk.work { desk.calls.count > answered }
+                desk.clients.answer(desk.calls[answered].call, .success(text))
+                answered += 1
+                try desk.takeReady()
+            }
+            desk.now += ControlClients.slowReaderMilliseconds - 1
+            let bound = MonotonicClock.milliseconds() + patienceMilliseconds
+            while desk.clients.nextDeadline != nil {
+                try #require(MonotonicClock.milliseconds() < bound)
+                client.receive()
+                desk.clients.settleAll(now: desk.now)
+            }
+            desk.now += ControlClients.slowReaderMilliseconds
+            desk.clients.passTime(now: desk.now)
+            #expect(desk.clients.count == 1)
+        }
+    }
+
+    @Test func `get answers only to their own calls, and only while they are there`() throws {
+        try withDesk { desk in
+            let left = try TestClient(desk.home.socket)
+            let right = try TestClient(desk.home.socket)
+            left.call("left", id: 1)
+            right.call("right", id: 2)
+            try desk.work { desk.calls.count == 2 }
+            #expect(Set(desk.calls.map(\.call.connection)).count == 2)
+            for (call, method) in desk.calls.reversed() {
+                desk.clients.answer(call, .success(.string(method)))
+            }
+            desk.clients.answer(CallID(connection: 999, number: 1), .success("nobody"))
+            try desk.work { left.lines().count == 1 && right.lines().count == 1 }
+            #expect(left.lines() == [#"{"jsonrpc":"2.0","id":1,"result":"left"}"#])
+            #expect(right.lines() == [#"{"jsonrpc":"2.0","id":2,"result":"right"}"#])
+            left.link.finishWriting(now: 0)
+            try desk.work { desk.clients.count == 1 }
+            let gone = desk.calls.first { $0.method == "left" }?.call.connection
+            #expect(desk.closed == [gone])
+        }
+    }
+
+    @Test func `that wait for an answer are told that none will come`() throws {
+        try withDesk { desk in
+            let waiting = try TestClient(desk.home.socket)
+            let idle = try TestClient(desk.home.socket)
+            waiting.call("events.wait", id: 7)
+            try desk.work { desk.calls.count == 1 && desk.clients.count == 2 }
+            desk.clients.beginStopping(now: desk.now)
+            #expect(!desk.clients.hasUnsent, "the line fits the socket")
+            let lines = waiting.lines()
+            #expect(lines.count == 1 && lines[0].contains(#""kind":"stopping""#))
+            #expect(idle.lines().isEmpty)
+            // The file goes last; who is connected stays so until the process ends.
+            try desk.clients.removeSocket()
+            #expect(throws: SystemError.self) { try TestClient(desk.home.socket) }
+            #expect(idle.end == nil)
+        }
+    }
+
+    @Test func `cannot be served on a path that is too long`() throws {
+        try withTemporaryFolder { root in
+            let home = HomeFolder(
+                data: root, socket: root + "/" + String(repeating: "s", count: 120))
+            try home.prepare()
+            let error = #expect(throws: NodeError.self) {
+                _ = try ControlClients(
+                    home: home, driver: NodeLoop.Driver(), buffer: ReadBuffer(),
+                    log: NodeLog(level: .error))
+            }
+            #expect(error?.kind == .badConfiguration)
+            #expect(error?.hint == "give a shorter --home or --socket")
+        }
+    }
+}

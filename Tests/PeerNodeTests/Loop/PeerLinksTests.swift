@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+import WorkspaceModel
+
+@testable import PeerNode
+
+/// Links and dials on a clock that the test moves.
+@Suite struct `The links to peers` {
+    private final class Desk {
+        let driver: NodeLoop.Driver
+        let links: PeerLinks
+        var inputs: [String] = []
+        var ids: [LinkID] = []
+
+        init() throws {
+            driver = try NodeLoop.Driver()
+            links = PeerLinks(driver: driver, buffer: ReadBuffer())
+        }
+
+        func takeInputs() {
+            for input in links.takeInputs() {
+                switch input {
+                case .dialled(let id, let number, let address):
+                    ids.append(id)
+                    inputs.append("dialled \(number) \(address)")
+                case .dialFailed(let number, let reason):
+                    inputs.append("failed \(number) \(reason)")
+                case .accepted(let id, _):
+                    ids.append(id)
+                    inputs.append("accepted")
+                case .received(_, let bytes): inputs.append("received \(bytes.count)")
+                case .unsent(_, let count): inputs.append("unsent \(count)")
+                case .linkClosed: inputs.append("closed")
+                default: inputs.append("?")
+                }
+            }
+        }
+
+        func work(now: UInt64 = 0, until isDone: () -> Bool) throws {
+            let deadline = MonotonicClock.milliseconds() + patienceMilliseconds
+            while !isDone() {
+                try #require(MonotonicClock.milliseconds() < deadline, "not within the time")
+                for ready in try driver.poller.wait(timeoutMilliseconds: 20) {
+                    _ = links.handle(ready, now: now)
+                }
+                links.readAll(byteCountMax: 1 << 20)
+                takeInputs()
+            }
+        }
+    }
+
+    @Test(arguments: ["", ":1", "[::1", "127.0.0.1:0", "127.0.0.1:65536", "a b", "h:"])
+    func `are not dialled at what is no address`(_ address: String) throws {
+        let desk = try Desk()
+        desk.links.dial(number: 4, address: address, now: 0)
+        desk.takeInputs()
+        #expect(desk.inputs == ["failed 4 bad_address"])
+        #expect(desk.links.nextDeadline == nil)
+    }
+
+    @Test func `are dialled at each address of a name until one answers`() throws {
+        let desk = try Desk()
+        let dead = try TCPListener(anyLoopbackPort).address
+        let alive = try TCPListener(anyLoopbackPort)
+        desk.links.dial(number: 4, address: "localhost", now: 0)
+        desk.links.resolved(
+            .init(id: 4, output: .success([dead, dead, alive.address])), now: 0)
+        try desk.work { !desk.inputs.isEmpty }
+        #expect(desk.inputs == ["dialled 4 \(alive.address)"])
+        #expect(desk.links.count == 1 && desk.links.nextDeadline == nil)
+        // The same answer again belongs to no dial any more.
+        desk.links.resolved(.init(id: 4, output: .success([dead])), now: 0)
+        #expect(desk.links.nextDeadline == nil && !desk.links.hasInputs)
+    }
+
+    @Test func `fail with the word of the last address, or of the name`() throws {
+        let desk = try Desk()
+        let dead = try TCPListener(anyLoopbackPort).address
+        desk.links.dial(number: 1, address: "\(dead)", now: 0)
+        try desk.work { desk.inputs.count == 1 }
+        #expect(desk.inputs == ["failed 1 refused"])
+        for (number, output) in [
+            (UInt64(2), NodeLoop.JobOutput.success([])),
+            (3, .failure(NameResolution.Failure(host: "h", number: -2))),
+        ] {
+            desk.links.dial(number: number, address: "localhost", now: 0)
+            desk.links.resolved(.init(id: number, output: output), now: 0)
+        }
+        desk.takeInputs()
+        #expect(desk.inputs.dropFirst() == ["failed 2 no_address", "failed 3 no_such_name"])
+    }
+
+    @Test func `give up all dials and questions when the network goes`() throws {
+        let desk = try Desk()
+        let listener = try TCPListener(anyLoopbackPort)
+        desk.links.dial(number: 9, address: "localhost", now: 0)
+        desk.links.dial(number: 2, address: "\(listener.address)", now: 0)
+        #expect(desk.links.nextDeadline == PeerLinks.dialMilliseconds)
+        desk.links.dropDials()
+        desk.takeInputs()
+        #expect(desk.inputs == ["failed 2 suspended", "failed 9 suspended"])
+        #expect(desk.links.nextDeadline == nil)
+        desk.links.resolved(.init(id: 9, output: .success([listener.address])), now: 0)
+        #expect(desk.links.nextDeadline == nil, "an answer that comes late is not followed")
+    }
+
+    @Test func `tell what is left of what was written, once a flush`() throws {
+        let desk = try Desk()
+        let (own, other) = try makeLinks()
+        desk.links.accept(own)
+        desk.takeInputs()
+        let id = try #require(desk.ids.first)
+        desk.links.write(id, [1, 2, 3], now: 0)
+        desk.links.write(id, [4], now: 0)
+        desk.links.write(LinkID(999), [5], now: 0)
+        desk.links.flush(now: 0)
+        desk.links.flush(now: 0)
+        desk.takeInputs()
+        #expect(desk.inputs == ["accepted", "unsent 0"])
+        desk.links.close(id, now: 0)
+        desk.links.close(id, now: 0)
+        #expect(desk.links.count == 0)
+        let received = try other.receiveAll(ReadBuffer())
+        #expect(received.bytes == [1, 2, 3, 4] && received.end == .finished)
+        desk.takeInputs()
+        #expect(desk.inputs.count == 2, "who closes a link is not told that it is closed")
+    }
+
+    @Test func `are read in turn, none twice before the others`() throws {
+        let desk = try Desk()
+        let pairs = try (0..<3).map { _ in try makeLinks() }
+        for pair in pairs {
+            desk.links.accept(pair.0)
+            pair.1.write([UInt8](repeating: 7, count: 1_000), now: 0)
+            pair.1.flush(now: 0)
+        }
+        desk.takeInputs()
+        desk.inputs = []
+        var order: [LinkID] = []
+        let deadline = MonotonicClock.milliseconds() + patienceMilliseconds
+        while order.count < 3 {
+            try #require(MonotonicClock.milliseconds() < deadline)
+            for ready in try desk.driver.poller.wait(timeoutMilliseconds: 20) {
+                _ = desk.links.handle(ready, now: 0)
+            }
+            // Room for one link a turn.
+            desk.links.readAll(byteCountMax: 1)
+            for case .received(let id, let bytes) in desk.links.takeInputs() {
+                #expect(bytes.count == 1_000)
+                order.append(id)
+            }
+        }
+        #expect(Set(order) == Set(desk.ids) && order.count == 3)
+    }
+
+    @Test func `that are lost are told once, after their last bytes`() throws {
+        let desk = try Desk()
+        let (own, other) = try makeLinks()
+        desk.links.accept(own)
+        other.write([1, 2], now: 0)
+        other.finishWriting(now: 0)
+        try desk.work { desk.inputs.contains("closed") }
+        #expect(desk.inputs == ["accepted", "received 2", "closed"])
+        #expect(desk.links.count == 0 && !desk.links.hasUnsent)
+        desk.links.write(try #require(desk.ids.first), [1], now: 0)
+        desk.links.flush(now: 0)
+        #expect(!desk.links.hasInputs)
+    }
+}

@@ -1,0 +1,60 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+extension BenchNode {
+    /// The selected workspace as the core holds it.
+    func workspace() throws -> Workspace {
+        let core = try #require(host?.core)
+        return try #require(try core.selectedWorkspace())
+    }
+
+    /// Lets the node write an authority operation for which this build has no command, in a turn
+    /// of its own.
+    @discardableResult
+    func author(_ payload: AuthorityPayload) throws -> OperationID {
+        let core = try #require(host?.core)
+        core.beginTurn(at: time)
+        let written = try core.authorAuthority(in: try workspace()) { _ in payload }
+        let id = try #require(written)
+        let effects = core.takeEffects() + (try core.endTurn())
+        try core.store.commit()
+        core.didCommit()
+        carryOut(effects)
+        return id
+    }
+
+    /// Lets the node remove a person.
+    @discardableResult
+    func remove(_ other: BenchNode) throws -> OperationID {
+        let member = try other.workspace().member
+        return try author(
+            .remove(
+                .init(
+                    member: member, cuts: [], rekey: nil, revokedInvites: [], cutPartCount: 0,
+                    cutPartHash: [])))
+    }
+}
+
+/// A workspace of Mina, with Joon in it, whom she has removed while he was there.
+struct EndedGrant {
+    let bench = CoreBench()
+    let mina: BenchNode
+    let joiner: BenchNode
+
+    init() throws {
+        mina = try bench.node("Mina")
+        joiner = try bench.guest("Joon", of: mina)
+        try joiner.send("hello")
+        try mina.remove(joiner)
+        bench.advance(1_000)
+    }
+}
+
+extension BenchNode {
+    /// Changes rows behind the node's back.
+    func damage(_ sql: String) throws { try connection?.execute(sql) }
+}

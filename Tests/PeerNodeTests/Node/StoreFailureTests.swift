@@ -1,0 +1,232 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `A turn whose COMMIT fails` {
+    struct Failure: Sendable, CustomTestStringConvertible {
+        let kind: StorageError.Kind
+        let word: String
+        let exit: Int32
+        let isRetryable: Bool
+        var testDescription: String { word }
+    }
+
+    static let failures = [
+        Failure(kind: .full, word: "storage_full", exit: 1, isRetryable: false),
+        Failure(kind: .ioFailure, word: "store_failed", exit: 70, isRetryable: false),
+        Failure(kind: .corrupt, word: "store_failed", exit: 70, isRetryable: false),
+        Failure(kind: .busy, word: "busy", exit: 1, isRetryable: true),
+        Failure(kind: .other, word: "busy", exit: 1, isRetryable: true),
+    ]
+
+    @Test(arguments: failures)
+    func `tells every caller, and nobody else anything`(_ failure: Failure) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        mina.plant(.commitBefore(0), failure.kind)
+        let calls = (1...3).map { CallID(connection: 5, number: $0) }
+        let effects = mina.turn(
+            calls.map {
+                .call(
+                    $0, method: "message.send",
+                    arguments: ["channel": "general", "text": "lost"])
+            })
+        var told: [CallID] = []
+        for effect in effects {
+            switch effect {
+            case .answer(let call, .failure(let error)):
+                told.append(call)
+                #expect(error.kind.rawValue == failure.word)
+                #expect(error.exitStatus == failure.exit)
+                #expect(error.kind.isRetryable == failure.isRetryable)
+            case .answer(_, .success): Issue.record("a success was told")
+            case .write: Issue.record("bytes left the node")
+            default: break
+            }
+        }
+        #expect(told == calls)
+        #expect(effects.contains { if case .close = $0 { true } else { false } })
+        bench.settle()
+        #expect(try joon.log() == [])
+        #expect(try mina.log() == [])
+        #expect(try mina.eventTypes().allSatisfy { $0 != "message.created" })
+    }
+
+    @Test(arguments: [StorageError.Kind.full, .busy])
+    func `is followed by turns that work`(_ kind: StorageError.Kind) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+        for number in 0..<4 {
+            mina.plant(.commitBefore(0), kind)
+            _ = try mina.refused(
+                "message.send", ["channel": "general", "text": .string("lost \(number)")])
+            try mina.send("kept \(number)")
+        }
+        let kept = (0..<4).map { "kept \($0)" }
+        #expect(try mina.log() == kept)
+        bench.advance(120_000)
+        #expect(try joon.log() == kept)
+        #expect(try mina.digest() == joon.digest())
+        #expect(
+            try mina.events(types: ["message.created"]).map { $0["data"]?["text"]?.stringValue }
+                == kept)
+    }
+
+    @Test func `may have taken place all the same`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        mina.plant(.commitAfter(0), .full)
+        let call: JSONValue = ["channel": "general", "text": "unsure", "key": "k"]
+        #expect(try mina.refused("message.send", call).kind == .storageFull)
+        #expect(try mina.ok("message.send", call)["replayed"] == true)
+        #expect(try mina.log() == ["unsure"])
+    }
+
+    /// D03: at every write of a turn, with and without SQLite undoing the transaction by itself.
+    @Test(arguments: [false, true], ["message.send", "channel.create", "workspace.create"])
+    func `fails whole at whichever write`(_ losesTransaction: Bool, _ method: String) throws {
+        let parameters: [String: JSONObject] = [
+            "message.send": ["channel": "general", "text": "x"],
+            "channel.create": ["name": "plans"], "workspace.create": ["name": "second"],
+        ]
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let tables = ["operation", "message", "event", "document", "epoch_key", "workspace"]
+        let before = try tables.map { try mina.rowCount($0) }
+        var step = 0
+        while true {
+            mina.plant(.write(step), .full, losesTransaction: losesTransaction)
+            let result = mina.call(method, .object(parameters[method] ?? [:]))
+            guard case .failure(let error) = result else { break }
+            #expect(error.kind == .storageFull)
+            #expect(try tables.map { try mina.rowCount($0) } == before, "write \(step)")
+            step += 1
+            try #require(step < 200)
+        }
+        #expect(step > 2)
+        #expect(try mina.ok("node.doctor").items.allSatisfy { $0["state"] == "ok" })
+    }
+
+    /// A disk that is full could not take a start that writes.
+    @Test func `is recovered from without writing`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        mina.plant(.commitBefore(0), .full)
+        _ = try mina.refused("message.send", ["channel": "general", "text": "x"])
+        #expect(mina.connection?.commitCount == 0)
+        #expect(mina.host?.core.isStopping == false)
+        #expect(!mina.hasStopped)
+    }
+
+    @Test func `tells those who waited once`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let waiting = CallID(connection: 5, number: 1)
+        mina.turn([
+            .call(waiting, method: "events.wait", arguments: ["timeout_ms": 60_000])
+        ])
+        mina.plant(.commitBefore(0), .full)
+        var answers = 0
+        func count(_ effects: [NodeEffect]) {
+            for case .answer(waiting, _) in effects { answers += 1 }
+        }
+        count(
+            mina.turn([
+                .call(
+                    CallID(connection: 5, number: 2), method: "message.send",
+                    arguments: ["channel": "general", "text": "x"])
+            ]))
+        #expect(answers == 1)
+        count(
+            mina.turn([
+                .call(
+                    CallID(connection: 5, number: 3), method: "message.send",
+                    arguments: ["channel": "general", "text": "x"])
+            ]))
+        bench.advance(120_000)
+        #expect(answers == 1)
+    }
+
+    @Test func `keeps streams open`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        try mina.ok("events.subscribe", ["types": ["message.created"]], on: 5)
+        mina.plant(.commitBefore(0), .full)
+        _ = try mina.refused("message.send", ["channel": "general", "text": "lost"])
+        try mina.send("kept")
+        #expect(mina.host?.subscribers == [5])
+        let events = mina.host?.events(for: 5, room: 1 << 20) ?? []
+        #expect(events.map(\.event.data["text"]) == ["kept"])
+    }
+
+    // MARK: I/O failures
+
+    /// D04: after a failed fsync nothing is written until the process starts again.
+    @Test func `by an I/O failure ends all writing, and no reading`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        let invite = try mina.ok("invite.create").text("id")
+        try mina.send("before")
+        mina.plant(.commitBefore(0), .ioFailure)
+        #expect(
+            try mina.refused("message.send", ["channel": "general", "text": "x"]).reason
+                == "store.io")
+        let commits = mina.connection?.commitCount
+        let writing: [(String, JSONValue)] = [
+            ("message.send", ["channel": "general", "text": "x"]),
+            ("channel.create", ["name": "x"]), ("workspace.create", ["name": "x"]),
+            ("invite.create", [:]), ("invite.revoke", ["id": .string(invite)]),
+            ("workspace.select", ["workspace": "acme"]),
+            ("events.ack", ["name": "b", "cursor": .string(try mina.cursor())]),
+            ("events.wait", ["name": "new"]), ("events.subscribe", ["name": "new"]),
+            ("peer.add", ["address": "10.9.9.9"]),
+        ]
+        for (method, parameters) in writing {
+            let error = try mina.refused(method, parameters)
+            #expect(error.kind == .storeFailed, "\(method)")
+        }
+        let reading: [(String, JSONValue)] = [
+            ("node.status", [:]), ("node.doctor", [:]), ("identity.show", [:]),
+            ("workspace.list", [:]), ("workspace.get", [:]), ("member.list", [:]),
+            ("invite.list", [:]), ("channel.list", [:]),
+            ("channel.get", ["channel": "general"]),
+            ("message.history", ["channel": "general"]), ("events.wait", ["since": "all"]),
+            ("events.subscribe", [:]), ("events.names", [:]), ("peer.list", [:]),
+            ("sync.status", [:]), ("net.status", [:]), ("rpc.methods", [:]),
+            ("node.version", [:]),
+        ]
+        for (method, parameters) in reading { try mina.ok(method, parameters) }
+        try joon.send("not taken")
+        bench.advance(600_000)
+        #expect(try mina.log() == ["before"])
+        #expect(mina.connection?.commitCount == commits)
+        #expect(mina.openCount == 2)
+        try mina.restart()
+        bench.advance(120_000)
+        try mina.send("after")
+        #expect(try mina.log() == ["before", "not taken", "after"])
+        #expect(try joon.log() == ["before", "not taken", "after"])
+    }
+
+    @Test func `while others bring operations loses none of them`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+        for number in 0..<6 {
+            mina.plant(number.isMultiple(of: 2) ? .commitBefore(0) : .commitAfter(0), .full)
+            try joon.send("\(number)")
+            bench.advance(30_000)
+        }
+        bench.advance(120_000)
+        #expect(try mina.log() == (0..<6).map(String.init))
+        #expect(try mina.digest() == joon.digest())
+    }
+}

@@ -1,0 +1,299 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import SyncProtocol
+
+@Suite struct `A table of claims` {
+    private func log(_ number: Int) -> LogName { LoneSession.tip(number).log }
+
+    private func add(
+        _ table: inout ClaimTable, _ number: Int, sequence: UInt64 = 0, own: UInt64? = nil,
+        isAuthority: Bool = false
+    ) -> Bool {
+        table.add(
+            LoneSession.tip(number, sequence: sequence), ownSequence: own,
+            isAuthority: isAuthority)
+    }
+
+    @Test func `counts what is missing by the sequence numbers`() {
+        let rows: [(sequence: UInt64, own: UInt64?, behind: UInt64)] = [
+            (0, nil, 1), (9, nil, 10), (9, 4, 5), (9, 8, 1), (9, 9, 1), (3, 9, 1),
+            (.max, nil, 1 << 40), (.max, .max, 1 << 40), (9, .max, 10), (0, 0, 1),
+        ]
+        for row in rows {
+            var table = ClaimTable()
+            #expect(add(&table, 1, sequence: row.sequence, own: row.own) == true)
+            #expect(table.behind == row.behind, "\(row)")
+            table.remove(log(1))
+            #expect(table.behind == 0 && table.activeCount == 0)
+        }
+    }
+
+    @Test func `hands out the authority document, then what goes on, then what is new`() {
+        var table = ClaimTable()
+        for number in 1...3 { #expect(add(&table, number) == true) }
+        #expect(add(&table, 9, isAuthority: true) == true)
+        let first = [table.nextQueued(), table.nextQueued()]
+        #expect(first == [log(9), log(1)])
+        table.set(.pulling, of: log(1), isAuthority: false)
+        table.set(.queued, of: log(1), isAuthority: false)
+        let rest = (0..<4).map { _ in table.nextQueued() }
+        #expect(rest == [log(1), log(2), log(3), nil])
+    }
+
+    @Test func `hands out nothing that is no longer queued`() {
+        var table = ClaimTable()
+        for number in 1...4 { #expect(add(&table, number) == true) }
+        table.set(.ignored, of: log(1), isAuthority: false)
+        table.set(.pulling, of: log(2), isAuthority: false)
+        table.remove(log(3))
+        let next = [table.nextQueued(), table.nextQueued()]
+        #expect(next == [log(4), nil])
+    }
+
+    @Test func `keeps eight targets of a log, the newest`() {
+        var table = ClaimTable()
+        for sequence in 0..<20 { #expect(add(&table, 1, sequence: UInt64(sequence)) == true) }
+        #expect(add(&table, 1, sequence: 19) == true, "said twice is said once")
+        #expect(table[log(1)]?.targets.map(\.sequence) == (12..<20).map { UInt64($0) })
+        #expect(table.claims.count == 1 && table.activeCount == 1)
+        #expect(table.behind == 20, "the farthest counts")
+    }
+
+    @Test func `has room for as many logs as are remembered, and for more of those`() {
+        var table = ClaimTable()
+        for number in 0..<Limits.rememberedTipsMax where !add(&table, number) {
+            Issue.record("no room for \(number)")
+        }
+        #expect(add(&table, Limits.rememberedTipsMax) == false)
+        #expect(add(&table, 0, sequence: 5) == true)
+        table.remove(log(7))
+        #expect(add(&table, Limits.rememberedTipsMax) == true)
+    }
+
+    @Test func `forgets targets that came, and the log with the last of them`() {
+        var table = ClaimTable()
+        for sequence: UInt64 in [3, 5] { #expect(add(&table, 1, sequence: sequence) == true) }
+        #expect((table.settle(log(1)) { $0.sequence == 3 }) == false)
+        #expect(table[log(1)]?.targets.map(\.sequence) == [5])
+        #expect((table.settle(log(1)) { _ in true }) == true)
+        #expect(table[log(1)] == nil && table.behind == 0)
+        #expect(
+            (table.settle(log(1)) { _ in false }) == true, "nothing is missing of what is unknown")
+    }
+
+    @Test func `tells what waits elsewhere once, and only what still does`() {
+        var table = ClaimTable()
+        for number in 1...4 { #expect(add(&table, number) == true) }
+        for number in 1...3 { table.set(.elsewhere, of: log(number), isAuthority: false) }
+        table.set(.waiting, of: log(4), isAuthority: false)
+        table.remove(log(2))
+        table.set(.queued, of: log(3), isAuthority: false)
+        let elsewhere = [table.takeElsewhere(), table.takeElsewhere()]
+        #expect(elsewhere == [[log(1)], []])
+        let waiting = [table.takeWaiting(), table.takeWaiting()]
+        #expect(waiting == [[log(4)], []])
+    }
+
+    @Test func `asks for samples until the log is settled`() {
+        var table = ClaimTable()
+        #expect(add(&table, 1) == true)
+        #expect(table[log(1)]?.needsSamples == false)
+        table.askForSamples(log(1))
+        table.askForSamples(log(2))
+        #expect(table[log(1)]?.needsSamples == true)
+        #expect(table[log(2)] == nil)
+    }
+
+    /// Sums are kept along; they are what `behind` and `caughtUp` are made of.
+    @Test(arguments: Seeds.explore(15))
+    func `keeps its sums right whatever happens`(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var table = ClaimTable()
+        let states: [ClaimTable.State] = [.queued, .pulling, .elsewhere, .waiting, .ignored]
+        for _ in 0..<400 {
+            let number = random.below(12)
+            switch random.below(5) {
+            case 0...1:
+                _ = add(
+                    &table, number, sequence: random.oneIn(9) ? .max : UInt64(random.below(50)),
+                    own: random.oneIn(2) ? nil : UInt64(random.below(50)))
+            case 2: table.set(states[random.below(5)], of: log(number), isAuthority: false)
+            case 3: if random.oneIn(3) { table.remove(log(number)) }
+            default: _ = table.settle(log(number)) { $0.sequence.isMultiple(of: 2) }
+            }
+            let claims = table.claims.values
+            #expect(table.behind == claims.reduce(0) { $0 + $1.behind }, "WSX_SEED=\(seed)")
+            let active = claims.count {
+                switch $0.state {
+                case .queued, .pulling, .elsewhere: true
+                case .waiting, .ignored: false
+                }
+            }
+            #expect(table.activeCount == active, "WSX_SEED=\(seed)")
+            #expect(claims.allSatisfy { (1...8).contains($0.targets.count) })
+        }
+        table.removeAll()
+        #expect(table.behind == 0 && table.activeCount == 0 && table.nextQueued() == nil)
+    }
+
+    @Test(arguments: Seeds.explore(5))
+    func `queues first in, first out, also when it has moved`(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var queue = LogQueue()
+        var model: [LogName] = []
+        for number in 0..<3_000 {
+            // First it grows, then it is emptied past the length at which it tidies up.
+            if random.below(4) < (number < 1_500 ? 3 : 1) {
+                queue.append(log(number))
+                model.append(log(number))
+            } else {
+                let expected = model.isEmpty ? nil : model.removeFirst()
+                #expect(queue.popFirst() == expected, "WSX_SEED=\(seed)")
+            }
+        }
+        while let next = queue.popFirst() { #expect(next == model.removeFirst()) }
+        #expect(model.isEmpty, "WSX_SEED=\(seed)")
+    }
+}
+
+@Suite struct `A planner of pulls` {
+    private func log(_ number: Int) -> LogName { LoneSession.tip(number).log }
+
+    @Test func `gives a log to one source at a time, and tells who wanted it`() {
+        var planner = PullPlanner()
+        #expect(planner.reserve(log(1), for: 7) == true)
+        #expect(planner.reserve(log(1), for: 7) == true, "it has it already")
+        #expect(planner.source(of: log(1)) == 7 && planner.count == 1)
+        #expect(planner.reserve(log(1), for: 8) == false)
+        #expect(planner.release(log(1), by: 8) == false, "not its own")
+        #expect(planner.source(of: log(1)) == 7)
+        #expect(planner.release(log(1), by: 7) == true, "source 8 wanted it")
+        #expect(planner.source(of: log(1)) == nil && planner.count == 0)
+    }
+
+    @Test func `tells a wish once, and of its own log alone`() {
+        var planner = PullPlanner()
+        #expect(planner.reserve(log(1), for: 7) && planner.reserve(log(2), for: 7))
+        #expect(planner.reserve(log(1), for: 8) == false)
+        #expect(planner.release(log(2), by: 7) == false)
+        #expect(planner.release(log(1), by: 7) == true)
+        #expect(planner.reserve(log(1), for: 7) == true)
+        #expect(planner.release(log(1), by: 7) == false, "nobody wanted it since")
+        #expect(planner.release(log(3), by: 7) == false, "never taken")
+    }
+
+    @Test(arguments: Seeds.explore(10))
+    func `never gives one log to two`(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var planner = PullPlanner()
+        var holders: [LogName: UInt64] = [:]
+        for _ in 0..<500 {
+            let log = log(random.below(8))
+            let source = UInt64(random.below(3))
+            if random.oneIn(2) {
+                let isFree = holders[log] == nil || holders[log] == source
+                #expect(planner.reserve(log, for: source) == isFree, "WSX_SEED=\(seed)")
+                if isFree { holders[log] = source }
+            } else {
+                _ = planner.release(log, by: source)
+                if holders[log] == source { holders[log] = nil }
+            }
+            #expect(planner.source(of: log) == holders[log], "WSX_SEED=\(seed)")
+            #expect(planner.count == holders.count)
+        }
+    }
+}
+
+@Suite struct `An allowance` {
+    @Test func `gives its tokens at once and then one for each time that passed`() {
+        var allowance = Allowance(tokens: 3, refillMilliseconds: 100)
+        let first = (0..<5).map { _ in allowance.take(at: 1_000) }
+        #expect(first == [true, true, true, false, false])
+        let later = [1_099, 1_100, 1_100, 1_199, 1_200, 1_200].map { allowance.take(at: $0) }
+        #expect(later == [false, true, false, false, true, false])
+    }
+
+    @Test func `never saves more than its tokens`() {
+        var allowance = Allowance(tokens: 2, refillMilliseconds: 10)
+        _ = allowance.take(at: 0)
+        let taken = (0..<4).map { _ in allowance.take(at: 1_000_000) }
+        #expect(taken == [true, true, false, false])
+    }
+
+    @Test func `counts time from its first use, and not backwards`() {
+        var allowance = Allowance(tokens: 1, refillMilliseconds: 10)
+        #expect(allowance.take(at: 5_000) == true)
+        let earlier = [4_000, 5_009].map { allowance.take(at: $0) }
+        #expect(earlier == [false, false])
+        #expect(allowance.take(at: 5_010) == true)
+        var atTheEnd = Allowance(tokens: 1, refillMilliseconds: 10)
+        #expect(atTheEnd.take(at: .max) == true)
+        #expect(atTheEnd.take(at: .max) == false)
+    }
+
+    /// In any stretch of time no more than the tokens and one for each refill.
+    @Test(arguments: Seeds.explore(15))
+    func `keeps its rate however it is asked`(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let tokens = 1 + random.below(5)
+        var allowance = Allowance(tokens: UInt64(tokens), refillMilliseconds: 50)
+        var now: UInt64 = 0
+        var taken: [UInt64] = []
+        for _ in 0..<600 {
+            now += UInt64(random.below(random.oneIn(20) ? 2_000 : 40))
+            if allowance.take(at: now) { taken.append(now) }
+        }
+        // One more than fits the time, for a refill that was almost due at its start.
+        let isKept = taken.indices.allSatisfy { start in
+            (start..<taken.count).allSatisfy { end in
+                end - start < tokens + Int((taken[end] - taken[start]) / 50) + 1
+            }
+        }
+        #expect(isKept, "WSX_SEED=\(seed)")
+        #expect(taken.count >= Int(now / 2_000), "WSX_SEED=\(seed): it does give some")
+    }
+}
+
+@Suite struct `The delays of a retry schedule` {
+    @Test func `reach both ends of their range and no further`() {
+        for (failures, step) in [(0, UInt64(1_000)), (3, 8_000), (9, 300_000), (40, 300_000)] {
+            func delay(_ random: UInt64) -> UInt64 {
+                var schedule = RetrySchedule()
+                for _ in 0..<failures { _ = schedule.delayAfterFailure(random: 0) }
+                return schedule.delayAfterFailure(random: random)
+            }
+            #expect(delay(0) == step / 2)
+            #expect(delay(step / 2) == step)
+            #expect(delay(step / 2 + 1) == step / 2, "and around")
+            #expect((step / 2...step).contains(delay(.max)))
+        }
+    }
+
+    /// A thousand peers that lost the same link must not come back in the same moment.
+    @Test(arguments: Seeds.explore(5))
+    func `spread evenly over it`(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var counts = [Int](repeating: 0, count: 10)
+        for _ in 0..<5_000 {
+            var schedule = RetrySchedule()
+            let delay = schedule.delayAfterFailure(random: random.next())
+            counts[min(9, Int(delay - 500) / 50)] += 1
+        }
+        // 500 each are expected; seven times the deviation of a fair throw is 150.
+        for count in counts { #expect((350...650).contains(count), "\(counts) WSX_SEED=\(seed)") }
+    }
+
+    @Test func `depend on the failures and the number alone`() {
+        var left = RetrySchedule()
+        var right = RetrySchedule()
+        for number: UInt64 in 0..<20 {
+            #expect(
+                left.delayAfterFailure(random: number) == right.delayAfterFailure(random: number))
+            #expect(left == right)
+        }
+        right.succeeded()
+        #expect(left != right)
+    }
+}

@@ -1,0 +1,249 @@
+public import Foundation
+import Glibc
+public import WorkspaceModel
+
+/// A home of its own in a temporary folder, with the real program.
+///
+/// Every daemon listens on a free port of the loopback interface and announces nothing. What was
+/// started is stopped when the object goes: by `down`, and if that fails by its process number.
+public final class TemporaryNode: @unchecked Sendable {
+    /// What one run of the program gave.
+    public struct Outcome: Sendable {
+        /// The exit status; 128 and the signal's number for a process that was killed.
+        public let status: Int32
+        /// Standard output.
+        public let output: String
+        /// Standard error.
+        public let errors: String
+
+        /// The lines of standard output as JSON; what is no JSON is `null`.
+        public var objects: [JSONValue] {
+            output.split(separator: "\n").map { (try? JSONValue(parsing: String($0))) ?? .null }
+        }
+        /// The first object of standard output, or `null`.
+        public var object: JSONValue { objects.first ?? .null }
+        /// The error object on standard error, or `null`.
+        public var error: JSONValue {
+            (try? JSONValue(parsing: errors.trimmingCharacters(in: .newlines))) ?? .null
+        }
+    }
+
+    /// The program, which is built beside the tests.
+    public static let program: String = {
+        if let named = ProcessInfo.processInfo.environment["WSX_NODE_BINARY"] { return named }
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        let folder = ((tests ?? CommandLine.arguments[0]) as NSString).deletingLastPathComponent
+        let beside = folder + "/wsx-node"
+        if FileManager.default.isExecutableFile(atPath: beside) { return beside }
+        let bundle = (CommandLine.arguments[0] as NSString).deletingLastPathComponent
+        return bundle + "/wsx-node"
+    }()
+
+    /// The home folder, short enough for a socket in it.
+    public let home: String
+    private let folder: String
+    private var foreground: Process?
+
+    /// Flags with which every daemon starts, so that no packet leaves this machine.
+    public static let loopback = ["--listen", "127.0.0.1:0", "--announce", "off"]
+
+    /// A home that does not exist yet.
+    public init() {
+        var pattern = Array("/tmp/wsx-e2e-XXXXXX".utf8CString)
+        precondition(mkdtemp(&pattern) != nil, "no temporary folder")
+        folder = String(decoding: pattern.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        home = folder + "/home"
+    }
+
+    deinit {
+        if FileManager.default.fileExists(atPath: socket) {
+            if run("down", "--timeout", "5s").status != 0 { kill() }
+        }
+        if let foreground, foreground.isRunning {
+            Glibc.kill(foreground.processIdentifier, SIGKILL)
+        }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// The control socket.
+    public var socket: String { home + "/control.sock" }
+
+    /// The number of the process that holds the home, or held it last.
+    public var pid: Int32? {
+        let text = try? String(contentsOfFile: home + "/lock", encoding: .utf8)
+        return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    // MARK: Running
+
+    /// Runs one command to its end.
+    @discardableResult
+    public func run(
+        _ arguments: String..., input: String? = nil, environment: [String: String] = [:]
+    ) -> Outcome {
+        run(arguments, input: input, environment: environment)
+    }
+
+    /// Runs one command to its end.
+    public func run(
+        _ arguments: [String], input: String? = nil, environment: [String: String] = [:]
+    ) -> Outcome {
+        let process = makeProcess(arguments, environment)
+        let output = Pipe()
+        let errors = Pipe()
+        let given = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        if input == nil {
+            process.standardInput = FileHandle.nullDevice
+        } else {
+            process.standardInput = given
+        }
+        do { try process.run() } catch {
+            return Outcome(status: -1, output: "", errors: "\(error)")
+        }
+        if let input {
+            try? given.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+            try? given.fileHandleForWriting.close()
+        }
+        // Small texts: a pipe holds 64 KiB of errors while the output is read.
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        let complained = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let status = process.terminationStatus
+        return Outcome(
+            status: process.terminationReason == .exit ? status : 128 + status,
+            output: String(decoding: said, as: UTF8.self),
+            errors: String(decoding: complained, as: UTF8.self))
+    }
+
+    /// A command that goes on, such as `events`, with its standard output to read from.
+    public func start(_ arguments: String...) throws -> (process: Process, lines: LineReader) {
+        let process = makeProcess(arguments, [:])
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        return (process, LineReader(output.fileHandleForReading))
+    }
+
+    private func makeProcess(_ arguments: [String], _ environment: [String: String]) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.program)
+        process.arguments = ["--home", home] + arguments
+        process.environment = [
+            "HOME": folder, "PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
+        ].merging(environment) { _, new in new }
+        return process
+    }
+
+    /// `up` with a name and a workspace; a precondition of nearly every test.
+    @discardableResult
+    public func up(name: String? = nil, workspace: String? = nil) -> Outcome {
+        var words = ["up"] + Self.loopback
+        if let name { words += ["--name", name] }
+        if let workspace { words += ["--workspace", workspace] }
+        return run(words)
+    }
+
+    /// `join` with a link, on the loopback interface.
+    @discardableResult
+    public func join(_ link: String, name: String? = nil, timeout: String = "10s") -> Outcome {
+        let named = name.map { ["--name", $0] } ?? []
+        return run(["join", link, "--json", "--timeout", timeout] + named + Self.loopback)
+    }
+
+    /// A new invite's link.
+    public func invite(_ flags: String...) -> String {
+        run(["invite", "create", "--json"] + flags).object["link"]?.stringValue ?? ""
+    }
+
+    /// Texts of the newest messages of a channel, oldest first.
+    public func texts(_ channel: String = "general", limit: Int = 100) -> [String] {
+        run("log", channel, "-n", "\(limit)", "--json").objects
+            .compactMap { $0["text"]?.stringValue }
+    }
+
+    /// Runs the daemon as our child instead of detached, and returns when its socket answers.
+    public func startForeground(_ flags: String...) throws -> Process {
+        let process = makeProcess(["daemon", "run"] + Self.loopback + flags, [:])
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        foreground = process
+        _ = eventually { ControlSocket(socket) != nil || !process.isRunning }
+        return process
+    }
+
+    /// Kills the daemon of this home, and returns when it is gone.
+    public func kill() {
+        guard let pid, Glibc.kill(pid, SIGKILL) == 0 else { return }
+        if let foreground, foreground.processIdentifier == pid {
+            foreground.waitUntilExit()
+        } else {
+            _ = eventually { Glibc.kill(pid, 0) != 0 || Self.isDead(pid) }
+        }
+    }
+
+    /// Whether a process has ended, though nobody has asked for its status yet.
+    private static func isDead(_ pid: Int32) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
+            return true
+        }
+        return text.contains(") Z ")
+    }
+
+    /// Open descriptors of the daemon.
+    public var descriptorCount: Int {
+        let path = "/proc/\(pid ?? 0)/fd"
+        return (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? -1
+    }
+
+    /// Resident memory of the daemon, in bytes.
+    public var residentBytes: Int {
+        let text = (try? String(contentsOfFile: "/proc/\(pid ?? 0)/statm", encoding: .utf8)) ?? ""
+        let fields = text.split(separator: " ")
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
+    }
+}
+
+/// Asks again and again, for as long as a slow machine may need.
+///
+/// - Returns: whether the condition came true.
+public func eventually(within seconds: Double = 20, _ condition: () -> Bool) -> Bool {
+    let deadline = Date().addingTimeInterval(seconds)
+    while true {
+        if condition() { return true }
+        if Date() > deadline { return false }
+        usleep(15_000)
+    }
+}
+
+/// Lines of a process that goes on.
+public final class LineReader: @unchecked Sendable {
+    private let handle: FileHandle
+    private var received: [UInt8] = []
+
+    init(_ handle: FileHandle) { self.handle = handle }
+
+    /// The next line; `nil` at the end, or when none comes for so long.
+    public func next(within seconds: Double = 20) -> String? {
+        let deadline = Date().addingTimeInterval(seconds)
+        while true {
+            if let end = received.firstIndex(of: 0x0A) {
+                defer { received.removeFirst(end + 1) }
+                return String(decoding: received[..<end], as: UTF8.self)
+            }
+            let left = Int32(max(0, deadline.timeIntervalSinceNow * 1_000))
+            var waiting = pollfd(
+                fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&waiting, 1, left) > 0 else { return nil }
+            var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+            let count = read(handle.fileDescriptor, &chunk, chunk.count)
+            guard count > 0 else { return nil }
+            received += chunk[..<count]
+        }
+    }
+}

@@ -1,0 +1,304 @@
+"""What docs/PROTOCOL.md says about links, written a second time from that document alone.
+
+Section numbers are those of the document. The Noise handshake is PyPI's noiseprotocol, the
+signatures are PyPI's cryptography; nothing of the Swift program is used.
+"""
+
+import hashlib
+import os
+import socket
+import struct
+import time
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from noise.connection import Keypair, NoiseConnection
+from noise.exceptions import NoiseInvalidMessage
+
+NOISE_NAME = b"Noise_XXpsk0_25519_ChaChaPoly_BLAKE2b"
+PROLOGUE = b"wsx/1"
+TIMEOUT_SECONDS = 20
+
+
+# 1 Notation
+
+
+def H(person, *parts):
+    """BLAKE2b-256 with a personal."""
+    return hashlib.blake2b(b"".join(parts), digest_size=32, person=person).digest()
+
+
+def Hk(key, *parts):
+    """Keyed BLAKE2b-256."""
+    return hashlib.blake2b(b"".join(parts), digest_size=32, key=key).digest()
+
+
+LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def base32(data):
+    number = int.from_bytes(data, "big") << (-len(data) * 8 % 5)
+    count = (len(data) * 8 + 4) // 5
+    return "".join(LETTERS[number >> 5 * (count - 1 - i) & 31] for i in range(count))
+
+
+def base32_decoded(text):
+    number = 0
+    for letter in text.lower().translate(str.maketrans("oil", "011")):
+        number = number << 5 | LETTERS.index(letter)
+    spare = len(text) * 5 % 8
+    if number & ((1 << spare) - 1):
+        raise ValueError("bits behind the last byte")
+    return (number >> spare).to_bytes(len(text) * 5 // 8, "big")
+
+
+class Malformed(Exception):
+    """Bytes that are not what section 1 calls Enc."""
+
+
+def enc(value):
+    """The subset of deterministic CBOR: uint, bytes, text, list, dict with uint keys, bool, None."""
+
+    def head(major, number):
+        if number < 24:
+            return bytes([major << 5 | number])
+        for code, form, limit in ((24, ">B", 8), (25, ">H", 16), (26, ">I", 32), (27, ">Q", 64)):
+            if number < 1 << limit:
+                return bytes([major << 5 | code]) + struct.pack(form, number)
+        raise ValueError("too large")
+
+    if value is True or value is False or value is None:
+        return {False: b"\xf4", True: b"\xf5", None: b"\xf6"}[value]
+    if isinstance(value, int):
+        return head(0, value)
+    if isinstance(value, bytes):
+        return head(2, len(value)) + value
+    if isinstance(value, str):
+        return head(3, len(value.encode())) + value.encode()
+    if isinstance(value, (list, tuple)):
+        return head(4, len(value)) + b"".join(map(enc, value))
+    return head(5, len(value)) + b"".join(enc(k) + enc(value[k]) for k in sorted(value))
+
+
+def enc_decoded(data):
+    """Strict: exactly the one encoding of a value, nothing behind it."""
+
+    def item(at):
+        if at >= len(data):
+            raise Malformed("cut")
+        major, low = data[at] >> 5, data[at] & 31
+        if major == 7:
+            return {20: False, 21: True, 22: None}[low], at + 1
+        size = {24: 1, 25: 2, 26: 4, 27: 8}.get(low, 0)
+        if low > 27 or at + 1 + size > len(data):
+            raise Malformed("head")
+        number = int.from_bytes(data[at + 1 : at + 1 + size], "big") if size else low
+        at += 1 + size
+        if major == 0:
+            return number, at
+        if major in (2, 3):
+            if at + number > len(data):
+                raise Malformed("cut")
+            part = data[at : at + number]
+            return (part if major == 2 else part.decode()), at + number
+        if major == 4:
+            values = []
+            for _ in range(number):
+                value, at = item(at)
+                values.append(value)
+            return values, at
+        if major == 5:
+            values = {}
+            for _ in range(number):
+                key, at = item(at)
+                values[key], at = item(at)
+            return values, at
+        raise Malformed("major type")
+
+    value, end = item(0)
+    if end != len(data) or enc(value) != bytes(data):
+        raise Malformed("not the one encoding")
+    return value
+
+
+# 5.6 Joining
+
+
+class Invite:
+    """The secret of an invite, and the link that carries it."""
+
+    def __init__(self, workspace, seed, inviter, hints):
+        self.workspace, self.seed, self.inviter, self.hints = workspace, seed, inviter, hints
+        self.psk = Hk(seed, b"psk")
+        self.key = Ed25519PrivateKey.from_private_bytes(Hk(seed, b"sign"))
+        self.public = self.key.public_key().public_bytes_raw()
+
+    @property
+    def link(self):
+        body = b"\x01" + self.workspace + self.seed + self.inviter
+        for host, port in self.hints:
+            body += b"\x04" + socket.inet_aton(host) + struct.pack(">H", port)
+        return "wsx://join/" + base32(body + H(b"wsx-link1", body)[:3])
+
+    @classmethod
+    def read(cls, link):
+        data = base32_decoded(link[len("wsx://join/") :])
+        body, check = data[:-3], data[-3:]
+        assert H(b"wsx-link1", body)[:3] == check, "the check of the link"
+        assert body[0] == 1, "the version of the link"
+        hints, rest = [], body[41:]
+        while rest:
+            assert rest[0] == 4, "a node on 127.0.0.1 has IPv4 hints only"
+            hints.append((socket.inet_ntoa(rest[1:5]), struct.unpack(">H", rest[5:7])[0]))
+            rest = rest[7:]
+        return cls(body[1:17], body[17:33], body[33:41], hints)
+
+    def hello(self, handshake_hash):
+        """The map of join1."""
+        proof = self.key.sign(b"wsx-join1" + handshake_hash)
+        return {1: H(b"wsx-invpub", self.public)[:16], 2: proof}
+
+
+# 5.1 Handshake
+
+
+class Identity:
+    """A device, its store, and the static key that the device has certified."""
+
+    def __init__(self):
+        self.signing = Ed25519PrivateKey.generate()
+        self.device = self.signing.public_key().public_bytes_raw()
+        self.static = os.urandom(32)
+        self.store = os.urandom(16)
+
+    def payload(self, static_public):
+        certificate = self.signing.sign(b"wsx-st1" + self.device + static_public + self.store)
+        now = int(time.time() * 1000)
+        return enc({1: self.device, 2: certificate, 3: 1, 4: 1, 5: 0, 6: self.store, 7: now})
+
+
+class Peer:
+    """One established link, seen from here."""
+
+    def __init__(self, connection, noise, payload, remote_static):
+        self.socket, self.noise = connection, noise
+        self.handshake_hash = bytes(noise.get_handshake_hash())
+        self.payload = check_payload(payload, remote_static)
+        self.parts = {}
+        self.messages = []
+
+    # 5.2 Frames
+
+    def send(self, type_number, fields, message_class=0):
+        message = bytes([type_number]) + enc(fields)
+        head = message_class | 4
+        plaintext = struct.pack(">BH", head, len(message)) + message
+        sealed = self.noise.encrypt(plaintext)
+        self.socket.sendall(struct.pack(">H", len(sealed)) + sealed)
+
+    def receive(self):
+        """The next message: its type and its map."""
+        while not self.messages:
+            length = struct.unpack(">H", exactly(self.socket, 2))[0]
+            rest = bytes(self.noise.decrypt(exactly(self.socket, length)))
+            assert rest, "a frame without a fragment"
+            while rest:
+                head, size = struct.unpack(">BH", rest[:3])
+                assert head & ~7 == 0 and 0 < size <= 16 * 1024, "the head of a fragment"
+                self.parts[head & 3] = self.parts.get(head & 3, b"") + rest[3 : 3 + size]
+                rest = rest[3 + size :]
+                if head & 4:
+                    message = self.parts.pop(head & 3)
+                    self.messages.append((message[0], enc_decoded(message[1:])))
+        return self.messages.pop(0)
+
+    def ping(self, number):
+        """Sends a ping and waits for its answer. Returns what came before it."""
+        self.send(0x30, {1: number, 2: False})
+        others = []
+        while True:
+            message = self.receive()
+            if message == (0x30, {1: number, 2: True}):
+                return others
+            others.append(message)
+
+
+def check_payload(data, remote_static):
+    """Section 5.1: the fields, and that the device certified the key that Noise proved."""
+    fields = enc_decoded(bytes(data))
+    assert sorted(fields) == [1, 2, 3, 4, 5, 6, 7], "the keys of the payload"
+    assert [len(fields[key]) for key in (1, 2, 6)] == [32, 64, 16], "the sizes in the payload"
+    assert fields[3] <= 1 <= fields[4], "the versions"
+    assert abs(fields[7] - time.time() * 1000) < 60_000, "the clock of the peer"
+    certified = b"wsx-st1" + fields[1] + remote_static + fields[6]
+    try:
+        Ed25519PublicKey.from_public_bytes(fields[1]).verify(fields[2], certified)
+    except InvalidSignature:
+        raise AssertionError("the certificate does not fit the static key") from None
+    return fields
+
+
+def hint(psk, ephemeral):
+    return Hk(psk, b"hint", ephemeral)[:16]
+
+
+def noise_under(psk, identity):
+    noise = NoiseConnection.from_name(NOISE_NAME)
+    noise.set_prologue(PROLOGUE)
+    noise.set_psks(psk=psk)
+    noise.set_keypair_from_private_bytes(Keypair.STATIC, identity.static)
+    static_public = noise.noise_protocol.keypairs["s"].public_bytes
+    return noise, static_public
+
+
+def exactly(connection, count):
+    data = b""
+    while len(data) < count:
+        part = connection.recv(count - len(data))
+        if not part:
+            raise EOFError("the peer closed the link")
+        data += part
+    return data
+
+
+def framed(message):
+    return struct.pack(">H", len(message)) + bytes(message)
+
+
+def next_message(connection):
+    return exactly(connection, struct.unpack(">H", exactly(connection, 2))[0])
+
+
+def dial(address, psk, identity, certified_static=None, hint_psk=None):
+    """The initiator. The last two parameters are for lies."""
+    connection = socket.create_connection(address, timeout=TIMEOUT_SECONDS)
+    noise, static_public = noise_under(psk, identity)
+    noise.set_as_initiator()
+    noise.start_handshake()
+    state = noise.noise_protocol.handshake_state
+    first = noise.write_message()
+    assert len(first) == 48, "message 1 is a key and a tag"
+    connection.sendall(hint(hint_psk or psk, first[:32]) + framed(first))
+    answer = noise.read_message(next_message(connection))
+    connection.sendall(
+        framed(noise.write_message(identity.payload(certified_static or static_public))))
+    return Peer(connection, noise, answer, state.rs.public_bytes)
+
+
+def answer(connection, psk, identity):
+    """The responder."""
+    connection.settimeout(TIMEOUT_SECONDS)
+    noise, static_public = noise_under(psk, identity)
+    noise.set_as_responder()
+    noise.start_handshake()
+    state = noise.noise_protocol.handshake_state
+    said = exactly(connection, 16)
+    first = next_message(connection)
+    assert said == hint(psk, first[:32]), "the hint of message 1"
+    assert bytes(noise.read_message(first)) == b"", "message 1 says nothing"
+    connection.sendall(framed(noise.write_message(identity.payload(static_public))))
+    payload = noise.read_message(next_message(connection))
+    return Peer(connection, noise, payload, state.rs.public_bytes)
+
+
+__all__ = ["H", "Identity", "Invite", "NoiseInvalidMessage", "Peer", "answer", "dial"]
