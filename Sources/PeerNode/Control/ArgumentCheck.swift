@@ -14,7 +14,10 @@ extension Arguments {
         var failing: [(field: NodeError.Field, sentence: String, hint: String?)] = []
         var meant: [String] = []
         for member in given.members where failing.count < Self.fieldsNamedMax {
-            if parameters.contains(where: { $0.name == member.key }) { continue }
+            // By the bytes, as values are looked up: equal letters in two spellings are two names.
+            if parameters.contains(where: { $0.name.utf8.elementsEqual(member.key.utf8) }) {
+                continue
+            }
             let similar = Similarity.nearest(to: member.key, in: parameters.map(\.name))
             if let similar { meant.append(similar) }
             failing.append(

@@ -65,7 +65,9 @@ extension ParameterShape {
         case .time: integerMisfit(value, Self.timeRange)
         case .flag: value.boolValue == nil ? .type : nil
         case .choice(let words):
-            textMisfit(value, 0...64) { word in words.contains { $0 == word } }
+            textMisfit(value, 0...64) { given in
+                words.contains { $0.utf8.elementsEqual(given.utf8) }
+            }
         case .list(let element, let count): listMisfit(value, element, count)
         case .json: nil
         }

@@ -66,6 +66,8 @@ struct UnsentBytes {
     var isEmpty: Bool { count == 0 }
 
     mutating func append(_ bytes: [UInt8]) {
+        // An empty piece would be shown as if nothing waited behind it.
+        guard !bytes.isEmpty else { return }
         count += bytes.count
         let last = pieces.count - 1
         if last >= first, pieces[last].count + bytes.count <= Self.pieceByteCount {

@@ -169,8 +169,13 @@ import WorkspaceModel
         let rows: [(UnixListener.Failure, NodeError.Kind, String?)] = [
             (.inUse(path: "/s"), .inUse, "wsx-node down"),
             (
-                .system(SystemError("bind", number: 13)), .badConfiguration, nil
+                .pathTooLong(path: "/s", byteCount: 200), .badConfiguration,
+                "give a shorter --home or --socket"
             ),
+            (.inTheWay(path: "/s", kind: .file), .badConfiguration, "move '/s' away"),
+            (.foreign(path: "/s", owner: 7), .badConfiguration, nil),
+            (.folder(.loose(path: "/", mode: 0o755)), .badConfiguration, nil),
+            (.system(SystemError("bind", number: 13)), .badConfiguration, nil),
         ]
         for (failure, kind, hint) in rows {
             let error = NodeError.controlSocket(failure)
