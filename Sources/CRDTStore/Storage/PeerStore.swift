@@ -101,6 +101,9 @@ public final class PeerStore {
         return devices.sorted()
     }
 
+    /// Whether there are receipts that no COMMIT has taken along yet.
+    public var hasUnwrittenReceipts: Bool { !unwritten.isEmpty }
+
     /// Writes receipts, where a transaction is open anyway; called right before COMMIT.
     func flush() throws(StorageError) {
         guard !unwritten.isEmpty else { return }

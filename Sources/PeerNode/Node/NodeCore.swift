@@ -38,6 +38,8 @@ final class NodeCore {
     var wroteInInput = false
     var hasMoreToDo = false
     var isStopping = false
+    /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
+    var receiptsDue: UInt64?
     /// The event number at which old events are looked for again.
     var nextTrim: Int64 = 4_096
     /// Whether the process should end after the answers of this turn.
@@ -89,6 +91,7 @@ final class NodeCore {
         try tellPeers()
         try serveWaiters()
         try trimEvents()
+        try writeReceipts()
         if stopEffects { effects.append(.stop) }
         return takeEffects()
     }
@@ -106,6 +109,20 @@ final class NodeCore {
     }
 
     var guardedCounter: UInt64 = 0
+
+    /// Receipts wait for a COMMIT that takes them along, but not for ever.
+    private func writeReceipts() throws(StorageError) {
+        guard store.peers.hasUnwrittenReceipts else {
+            receiptsDue = nil
+            return
+        }
+        let due = receiptsDue ?? time.monotonic &+ 5_000
+        receiptsDue = due
+        if due <= time.monotonic, refusal == nil {
+            try write()
+            receiptsDue = nil
+        }
+    }
 
     /// Takes over what the loop said once and does not say again, from a core that was discarded.
     func resume(after former: NetworkState) {

@@ -274,10 +274,10 @@ extension Outstanding {
     func covers(_ runs: [OperationRun]) -> Bool {
         runs.allSatisfy { run in
             guard let target = highest[run.log], run.firstSequence <= target else { return false }
-            let (end, overflows) = run.firstSequence.addingReportingOverflow(
-                UInt64(run.entries.count))
-            guard !overflows, end > 0 else { return false }
-            return (end - 1) / Limits.segmentLength <= target / Limits.segmentLength
+            guard !run.entries.isEmpty else { return true }
+            let (last, overflows) = run.firstSequence.addingReportingOverflow(
+                UInt64(run.entries.count - 1))
+            return !overflows && last / Limits.segmentLength <= target / Limits.segmentLength
         }
     }
 }

@@ -33,6 +33,7 @@ import WorkspaceTestKit
         mina.turn(calls(count, byteCount: byteCount))
         bench.settle()
         let joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
         #expect(try joon.rowCount("message") == count)
         #expect(try joon.digest() == mina.digest())
     }
