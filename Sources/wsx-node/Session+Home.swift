@@ -13,11 +13,13 @@ extension Session {
             io.print("next: wsx-node up\(isNew ? " --name NAME --workspace WORKSPACE" : "")\n")
             return 0
         }
-        let status = try client.call("node.status", [:])
-        guard let identity = status["identity"], !identity.isNull else {
+        let identity: JSONValue
+        do throws(NodeError) { identity = try client.call("identity.show", [:]) } catch {
+            guard error.kind == .notFound else { throw error }
             io.print("no identity yet\nnext: wsx-node up --name NAME --workspace WORKSPACE\n")
             return 0
         }
+        let status = try client.call("node.status", [:])
         let workspaces = try client.call("workspace.list", [:])["items"]?.arrayValue ?? []
         io.print("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))\n")
         for workspace in workspaces { try show(workspace, &client) }
