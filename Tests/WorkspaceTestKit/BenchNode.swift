@@ -137,7 +137,9 @@ public final class BenchNode {
     private func perform(_ effect: NodeEffect) {
         switch effect {
         case .answer(let call, let result): answers[call] = result
-        case .write(let link, let bytes): bench.carry(bytes, on: link)
+        case .write(let link, let bytes):
+            bench.carry(bytes, on: link)
+            bench.give(.unsent(link, byteCount: 0), to: self)
         case .close(let link): bench.close(link)
         case .dial(let number, let address):
             dialled.append(address)

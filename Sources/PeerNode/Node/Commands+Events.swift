@@ -201,7 +201,7 @@ extension NodeCore {
         var given: [(subscription: Int64, event: EventObject)] = []
         for stream in subscriptions.subscriptions(of: connection) where left > 0 {
             guard stream.sequence < store.events.newest else {
-                if let due = stream.keepaliveDue, due <= time.monotonic {
+                if stream.owesKeepalive {
                     given.append((stream.id, keepalive(of: stream)))
                     subscriptions.gave(stream.id, at: time.monotonic)
                 }

@@ -48,6 +48,7 @@ extension NodeCore {
             closeLoser(of: contest, answered: false)
         }
         network.contests.removeAll { $0.deadline <= now }
+        subscriptions.noteKeepalives(now: now)
         try expireJoins()
         dialWhenDue()
         announceWhenDue()

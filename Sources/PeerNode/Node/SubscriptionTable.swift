@@ -12,6 +12,9 @@ struct SubscriptionTable {
         /// When it was given something last, on the monotonic clock.
         var lastGiven: UInt64
 
+        /// Whether a sign of life was due, and waits for the reader to take it.
+        var owesKeepalive = false
+
         /// When its next sign of life is due.
         var keepaliveDue: UInt64? { keepalive.map { lastGiven &+ $0 } }
     }
@@ -57,7 +60,20 @@ struct SubscriptionTable {
         subscriptions[id]?.sequence = sequence
     }
 
-    mutating func gave(_ id: Int64, at now: UInt64) { subscriptions[id]?.lastGiven = now }
+    mutating func gave(_ id: Int64, at now: UInt64) {
+        subscriptions[id]?.lastGiven = now
+        subscriptions[id]?.owesKeepalive = false
+    }
+
+    /// Notes which streams were silent for long enough. A reader that takes nothing owes no second
+    /// one, and its deadline does not stay in the past, where it would keep the loop awake.
+    mutating func noteKeepalives(now: UInt64) {
+        for (id, stream) in subscriptions {
+            guard let due = stream.keepaliveDue, due <= now else { continue }
+            subscriptions[id]?.lastGiven = now
+            subscriptions[id]?.owesKeepalive = true
+        }
+    }
 
     /// Ends a stream of this connection; `false` when it has none of that number.
     mutating func close(_ id: Int64, on connection: UInt64) -> Bool {
