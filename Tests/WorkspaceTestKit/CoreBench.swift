@@ -76,7 +76,9 @@ public final class CoreBench {
     /// Lets time pass, and gives every node its turn when it asked for one.
     public func advance(_ milliseconds: UInt64) {
         let end = monotonic + milliseconds
-        while let due = nodes.compactMap(\.host?.nextDeadline).min(), due <= end {
+        while monotonic <= end, let due = nodes.compactMap(\.host?.nextDeadline).min(),
+            due <= end
+        {
             let passed = max(due, monotonic) - monotonic
             wall += passed
             monotonic += passed

@@ -49,6 +49,7 @@ struct EndedGrant {
         mina = try bench.node("Mina")
         joiner = try bench.guest("Joon", of: mina)
         try joiner.send("hello")
+        bench.advance(1_000)
         try mina.remove(joiner)
         bench.advance(1_000)
     }

@@ -168,6 +168,7 @@ import WorkspaceTestKit
     ) throws {
         let (bench, callers, invite) = try world()
         let node = try #require(callers[row.caller])
+        try node.ok("node.version")
         let before = node.host?.commitCount
         let openings = node.openCount
         var parameters = row.parameters

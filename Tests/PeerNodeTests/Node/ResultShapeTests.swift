@@ -214,6 +214,8 @@ private enum Fields {
 
     @Test func `the parts of objects`() throws {
         let (bench, mina, _) = try world()
+        // What was pulled is confirmed when it is stored.
+        bench.advance(60_000)
         let workspace = try mina.ok("workspace.get")
         #expect(workspace["owner"]?.fieldNames == Fields.person)
         #expect(try workspace.text("role") == "owner")
