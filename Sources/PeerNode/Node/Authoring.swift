@@ -158,7 +158,7 @@ extension NodeCore {
         guard let newest = workspace.newestTimestamp[document], newest >= timestamp.rawValue
         else { return [] }
         return store.operations.branches(in: document)
-            .filter { $0.log != own && $0.tip.timestamp.rawValue >= timestamp.rawValue }
+            .filter { $0.log != own && Workspace.latest(of: $0) >= timestamp.rawValue }
             .sorted { $0.tip.timestamp.rawValue > $1.tip.timestamp.rawValue }
             .prefix(Limits.dependenciesMax)
             .map { branch in

@@ -258,7 +258,7 @@ extension NodeCore {
             let branches = store.operations.branches(in: document)
             workspace.staleDocuments.insert(document)
             workspace.newestTimestamp[document] =
-                branches.map(\.tip.timestamp.rawValue).max() ?? 0
+                branches.map(Workspace.latest).max() ?? 0
             for branch in branches { observe(branch) }
         }
     }

@@ -384,7 +384,8 @@ extension NodeCore {
         if let last = operations.last {
             clock.observe(last.header.timestamp, wallMilliseconds: time.wall)
             let newest = workspace.newestTimestamp[log.document] ?? 0
-            workspace.newestTimestamp[log.document] = max(newest, last.header.timestamp.rawValue)
+            let latest = store.operations.branch(branch).map(Workspace.latest) ?? 0
+            workspace.newestTimestamp[log.document] = max(newest, latest)
         }
         if isAuthority {
             for operation in appended {

@@ -34,7 +34,7 @@ final class Workspace {
     var digest = WorkspaceDigest()
     /// Documents whose kept tips moved since the digest was made.
     var staleDocuments: Set<DocumentID> = []
-    /// The largest timestamp of each document, to see when the clock does not order by itself.
+    /// The largest `latest(of:)` of each document, to see when the clock does not order by itself.
     var newestTimestamp: [DocumentID: UInt64] = [:]
     /// Names that were opened already.
     var openedNames: [NamePlace: String] = [:]
@@ -110,6 +110,12 @@ final class Workspace {
         standing = row.standing
         member = row.member
         joined = UInt64(max(row.joined, 0))
+    }
+
+    /// Up to where a log reaches in time: its tip's timestamp or its place in the display, which
+    /// citations may have moved behind that.
+    static func latest(of branch: LogBranch) -> UInt64 {
+        max(branch.tip.timestamp.rawValue, UInt64(max(branch.tipSort, 0)))
     }
 
     /// The document of what members are called.

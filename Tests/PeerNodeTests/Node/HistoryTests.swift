@@ -246,7 +246,6 @@ import WorkspaceTestKit
         #expect(mina.log.contains("clock.stepped_back"))
         try mina.send("four")
         try joon.send("five")
-        print("DBG", try mina.log(), try joon.log())
         #expect(try mina.log() == ["one", "two", "three", "four", "five"])
         #expect(try joon.log() == ["one", "two", "three", "four", "five"])
         try mina.restart()
