@@ -135,7 +135,8 @@ extension AuthorityPayload {
         case .createDocument: .createDocument
         case .setDocument: .setDocument
         case .deleteDocument: .deleteDocument
-        case .setWorkspace(let settings): .setWorkspace(membersMayInvite: settings.whoMayInvite == 2)
+        case .setWorkspace(let settings):
+            .setWorkspace(membersMayInvite: settings.whoMayInvite == 2)
         case .deleteWorkspace: .deleteWorkspace
         case .rekey: .rekey
         case .feature: .feature

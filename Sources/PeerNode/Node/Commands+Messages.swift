@@ -61,7 +61,8 @@ extension NodeCore {
         return Made(try message(arrival: arrival, in: workspace), isReplayed: true)
     }
 
-    private func message(arrival: Int64, in workspace: Workspace) throws(NodeError) -> MessageObject {
+    private func message(arrival: Int64, in workspace: Workspace) throws(NodeError) -> MessageObject
+    {
         let found = try stored { () throws(StorageError) -> MessageObject? in
             guard let stored = try store.operations.operation(arrival),
                 let document = store.operations.document(stored.log.document),

@@ -13,9 +13,10 @@ extension NodeCore: NodeCommands {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member {
             refreshDigest(of: workspace)
-            let behind = network.links.values.compactMap {
-                $0.syncs[workspace.number]?.session.behind
-            }.max() ?? 0
+            let behind =
+                network.links.values.compactMap {
+                    $0.syncs[workspace.number]?.session.behind
+                }.max() ?? 0
             let count = try stored { () throws(StorageError) in
                 try store.operations.count(inWorkspace: workspace.number)
             }

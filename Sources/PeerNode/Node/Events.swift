@@ -69,7 +69,8 @@ extension NodeCore {
         case .setDocument(let settings):
             // The first settings of a channel are part of its creation.
             let number = store.operations.document(settings.document)?.number
-            guard let channel = workspace.channels[settings.document], isEdit(id, of: channel, in: workspace)
+            guard let channel = workspace.channels[settings.document],
+                isEdit(id, of: channel, in: workspace)
             else { return }
             try record(
                 .channelEdited, workspace: workspace, document: number, arrival: arrival,

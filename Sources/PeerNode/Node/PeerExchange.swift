@@ -170,8 +170,10 @@ extension NodeCore {
     func heard(_ bytes: [UInt8], from host: String) {
         guard network.announces, let packet = BeaconPacket(untrusted: bytes),
             packet.nonce != network.ownBeaconNonce,
-            let address = PeerAddress(host.contains(":") ? "[\(host)]:\(packet.port)"
-                : "\(host):\(packet.port)", defaultPort: packet.port)
+            let address = PeerAddress(
+                host.contains(":")
+                    ? "[\(host)]:\(packet.port)"
+                    : "\(host):\(packet.port)", defaultPort: packet.port)
         else { return }
         if workspaceBeaconKeys.contains(where: { packet.matches($0, wallMilliseconds: time.wall) })
         {

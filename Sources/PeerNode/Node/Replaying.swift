@@ -44,7 +44,8 @@ extension NodeCore {
     private var oldestKey: UInt64 { time.wall &- min(time.wall, Self.keyMilliseconds) }
 
     private func name(of key: RepeatKey, _ home: HomeIdentity) -> [UInt8] {
-        Hash.keyed(home.homeKey, Array("key".utf8), Array(key.method.utf8), [0], Array(key.word.utf8))
+        Hash.keyed(
+            home.homeKey, Array("key".utf8), Array(key.method.utf8), [0], Array(key.word.utf8))
     }
 
     private func body(of key: RepeatKey, _ home: HomeIdentity) -> [UInt8] {

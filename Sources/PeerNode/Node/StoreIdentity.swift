@@ -44,7 +44,9 @@ struct StoreIdentity: Sendable {
     ) throws(StorageError) -> StoreIdentity? {
         guard let store = try registry.value("store").flatMap(StoreID.init(untrusted:)),
             let incarnation = try registry.value("incarnation"), incarnation.count == 4,
-            let epoch = try registry.value("epoch").flatMap({ String(validating: $0, as: UTF8.self) }),
+            let epoch = try registry.value("epoch").flatMap({
+                String(validating: $0, as: UTF8.self)
+            }),
             let sealed = try registry.value("static"),
             let secret = home.open(sealed, name: Array("static".utf8)), secret.count == 32
         else { return nil }

@@ -89,7 +89,8 @@ extension AuthorityPayload {
 }
 
 extension FieldReader {
-    fileprivate mutating func bytes(_ key: UInt64, exactly count: Int) throws(Malformed) -> [UInt8] {
+    fileprivate mutating func bytes(_ key: UInt64, exactly count: Int) throws(Malformed) -> [UInt8]
+    {
         try required(key) { (d) throws(Malformed) in try d.byteString(exactly: count) }
     }
 

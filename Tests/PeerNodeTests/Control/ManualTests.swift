@@ -54,7 +54,8 @@ import WorkspaceModel
     static let usages: [(String, String)] = [
         ("channel.join", "channel join CHANNEL"), ("config.get", "config get SETTING"),
         ("help", "help [TOPIC...]"), ("invite.revoke", "invite revoke ID"),
-        ("message.get", "message show IDS... [--in CHANNEL]"), ("tail", "tail [CHANNEL...] [--bell]"),
+        ("message.get", "message show IDS... [--in CHANNEL]"),
+        ("tail", "tail [CHANNEL...] [--bell]"),
         ("peer.add", "peer add ADDRESS"), ("node.version", "version"),
         ("events.ack", "events.ack"), ("workspace.select", "workspace use WORKSPACE"),
         ("workspace.get", "workspace show [WORKSPACE]"),

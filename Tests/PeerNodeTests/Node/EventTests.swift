@@ -175,14 +175,15 @@ import WorkspaceTestKit
         }
     }
 
-    @Test(arguments: [
-        (["message.created"], ["message.created"]),
-        (["message.*"], ["message.created"]),
-        (["*.created"], ["channel.created", "message.created", "workspace.created"]),
-        (["*"], nil), ([], nil), (["none.*"], []), (["message"], []), (["essage.*"], []),
-        (["channel.member*", "message.*"], ["channel.member_added", "message.created"]),
-        (["*a*.c*d"], ["channel.created", "message.created", "workspace.created"]),
-    ] as [([String], [String]?)])
+    @Test(
+        arguments: [
+            (["message.created"], ["message.created"]),
+            (["message.*"], ["message.created"]),
+            (["*.created"], ["channel.created", "message.created", "workspace.created"]),
+            (["*"], nil), ([], nil), (["none.*"], []), (["message"], []), (["essage.*"], []),
+            (["channel.member*", "message.*"], ["channel.member_added", "message.created"]),
+            (["*a*.c*d"], ["channel.created", "message.created", "workspace.created"]),
+        ] as [([String], [String]?)])
     func `are chosen by type`(_ globs: [String], _ expected: [String]?) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -86,10 +86,11 @@ import WorkspaceTestKit
         withExtendedLifetime(bench) {}
     }
 
-    @Test(arguments: [
-        (0, 5, 0..<3), (4, 5, 2..<7), (8, 5, 6..<9), (4, 4, 3..<7), (4, 1, 4..<5),
-        (0, 1, 0..<1), (8, 1, 8..<9), (4, 100, 0..<9),
-    ] as [(Int, Int64, Range<Int>)])
+    @Test(
+        arguments: [
+            (0, 5, 0..<3), (4, 5, 2..<7), (8, 5, 6..<9), (4, 4, 3..<7), (4, 1, 4..<5),
+            (0, 1, 0..<1), (8, 1, 8..<9), (4, 100, 0..<9),
+        ] as [(Int, Int64, Range<Int>)])
     func `shows what is around a message`(
         _ place: Int, _ limit: Int64, _ expected: Range<Int>
     ) throws {

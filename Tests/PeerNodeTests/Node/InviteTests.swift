@@ -57,7 +57,8 @@ import WorkspaceTestKit
     func `is for a weaker role than one's own`(_ right: Right) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
-        let caller = right.own == "owner" ? mina : try bench.guest("Joon", of: mina, role: right.own)
+        let caller =
+            right.own == "owner" ? mina : try bench.guest("Joon", of: mina, role: right.own)
         let result = caller.call("invite.create", ["role": .string(right.invited)])
         switch result {
         case .success(let invite):
@@ -75,7 +76,8 @@ import WorkspaceTestKit
         guard right.isAllowed else { return }
         let bench = CoreBench()
         let mina = try bench.node("Mina")
-        let caller = right.own == "owner" ? mina : try bench.guest("Joon", of: mina, role: right.own)
+        let caller =
+            right.own == "owner" ? mina : try bench.guest("Joon", of: mina, role: right.own)
         let kim = try bench.guest("Kim", of: caller, role: right.invited)
         for node in [mina, caller, kim] {
             let people = try node.ok("member.list").items
@@ -401,7 +403,8 @@ import WorkspaceTestKit
         let joon = try bench.bareNode("Joon")
         try joon.ok("identity.create", ["name": "Joon"])
         let link = try mina.link(["uses": 5])
-        joon.plant(place.isMultiple(of: 2) ? .commitBefore(place / 2) : .commitAfter(place / 2), .full)
+        joon.plant(
+            place.isMultiple(of: 2) ? .commitBefore(place / 2) : .commitAfter(place / 2), .full)
         _ = joon.call("workspace.join", ["link": .string(link), "timeout_ms": 5_000])
         switch joon.call("workspace.join", ["link": .string(link)]) {
         case .success: break

@@ -264,7 +264,8 @@ import WorkspaceTestKit
             try node.ok("peer.add", ["address": "10.9.9.9"])
         },
         Fault(id: "operations", state: "fail") { _, node in
-            try node.damage("UPDATE operation SET payload = zeroblob(length(payload)) WHERE arr = 3")
+            try node.damage(
+                "UPDATE operation SET payload = zeroblob(length(payload)) WHERE arr = 3")
         },
     ]
 

@@ -63,6 +63,8 @@ import WorkspaceTestKit
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(5_000)
         for number in 0..<4 {
+            // Receipts are on disk, so that the planted failure meets the message.
+            bench.advance(6_000)
             mina.plant(.commitBefore(0), kind)
             _ = try mina.refused(
                 "message.send", ["channel": "general", "text": .string("lost \(number)")])

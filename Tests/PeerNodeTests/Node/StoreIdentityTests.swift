@@ -259,9 +259,13 @@ extension [UInt8] {
             let before = try calls.map { try node.ok($0.0, $0.1) }
             try node.restart()
             for (call, answer) in zip(calls, before) {
-                #expect(try node.ok(call.0, call.1) == answer, "\(call.0)")
+                let again = try node.ok(call.0, call.1)
+                // Links opened again are events of their own, so a cursor has gone on.
+                #expect(again["items"] == answer["items"], "\(call.0)")
+                if answer["items"] == nil { #expect(again == answer, "\(call.0)") }
             }
-            #expect(try node.ok("node.doctor").items.first { $0["id"] == "store" }?["state"] == "ok")
+            #expect(
+                try node.ok("node.doctor").items.first { $0["id"] == "store" }?["state"] == "ok")
         }
     }
 

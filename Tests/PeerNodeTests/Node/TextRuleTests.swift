@@ -113,7 +113,8 @@ import WorkspaceTestKit
         Name("30 characters of two scalars", repeated("e\u{301}", 30), repeated("e\u{301}", 30)),
         Name("more than 64 scalars", repeated("e\u{301}\u{302}", 22), nil),
         Name("257 bytes", repeated("x", 257), nil),
-        Name("four marks in a row", "a\u{301}\u{302}\u{303}\u{304}", "a\u{301}\u{302}\u{303}\u{304}"),
+        Name(
+            "four marks in a row", "a\u{301}\u{302}\u{303}\u{304}", "a\u{301}\u{302}\u{303}\u{304}"),
         Name("five marks in a row", "a\u{301}\u{302}\u{303}\u{304}\u{305}", nil),
         Name("NUL", "a\u{0}b", nil), Name("a line break", "a\nb", nil),
         Name("escape", "a\u{1b}[0m", nil), Name("U+009B", "a\u{9b}b", nil),
@@ -156,7 +157,8 @@ import WorkspaceTestKit
         #expect((joon.files.identity != nil) == (name.shown != nil))
         guard let shown = name.shown else { return }
         try joon.join(try mina.link())
-        #expect(try mina.ok("member.list").texts("name").contains { $0.utf8.elementsEqual(shown.utf8) })
+        #expect(
+            try mina.ok("member.list").texts("name").contains { $0.utf8.elementsEqual(shown.utf8) })
     }
 
     private func check(
@@ -202,7 +204,8 @@ import WorkspaceTestKit
         let joon = try bench.guest("Joon", of: mina)
         try mina.ok("channel.create", ["name": "plans"])
         #expect(try joon.ok("channel.list").texts("name") == ["general"])
-        #expect(try joon.ok("channel.list", ["scope": "all"]).texts("name") == ["general", "plans"])
+        #expect(
+            try joon.ok("channel.list", ["scope": "all"]).texts("name") == ["general", "plans"])
         _ = try joon.log(of: "plans")
         #expect(try joon.ok("channel.get", ["channel": "plans"])["joined"] == false)
         let count = try joon.rowCount("operation")
