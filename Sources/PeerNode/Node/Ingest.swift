@@ -161,7 +161,8 @@ extension NodeCore {
         }
         let checked: [CheckedOperation]
         do throws(Rejection) {
-            checked = try OperationChecks.check(rest, after: position.link)
+            checked = try OperationChecks.check(
+                rest, after: position.link, signedHere: source == .ourselves)
         } catch {
             return .rejected(error)
         }
