@@ -4,7 +4,8 @@ public import WorkspaceModel
 /// An operation whose form, chain and authenticity were checked.
 ///
 /// Only this file can make one, and only a checked operation can be stored: there is no way
-/// round the checks, for our own operations neither.
+/// round the checks of form and chain, for our own operations neither. Their signatures alone are
+/// taken as made.
 public struct CheckedOperation: Sendable {
     /// The signed fields, rebuilt from the run and the chain.
     public let header: OperationHeader
@@ -12,9 +13,10 @@ public struct CheckedOperation: Sendable {
     public let id: OperationID
     /// Sealed or plain.
     public let payload: [UInt8]
-    /// The author's signature, verified here only when `isSignatureVerified`.
+    /// The author's signature, known to be good only when `isSignatureVerified`.
     public let signature: Signature
-    /// Whether this very signature was verified; otherwise a later one of the run vouches.
+    /// Whether this very signature was verified, or made, here; otherwise a later one of the run
+    /// vouches.
     public fileprivate(set) var isSignatureVerified: Bool
     /// What an authority operation says.
     public let authority: AuthorityPayload?

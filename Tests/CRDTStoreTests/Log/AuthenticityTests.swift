@@ -154,6 +154,28 @@ private struct AuthenticityDefinition {
         #expect(refusal(of: log.run.withGarbage(at: [299])) == .badSignature)
     }
 
+    /// What this process has just signed is not verified again; all other rules hold for it too.
+    @Test func `is taken as made where it was made`() throws {
+        var log = WrittenLog(by: TestDevice(1), in: Self.document)
+        log.writeMany(3)
+        let checked = try OperationChecks.check(log.run, after: nil, signedHere: true)
+        #expect(checked.map(\.isSignatureVerified) == [true, true, true])
+        let garbage = log.run.withGarbage(at: 0..<3)
+        #expect(throws: Never.self) {
+            try OperationChecks.check(garbage, after: nil, signedHere: true)
+        }
+        #expect(throws: Rejection.badSignature) { try OperationChecks.check(garbage, after: nil) }
+        var unordered = log.run
+        unordered.entries.swapAt(0, 1)
+        #expect(throws: Rejection.outOfOrder) {
+            try OperationChecks.check(unordered, after: nil, signedHere: true)
+        }
+        #expect(throws: Rejection.malformed(Malformed(.inconsistent, at: 0))) {
+            try OperationChecks.check(
+                log.run(1..<2), after: nil, signedHere: true)
+        }
+    }
+
     // 3.15.2
     @Test func `does not change an operation's name`() throws {
         var log = WrittenLog(by: TestDevice(1), in: Self.document)
