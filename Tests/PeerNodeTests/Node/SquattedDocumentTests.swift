@@ -87,4 +87,26 @@ import WorkspaceTestKit
         #expect(try mina.log() == ["welcome"])
         #expect(try mina.digest() == joon.digest())
     }
+
+    @Test func `holds one log in each, and neither shows in the other`() throws {
+        let channel = try #require(acme.channels.values.first).id
+        let here = try squat(on: channel, in: acme)
+        let there = try squat(on: channel, in: other)
+        #expect(try bring(there, to: other) == .stored(1))
+        #expect(try bring(there, to: other) == .known)
+        #expect(try bring(here, to: acme) == .stored(1))
+        let operations = core.store.operations
+        for (run, workspace) in [(here, acme), (there, other)] {
+            let branches = operations.branches(of: run.log, in: workspace.number)
+            #expect(branches.count == 1 && branches.first?.tipSequence == 0)
+            let place = try #require(branches.first.map { ($0.number, $0.tipSequence) })
+            let read = try operations.run(
+                of: place.0, from: 0, through: 0, byteCountMax: .max)
+            #expect(read == run)
+        }
+        #expect(operations.branches(of: here.log, in: 99).isEmpty)
+        // What waits for a place in one log is not released for good by the other's.
+        let later = try squat(on: channel, in: other, sequence: 2)
+        #expect(try bring(later, to: other) == .waiting)
+    }
 }
