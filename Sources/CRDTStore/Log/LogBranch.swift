@@ -7,6 +7,8 @@ public import WorkspaceModel
 public struct LogBranch: Sendable, Equatable {
     /// The row in table `log`.
     public let number: Int64
+    /// The short number of the document, which says in which workspace the log is.
+    public let document: Int64
     /// The log.
     public let log: LogName
     /// The branch this one leaves, `nil` for the first one.

@@ -51,20 +51,7 @@ public enum OperationChecks {
     public static func check(
         _ run: OperationRun, after previous: ChainLink?, signedHere: Bool = false
     ) throws(Rejection) -> [CheckedOperation] {
-        guard (previous == nil) == (run.firstSequence == 0) else {
-            throw .malformed(Malformed(.inconsistent, at: 0))
-        }
-        guard run.firstSequence.addingReportingOverflow(UInt64(run.entries.count)).overflow == false
-        else { throw .malformed(Malformed(.outOfRange, at: 0)) }
-        var operations: [CheckedOperation] = []
-        operations.reserveCapacity(run.entries.count)
-        var link = previous
-        for (offset, entry) in run.entries.enumerated() {
-            let operation = try chained(
-                entry, at: run.firstSequence + UInt64(offset), of: run.log, after: link)
-            operations.append(operation)
-            link = operation.link
-        }
+        var operations = try chained(run, after: previous)
         if signedHere {
             for index in operations.indices { operations[index].isSignatureVerified = true }
         } else {
@@ -82,7 +69,35 @@ public enum OperationChecks {
         return checked
     }
 
+    /// The ids that the operations of a run have behind `previous`. Form and chain are checked,
+    /// signatures are not: whether somebody wrote this at all is open.
+    public static func identities(
+        of run: OperationRun, after previous: ChainLink?
+    ) throws(Rejection) -> [ChainLink] {
+        try chained(run, after: previous).map(\.link)
+    }
+
     // MARK: Form and chain
+
+    private static func chained(
+        _ run: OperationRun, after previous: ChainLink?
+    ) throws(Rejection) -> [CheckedOperation] {
+        guard (previous == nil) == (run.firstSequence == 0) else {
+            throw .malformed(Malformed(.inconsistent, at: 0))
+        }
+        guard run.firstSequence.addingReportingOverflow(UInt64(run.entries.count)).overflow == false
+        else { throw .malformed(Malformed(.outOfRange, at: 0)) }
+        var operations: [CheckedOperation] = []
+        operations.reserveCapacity(run.entries.count)
+        var link = previous
+        for (offset, entry) in run.entries.enumerated() {
+            let operation = try chained(
+                entry, at: run.firstSequence + UInt64(offset), of: run.log, after: link)
+            operations.append(operation)
+            link = operation.link
+        }
+        return operations
+    }
 
     private static func chained(
         _ entry: OperationRun.Entry, at sequence: UInt64, of log: LogName, after link: ChainLink?

@@ -78,6 +78,9 @@ public struct WaitingRoom: Sendable {
         (waiting.removeValue(forKey: found) ?? []).compactMap { remove($0) }
     }
 
+    /// Whether something waits for this.
+    public func awaits(_ missing: Missing) -> Bool { waiting[missing] != nil }
+
     /// Forgets what `source` brought.
     public mutating func forget(source: UInt64) {
         guard usage[source] != nil else { return }

@@ -105,6 +105,11 @@ public final class PeerStore {
     public var hasUnwrittenReceipts: Bool { !unwritten.isEmpty }
 
     /// Writes receipts, where a transaction is open anyway; called right before COMMIT.
+    /// Forgets who holds a branch that is not stored any more.
+    public func forget(branch: Int64) {
+        held[branch] = nil
+    }
+
     func flush() throws(StorageError) {
         guard !unwritten.isEmpty else { return }
         let statement = try connection.statement("INSERT OR REPLACE INTO held VALUES(?, ?, ?)")

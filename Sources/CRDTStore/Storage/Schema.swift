@@ -17,10 +17,11 @@ public enum Schema {
         "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 
         // did: short number. id: 32 bytes. workspace: did of the authority document it belongs
-        // to, its own for an authority document. kind: DocumentKind.
+        // to, its own for an authority document. kind: DocumentKind. One id may stand for a
+        // document in each workspace.
         """
-        CREATE TABLE document(did INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE,
-            workspace INTEGER NOT NULL, kind INTEGER NOT NULL)
+        CREATE TABLE document(did INTEGER PRIMARY KEY, id BLOB NOT NULL,
+            workspace INTEGER NOT NULL, kind INTEGER NOT NULL, UNIQUE(workspace, id))
         """,
 
         // One branch of a log. fork: its first own place. tip*: the last stored operation.
@@ -48,6 +49,15 @@ public enum Schema {
             payload BLOB NOT NULL)
         """,
         "CREATE UNIQUE INDEX operation_place ON operation(lid, seq)",
+        // What cites others, which is little: kept tips are made anew from it.
+        "CREATE INDEX operation_citing ON operation(lid, seq) WHERE deps IS NOT NULL",
+
+        // Where a branch goes over to another grant. first: place. valid: the last valid place,
+        // -1 for no bound, NULL for none.
+        """
+        CREATE TABLE grant_span(lid INTEGER NOT NULL, first INTEGER NOT NULL,
+            gid INTEGER NOT NULL, valid INTEGER, PRIMARY KEY(lid, first)) WITHOUT ROWID
+        """,
 
         // Grants by number, so that a million operations do not each repeat 32 bytes.
         "CREATE TABLE grant_name(gid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE)",

@@ -76,27 +76,27 @@ public final class ViewStore {
         }
     }
 
-    /// Hides or shows everything written under one grant.
-    public func setHidden(_ isHidden: Bool, grant: Int64) throws(StorageError) {
-        try connection.statement("UPDATE message SET hidden = ? WHERE gid = ?")
-            .run(.integer(isHidden ? 1 : 0), .integer(grant))
+    /// Hides or shows the messages at these places of a channel.
+    public func setHidden(
+        _ isHidden: Bool, _ positions: [Position], in document: Int64
+    ) throws(StorageError) {
+        let update = try connection.statement(
+            "UPDATE message SET hidden = ? WHERE did = ? AND sort = ? AND arr = ?")
+        for position in positions {
+            try update.run(
+                .integer(isHidden ? 1 : 0), .integer(document), .integer(position.sort),
+                .integer(position.arrival))
+        }
     }
 
-    /// Where everything written under one grant stands, hidden or not.
-    public func positions(
-        underGrant grant: Int64
-    ) throws(StorageError) -> [(document: Int64, position: Position)] {
-        try connection.statement("SELECT did, sort, arr FROM message WHERE gid = ?")
-            .rows(.integer(grant)) {
-                ($0.integer(0), Position(sort: $0.integer(1), arrival: $0.integer(2)))
-            }
-    }
-
-    /// Hides one message.
-    public func hide(_ position: Position, in document: Int64) throws(StorageError) {
-        try connection.statement(
-            "UPDATE message SET hidden = 1 WHERE did = ? AND sort = ? AND arr = ?"
-        ).run(.integer(document), .integer(position.sort), .integer(position.arrival))
+    /// Removes what was folded from operations that are not stored any more.
+    public func remove(_ positions: [Position], in document: Int64) throws(StorageError) {
+        let delete = try connection.statement(
+            "DELETE FROM message WHERE did = ? AND sort = ? AND arr = ?")
+        for position in positions {
+            try delete.run(
+                .integer(document), .integer(position.sort), .integer(position.arrival))
+        }
     }
 
     /// Which messages of a channel are asked for.

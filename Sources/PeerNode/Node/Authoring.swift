@@ -68,7 +68,7 @@ extension NodeCore {
         let log = LogName(
             document: workspace.id, device: home.device,
             incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
-        let own = store.operations.branches(of: log).last
+        let own = store.operations.branches(of: log, in: workspace.number).last
         let draft = OperationDraft(
             kind: .authority, document: workspace.id, incarnation: log.incarnation,
             sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
@@ -134,7 +134,7 @@ extension NodeCore {
         let log = LogName(
             document: document, device: home.device,
             incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
-        let own = store.operations.branches(of: log).last
+        let own = store.operations.branches(of: log, in: workspace.number).last
         let draft = OperationDraft(
             kind: .content, document: document, incarnation: log.incarnation,
             sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
@@ -147,7 +147,8 @@ extension NodeCore {
         let reference = OperationReference(
             device: home.device, incarnation: log.incarnation, sequence: draft.sequence,
             id: signed.id)
-        return try store.operations.find(reference, in: document).map { (signed.id, $0.arrival) }
+        return try store.operations.find(reference, in: document, of: workspace.number)
+            .map { (signed.id, $0.arrival) }
     }
 
     /// The tips of other logs that the clock does not put before `timestamp` by itself.
@@ -157,7 +158,7 @@ extension NodeCore {
     ) -> [OperationReference] {
         guard let newest = workspace.newestTimestamp[document], newest >= timestamp.rawValue
         else { return [] }
-        return store.operations.branches(in: document)
+        return store.operations.branches(in: document, of: workspace.number)
             .filter { $0.log != own && Workspace.latest(of: $0) >= timestamp.rawValue }
             .sorted { $0.tip.timestamp.rawValue > $1.tip.timestamp.rawValue }
             .prefix(Limits.dependenciesMax)

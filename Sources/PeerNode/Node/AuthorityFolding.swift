@@ -160,35 +160,19 @@ extension NodeCore {
         workspace.contentLimits.removeAll()
         let changed = (change.becameValid + change.becameInvalid)
         let grants = Set(changed.flatMap { workspace.evaluator.grants(reachedBy: $0) } + changed)
-        let cited = grants.sorted().compactMap { grant in
-            store.operations.number(ofGrant: grant).map { (grant, $0) }
-        }
+        let cited = Set(grants.compactMap { store.operations.number(ofGrant: $0) })
         guard !cited.isEmpty else { return }
-        for (grant, number) in cited { try settleMessages(under: grant, number, in: workspace) }
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
+            guard try judge(document, citing: cited, in: workspace) else { continue }
             try rekeep(document, in: workspace)
+            for branch in store.operations.branches(in: document, of: workspace.number)
+            where branch.parent != nil {
+                noteBranches(of: branch.log, in: workspace)
+            }
         }
         workspace.profiles = [:]
         try loadProfiles(of: workspace)
-    }
-
-    /// Hides and shows messages as if the verdict had been there before they came.
-    private func settleMessages(
-        under grant: OperationID, _ number: Int64, in workspace: Workspace
-    ) throws(StorageError) {
-        let isValid = workspace.evaluator.isValid(grant)
-        try store.view.setHidden(!isValid, grant: number)
-        guard isValid else { return }
-        for row in try store.view.positions(underGrant: number) {
-            guard let stored = try store.operations.operation(row.position.arrival) else {
-                continue
-            }
-            let isShown = try isContentValid(
-                grant: grant, log: stored.log, branch: stored.place.branch,
-                sequence: stored.place.sequence, in: workspace)
-            if !isShown { try store.view.hide(row.position, in: row.document) }
-        }
     }
 
     /// Moves the kept tips of the authority document after an operation came.
@@ -223,7 +207,7 @@ extension NodeCore {
             kept.formUnion(operation.dependencies)
             operation.previous.map { _ = kept.insert($0) }
         }
-        for branch in store.operations.branches(in: workspace.id) {
+        for branch in store.operations.branches(in: workspace.id, of: workspace.number) {
             var tip: LogBranch.KeptTip?
             var sequence = branch.tipSequence
             while tip == nil, sequence >= branch.forkSequence {
@@ -255,7 +239,7 @@ extension NodeCore {
         refreshChannels(of: workspace)
         try loadProfiles(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
-            let branches = store.operations.branches(in: document)
+            let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.staleDocuments.insert(document)
             workspace.newestTimestamp[document] =
                 branches.map(Workspace.latest).max() ?? 0
@@ -283,7 +267,7 @@ extension NodeCore {
         switch payload {
         case .createDocument:
             let document = DocumentID(sameBytesAs: id)
-            let isKnown = store.operations.document(document) != nil
+            let isKnown = store.operations.document(document, in: workspace.number) != nil
             try store.operations.enter(document, workspace: workspace.number, kind: .channel)
             refreshChannels(of: workspace)
             // Content that came before the channel was known shows from now on.

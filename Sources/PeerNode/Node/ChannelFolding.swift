@@ -30,7 +30,8 @@ enum ChannelFolding {
         _ id: OperationID, in workspace: Workspace, numbers: OperationStore
     ) -> Workspace.Channel? {
         let document = DocumentID(sameBytesAs: id)
-        guard let record = workspace.authority[id], let row = numbers.document(document),
+        guard let record = workspace.authority[id],
+            let row = numbers.document(document, in: workspace.number),
             let lamport = workspace.evaluator.lamport(of: id)
         else { return nil }
         return Workspace.Channel(

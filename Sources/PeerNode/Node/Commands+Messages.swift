@@ -55,7 +55,7 @@ extension NodeCore {
         let stored = try stored { () throws(StorageError) in
             try store.operations.operation(arrival)
         }
-        guard let document = stored.flatMap({ store.operations.document($0.log.document) }),
+        guard let document = stored.flatMap({ store.operations.document(numbered: $0.document) }),
             let workspace = workspaces[document.workspace]
         else { throw .internalFailure(reason: "replay") }
         return Made(try message(arrival: arrival, in: workspace), isReplayed: true)
@@ -65,9 +65,8 @@ extension NodeCore {
     {
         let found = try stored { () throws(StorageError) -> MessageObject? in
             guard let stored = try store.operations.operation(arrival),
-                let document = store.operations.document(stored.log.document),
                 let row = try store.view.message(
-                    arrival: arrival, sort: stored.place.sort, document: document.number)
+                    arrival: arrival, sort: stored.place.sort, document: stored.document)
             else { return nil }
             return try object(of: row, in: workspace)
         }

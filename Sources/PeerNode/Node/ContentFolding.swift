@@ -10,14 +10,16 @@ extension NodeCore {
         _ appended: [OperationStore.Appended], log: LogName, branch: Int64,
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        guard let document = store.operations.document(log.document) else { return }
+        guard let document = store.operations.document(log.document, in: workspace.number) else {
+            return
+        }
+        guard let first = appended.first?.operation.header.sequence else { return }
+        try judgeAppended(to: branch, from: first, in: workspace)
         let before = store.operations.branch(branch)?.kept
         var kept = before
         for item in appended {
             let header = item.operation.header
-            let isValid = try isContentValid(
-                grant: header.grant, log: log, branch: branch, sequence: header.sequence,
-                in: workspace)
+            let isValid = store.operations.isValid(header.sequence, in: branch)
             if isValid { kept = .init(sequence: header.sequence, id: item.operation.id) }
             guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
                 let content = content(of: item.operation, in: workspace)
@@ -34,12 +36,12 @@ extension NodeCore {
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
             return
         }
-        let first = before.map { $0.sequence + 1 } ?? own.forkSequence
+        let start = before.map { $0.sequence + 1 } ?? own.forkSequence
         let isPlain =
-            own.parent == nil && first == appended.first?.operation.header.sequence
+            own.parent == nil && start == first
             && appended.allSatisfy { $0.operation.header.dependencies.isEmpty }
-        guard !isPlain, first <= tip.sequence else { return }
-        try keepCited(by: [(branch, first...tip.sequence)], of: log.document, in: workspace)
+        guard !isPlain, start <= tip.sequence else { return }
+        try keepCited(by: [(branch, start...tip.sequence)], of: log.document, in: workspace)
     }
 
     /// One operation on its way into the view.
@@ -148,103 +150,6 @@ extension NodeCore {
         return content(of: header, payload: entry.payload, in: workspace)
     }
 
-    // MARK: Validity
-
-    func isContentValid(
-        grant: OperationID, log: LogName, branch: Int64, sequence: UInt64,
-        in workspace: Workspace
-    ) throws(StorageError) -> Bool {
-        let place = Workspace.LimitPlace(grant: grant, log: log)
-        let limit: ContentLimit
-        if let known = workspace.contentLimits[place] {
-            limit = known
-        } else {
-            limit = workspace.evaluator.contentLimit(grant: grant, log: log, leastRole: .member)
-            workspace.contentLimits[place] = limit
-        }
-        guard case .cuts(let groups) = limit else { return limit == .everything }
-        var branchHolds: [CutEntry: Bool] = [:]
-        for cut in groups.joined() {
-            let place = try store.operations.place(in: branch, at: cut.sequence)
-            branchHolds[cut] = place.map { Identifier16(prefixOf: $0.link.id) == cut.id } ?? false
-        }
-        return limit.allows(sequence: sequence) { branchHolds[$0] ?? false }
-    }
-
-    /// Makes the kept tips of a content document anew, after verdicts changed.
-    func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
-        let branches = store.operations.branches(in: document)
-        var tips: [Int64: LogBranch.KeptTip] = [:]
-        var ranges: [(branch: Int64, places: ClosedRange<UInt64>)] = []
-        for branch in branches {
-            var tip: LogBranch.KeptTip?
-            var sequence = branch.tipSequence
-            while tip == nil, sequence >= branch.forkSequence,
-                let place = try store.operations.place(in: branch.number, at: sequence)
-            {
-                if let grant = try store.operations.operation(place.arrival)?.entry.grant,
-                    try isContentValid(
-                        grant: grant, log: branch.log, branch: branch.number, sequence: sequence,
-                        in: workspace)
-                {
-                    tip = .init(sequence: sequence, id: place.link.id)
-                }
-                guard sequence > 0 else { break }
-                sequence -= 1
-            }
-            guard let tip else { continue }
-            tips[branch.number] = tip
-            ranges.append((branch.number, branch.forkSequence...tip.sequence))
-        }
-        try close(&tips, with: ranges, in: document)
-        for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
-    }
-
-    /// Keeps, valid or not, what operations cite that are kept from now on: whoever takes those
-    /// over cannot store them without it.
-    private func keepCited(
-        by ranges: [(branch: Int64, places: ClosedRange<UInt64>)], of document: DocumentID,
-        in workspace: Workspace
-    ) throws(StorageError) {
-        let branches = store.operations.branches(in: document)
-        var tips: [Int64: LogBranch.KeptTip] = [:]
-        for branch in branches { tips[branch.number] = branch.kept }
-        try close(&tips, with: ranges, in: document)
-        for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
-    }
-
-    /// Raises `tips` until the past of everything below them is below them.
-    private func close(
-        _ tips: inout [Int64: LogBranch.KeptTip],
-        with ranges: [(branch: Int64, places: ClosedRange<UInt64>)], in document: DocumentID
-    ) throws(StorageError) {
-        var left = ranges
-        while let (number, range) = left.popLast() {
-            for place in try past(of: number, range, in: document) {
-                guard let owner = store.operations.branch(place.branch) else { continue }
-                let next = tips[owner.number].map { $0.sequence + 1 } ?? owner.forkSequence
-                guard next <= place.sequence else { continue }
-                tips[owner.number] = .init(sequence: place.sequence, id: place.link.id)
-                left.append((owner.number, next...place.sequence))
-            }
-        }
-    }
-
-    /// What these operations of a branch cite, and where the branch leaves its parent.
-    private func past(
-        of branch: Int64, _ range: ClosedRange<UInt64>, in document: DocumentID
-    ) throws(StorageError) -> [StoredPlace] {
-        var places: [StoredPlace] = []
-        for reference in try store.operations.dependencies(in: branch, range) {
-            try store.operations.find(reference, in: document).map { places.append($0) }
-        }
-        if range.lowerBound > 0, range.lowerBound == store.operations.branch(branch)?.forkSequence {
-            try store.operations.place(in: branch, at: range.lowerBound - 1)
-                .map { places.append($0) }
-        }
-        return places
-    }
-
     // MARK: Folding again
 
     /// Folds a document whose channel, or whose key, became known after its operations.
@@ -254,18 +159,18 @@ extension NodeCore {
         _ document: DocumentID, sealedUnder key: KeyID? = nil, in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        guard let row = store.operations.document(document) else { return }
+        guard let row = store.operations.document(document, in: workspace.number) else { return }
         var found: [(StoredOperation, ContentPayload)] = []
-        try store.operations.forEachOperation(in: document) { (stored) throws(StorageError) in
+        try store.operations.forEachOperation(in: document, of: workspace.number) {
+            (stored) throws(StorageError) in
             guard key == nil || stored.entry.keyID == key else { return }
             if let content = try content(of: stored, in: workspace) {
                 found.append((stored, content))
             }
         }
         for (stored, content) in found {
-            let isValid = try isContentValid(
-                grant: stored.entry.grant, log: stored.log, branch: stored.place.branch,
-                sequence: stored.place.sequence, in: workspace)
+            let isValid = store.operations.isValid(
+                stored.place.sequence, in: stored.place.branch)
             try fold(
                 content,
                 Folding(
@@ -285,7 +190,7 @@ extension NodeCore {
         refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id
-            && store.operations.document(document)?.kind != .unknown
+            && store.operations.document(document, in: workspace.number)?.kind != .unknown
         {
             for key in keys {
                 try refold(document, sealedUnder: key, in: workspace, from: source)
@@ -296,16 +201,15 @@ extension NodeCore {
     func loadProfiles(of workspace: Workspace) throws(StorageError) {
         let document = workspace.profileDocument
         var found: [(StoredOperation, String)] = []
-        try store.operations.forEachOperation(in: document) { (stored) throws(StorageError) in
+        try store.operations.forEachOperation(in: document, of: workspace.number) {
+            (stored) throws(StorageError) in
             if case .profile(let name)? = try content(of: stored, in: workspace) {
                 found.append((stored, name))
             }
         }
         for (stored, name) in found {
             guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
-                try isContentValid(
-                    grant: stored.entry.grant, log: stored.log, branch: stored.place.branch,
-                    sequence: stored.place.sequence, in: workspace)
+                store.operations.isValid(stored.place.sequence, in: stored.place.branch)
             else { continue }
             take(
                 Workspace.Profile(

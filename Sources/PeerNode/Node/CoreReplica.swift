@@ -45,8 +45,7 @@ struct CoreReplica: Replica {
     }
 
     func tips(of document: DocumentID) -> [LogTip] {
-        guard operations.document(document)?.workspace == workspace.number else { return [] }
-        return operations.branches(in: document).compactMap(\.announcement).sorted {
+        operations.branches(in: document, of: workspace.number).compactMap(\.announcement).sorted {
             ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id)
         }
     }
@@ -60,14 +59,14 @@ struct CoreReplica: Replica {
     }
 
     func branchTips(of log: LogName) -> [LogPoint] {
-        operations.branches(of: log).map {
+        operations.branches(of: log, in: workspace.number).map {
             LogPoint(sequence: $0.tipSequence, id: Identifier16(prefixOf: $0.tip.id))
         }.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
     }
 
     func samples(of log: LogName) -> [LogPoint] {
         var points: Set<LogPoint> = []
-        for branch in operations.branches(of: log) {
+        for branch in operations.branches(of: log, in: workspace.number) {
             var distance: UInt64 = 1
             while distance <= branch.tipSequence, points.count < SyncMessage.pullPointsMax - 1 {
                 point(in: branch.number, at: branch.tipSequence - distance)
@@ -92,7 +91,8 @@ struct CoreReplica: Replica {
 
     /// The branch on which the tip lies.
     func branch(holding tip: LogTip) -> LogBranch? {
-        for branch in operations.branches(of: tip.log) where branch.tipSequence >= tip.sequence {
+        for branch in operations.branches(of: tip.log, in: workspace.number)
+        where branch.tipSequence >= tip.sequence {
             if branch.tipSequence == tip.sequence {
                 if Identifier16(prefixOf: branch.tip.id) == tip.id { return branch }
                 continue
@@ -103,9 +103,7 @@ struct CoreReplica: Replica {
     }
 
     func runs(for item: PullItem, maxBytes: Int) -> PullAnswer {
-        guard operations.document(item.target.log.document)?.workspace == workspace.number,
-            let branch = branch(holding: item.target)
-        else { return .unknownTarget }
+        guard let branch = branch(holding: item.target) else { return .unknownTarget }
         var first: UInt64 = 0
         if !item.have.isEmpty {
             let common = item.have.sorted { $0.sequence > $1.sequence }.first { have in
@@ -131,7 +129,8 @@ struct CoreReplica: Replica {
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         var rows: [(LogName, LogBranch)] = []
         for document in operations.documents(ofWorkspace: workspace.number) {
-            for branch in operations.branches(in: document) where branch.log.device == device {
+            for branch in operations.branches(in: document, of: workspace.number)
+            where branch.log.device == device {
                 rows.append((branch.log, branch))
             }
         }

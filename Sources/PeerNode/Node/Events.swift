@@ -62,13 +62,15 @@ extension NodeCore {
     ) throws(StorageError) {
         switch payload {
         case .createDocument:
-            let number = store.operations.document(DocumentID(sameBytesAs: id))?.number
+            let number = store.operations.document(
+                DocumentID(sameBytesAs: id), in: workspace.number)?.number
             try record(
                 .channelCreated, workspace: workspace, document: number, arrival: arrival,
                 isBackfill: source.isBackfill)
         case .setDocument(let settings):
             // The first settings of a channel are part of its creation.
-            let number = store.operations.document(settings.document)?.number
+            let number = store.operations.document(
+                settings.document, in: workspace.number)?.number
             guard let channel = workspace.channels[settings.document],
                 isEdit(id, of: channel, in: workspace)
             else { return }

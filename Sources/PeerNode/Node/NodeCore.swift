@@ -23,6 +23,8 @@ final class NodeCore {
     var waiting = WaitingRoom()
     /// Runs that what they waited for has released, to be accepted next.
     var released: [WaitingRoom.Guest] = []
+    /// Logs with more branches than may stay.
+    var overgrown: Set<WorkspaceLog> = []
     var subscriptions = SubscriptionTable()
     var network: NetworkState
     /// Why nothing may be written any more, if so.
@@ -220,7 +222,7 @@ final class NodeCore {
             effects.append(.log(.warning, "store.restored reason=\(reason.rawValue)"))
         }
         for row in try registry.workspaces() {
-            guard let id = store.operations.documentID(row.number) else { continue }
+            guard let id = store.operations.document(numbered: row.number)?.id else { continue }
             let workspace = Workspace(id: id, row: row)
             workspaces[row.number] = workspace
             // A join that a crash cut short starts again from nothing.
@@ -243,7 +245,7 @@ final class NodeCore {
 
     private func load(_ workspace: Workspace) throws(StorageError) {
         try loadSecrets(of: workspace)
-        try store.operations.forEachOperation(in: workspace.id) {
+        try store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
             (operation) throws(StorageError) in
             try restoreAuthority(operation, in: workspace)
         }

@@ -144,7 +144,7 @@ extension NodeCore {
         of row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) -> MessageObject? {
         guard let stored = try store.operations.operation(row.position.arrival),
-            let document = store.operations.documentID(row.document),
+            let document = store.operations.document(numbered: row.document)?.id,
             case .message(let message)? = try content(of: stored, in: workspace),
             let author = author(ofGrant: row.grant, in: workspace)
         else { return nil }

@@ -344,7 +344,8 @@ extension NodeCore {
     /// Brings the digest up to date with the kept tips that moved since it was asked last.
     func refreshDigest(of workspace: Workspace) {
         for document in workspace.staleDocuments {
-            workspace.digest.update(document, tips: store.operations.branches(in: document))
+            workspace.digest.update(
+                document, tips: store.operations.branches(in: document, of: workspace.number))
         }
         workspace.staleDocuments = []
     }

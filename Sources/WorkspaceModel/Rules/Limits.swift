@@ -39,6 +39,13 @@ public enum Limits {
     /// A remote timestamp advances our clock at most this far past the wall clock.
     public static let clockLeadMillisecondsMax: UInt64 = 5 * 60 * 1_000
 
+    // MARK: Branches
+
+    /// Branches of one log that count: a restored home makes a few, only harm makes more.
+    public static let branchesMax = 8
+    /// Branches of one log that nothing valid lies on, and that stay in case a verdict changes.
+    public static let voidBranchesMax = 8
+
     // MARK: Waiting
 
     /// Operations of one peer that wait for what they cite.

@@ -47,7 +47,7 @@ import WorkspaceTestKit
                 document: document, device: device, incarnation: tip.incarnation)
             let anything = try StoredLog.anything
             let (branch, _) = try store.operations.append(
-                [anything], in: name, at: .newLog, seen: 0, above: [0])
+                [anything], in: name, of: store.operations.workspace(of: document), at: .newLog, seen: 0, above: [0])
             store.operations.setKept(
                 .init(
                     sequence: tip.sequence, id: OperationID([UInt8](repeating: tip.id, count: 32))),
@@ -109,7 +109,7 @@ import WorkspaceTestKit
             store.operations.setKept(
                 forkComesFirst ? nil : .init(sequence: 1, id: trunk.operations[1].id), of: long)
             var digest = WorkspaceDigest()
-            digest.update(document, tips: store.operations.branches(in: document))
+            digest.update(document, tips: try store.operations.branches(in: document))
             roots.insert(digest.root())
         }
         #expect(roots.count == 1)

@@ -36,7 +36,7 @@ import WorkspaceTestKit
 
     @Test func `has every branch from its first place on`() throws {
         let branches = try stored()
-        let found = store.operations.branches(of: branches[0].log.name)
+        let found = try store.operations.branches(of: branches[0].log.name)
         #expect(found.map(\.number) == branches.map(\.branch))
         #expect(found.map(\.forkSequence) == [0, 4, 6, 0])
         #expect(
@@ -46,8 +46,8 @@ import WorkspaceTestKit
         #expect(found.map(\.tipSequence) == [9, 8, 9, 1])
         try store.commit()
         let again = try store.reopened()
-        #expect(again.operations.branches(of: branches[0].log.name) == found)
-        #expect(again.operations.branches(in: document) == found)
+        #expect(try again.operations.branches(of: branches[0].log.name) == found)
+        #expect(try again.operations.branches(in: document) == found)
     }
 
     @Test func `gives each place to the branch that holds it`() throws {
@@ -132,7 +132,7 @@ import WorkspaceTestKit
             #expect(try StoreContents(again) == StoreContents(store), "WSX_SEED=\(seed)")
             var digest = WorkspaceDigest()
             for document in Set(history.operations.map(\.log.document)).sorted() {
-                digest.update(document, tips: again.operations.branches(in: document))
+                digest.update(document, tips: try again.operations.branches(in: document))
             }
             roots.insert(digest.root())
             for log in history.branches where !log.operations.isEmpty {

@@ -133,7 +133,7 @@ import WorkspaceTestKit
         let log = log(3)
         let (branch, _) = try StoredLog.put(log, in: store)
         #expect(store.operations.branch(branch)?.announcement == nil)
-        let row = try #require(store.operations.document(document)?.number)
+        let row = try #require(try store.operations.document(document)?.number)
         #expect(try store.operations.branches(changedAfter: 0, workspace: row).isEmpty)
         let kept = LogBranch.KeptTip(sequence: 1, id: log.operations[1].id)
         store.operations.setKept(kept, of: branch)
@@ -174,14 +174,49 @@ import WorkspaceTestKit
         let workspace = try store.operations.enter(.zero, workspace: nil, kind: .authority)
         let number = try store.operations.enter(document, workspace: workspace, kind: .unknown)
         #expect(number != workspace)
-        #expect(try store.operations.enter(document, workspace: 77, kind: .channel) == number)
-        try store.operations.enter(document, workspace: nil, kind: .unknown)
+        #expect(
+            try store.operations.enter(document, workspace: workspace, kind: .channel) == number)
+        try store.operations.enter(document, workspace: workspace, kind: .unknown)
         for store in [store, try committed(store).reopened()] {
-            let row = store.operations.document(document)
+            let row = store.operations.document(document, in: workspace)
             #expect(row?.kind == .channel && row?.workspace == workspace && row?.number == number)
-            #expect(store.operations.documentID(number) == document)
+            #expect(store.operations.document(numbered: number) == row)
             #expect(store.operations.documents(ofWorkspace: workspace) == [.zero, document])
         }
+    }
+
+    // A name taken in one workspace is free in every other, a workspace's own name too.
+    @Test func `belong to the workspace in which they came`() throws {
+        try store.begin()
+        let workspace = try store.operations.enter(.zero, workspace: nil, kind: .authority)
+        let number = try store.operations.enter(document, workspace: workspace, kind: .unknown)
+        let other = try store.operations.enter(document, workspace: 77, kind: .channel)
+        let own = try store.operations.enter(document, workspace: nil, kind: .authority)
+        #expect(Set([workspace, number, other, own]).count == 4)
+        for (place, log) in [(workspace, log(3)), (77, log(5)), (own, log(2))] {
+            let checked = try OperationChecks.check(log.run, after: nil)
+            _ = try store.operations.append(
+                checked, in: log.name, of: place, at: .newLog, seen: 1,
+                above: [Int64](repeating: 0, count: checked.count))
+        }
+        for store in [store, try committed(store).reopened()] {
+            let operations = store.operations
+            #expect(try operations.enter(document, workspace: nil, kind: .authority) == own)
+            for (place, count) in [(workspace, 3), (77, 5), (own, 2)] as [(Int64, UInt64)] {
+                let branches = operations.branches(of: log(1).name, in: place)
+                #expect(branches.map(\.tipSequence) == [count - 1])
+                #expect(operations.branches(in: document, of: place) == branches)
+                let last = log(5).reference(4)
+                #expect(
+                    try (operations.find(last, in: document, of: place) != nil) == (count == 5))
+            }
+        }
+        try store.begin()
+        try store.operations.remove(workspace: 77)
+        #expect(store.operations.document(document, in: 77) == nil)
+        #expect(store.operations.document(document, in: workspace)?.number == number)
+        #expect(store.operations.count == 5)
+        try store.commit()
     }
 
     @Test func `go with the workspace that nobody came to belong to`() throws {
@@ -197,13 +232,13 @@ import WorkspaceTestKit
         store.peers.noteHeld(by: .zero, branch: branch, through: 5)
         try store.commit()
         try store.begin()
-        let gone = try #require(store.operations.document(document)?.number)
-        let stays = try #require(store.operations.document(other)?.number)
+        let gone = try #require(try store.operations.document(document)?.number)
+        let stays = try #require(try store.operations.document(other)?.number)
         #expect(try store.operations.count(inWorkspace: gone) == 7)
         try store.operations.remove(workspace: gone)
         for store in [store, try committed(store).reopened()] {
-            #expect(store.operations.document(document) == nil)
-            #expect(store.operations.branches(in: document).isEmpty)
+            #expect(try store.operations.document(document) == nil)
+            #expect(try store.operations.branches(in: document).isEmpty)
             #expect(store.operations.count == 4)
             #expect(try store.operations.count(inWorkspace: stays) == 4)
             #expect(try store.operations.count(inWorkspace: gone) == 0)

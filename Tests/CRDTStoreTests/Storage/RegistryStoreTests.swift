@@ -76,7 +76,7 @@ import WorkspaceTestKit
         var log = WrittenLog(by: TestDevice(1), in: workspace)
         log.seal(.message(.init(text: "x")), under: epoch, keyID: keyID, using: random)
         try StoredLog.put(log, in: store)
-        let number = try #require(store.operations.document(workspace)?.number)
+        let number = try #require(try store.operations.document(workspace)?.number)
         #expect(try registry.secrets(of: number).isEmpty)
         try store.commit()
         let again = try store.reopened()

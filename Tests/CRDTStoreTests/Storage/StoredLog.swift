@@ -1,7 +1,8 @@
-import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import CRDTStore
 
 /// Puts written logs into a store as the node does: checked, behind what is there, forks as forks.
 enum StoredLog {
@@ -27,7 +28,8 @@ enum StoredLog {
             log.run(range), after: log.link(before: range.lowerBound))
         let found = try place ?? self.place(for: log, at: range.lowerBound, in: store)
         return try store.operations.append(
-            checked, in: log.name, at: found, seen: seen,
+            checked, in: log.name, of: store.operations.workspace(of: log.document), at: found,
+            seen: seen,
             above: [Int64](repeating: floor, count: checked.count))
     }
 
@@ -35,7 +37,7 @@ enum StoredLog {
     static func place(
         for log: WrittenLog, at sequence: Int, in store: NodeStore
     ) throws -> OperationStore.Place {
-        let branches = store.operations.branches(of: log.name)
+        let branches = try store.operations.branches(of: log.name)
         guard let first = branches.first else { return .newLog }
         guard sequence > 0 else { return .fork(of: first.number, at: 0) }
         let previous = log.reference(sequence - 1)
@@ -62,7 +64,7 @@ enum StoredLog {
                 sequence: header.sequence - 1, id: id)
             return try store.operations.find(reference, in: written.log.document)
         }
-        let branches = store.operations.branches(of: written.log)
+        let branches = try store.operations.branches(of: written.log)
         var place = OperationStore.Place.newLog
         if let first = branches.first {
             place = .fork(of: link??.branch ?? first.number, at: header.sequence)
@@ -79,7 +81,8 @@ enum StoredLog {
                 try store.operations.find(dependency, in: written.log.document)?.sort ?? 0)
         }
         let (branch, appended) = try store.operations.append(
-            [checked], in: written.log, at: place, seen: 1 << 40, above: [floor])
+            [checked], in: written.log, of: store.operations.workspace(of: written.log.document),
+            at: place, seen: 1 << 40, above: [floor])
         store.operations.setKept(
             .init(sequence: header.sequence, id: checked.id), of: branch)
         try store.events.append(type: 1, at: 1, workspace: 1, arrival: appended[0].arrival)
@@ -104,7 +107,7 @@ struct StoreContents: Equatable {
             (row) throws(StorageError) -> DocumentID in try row.identifier32(0)
         }
         for document in documents {
-            branches += store.operations.branches(in: document)
+            branches += try store.operations.branches(in: document)
             try store.operations.forEachOperation(in: document) { operation in
                 places.append(operation.place)
                 entries.append(operation.entry)
@@ -121,4 +124,39 @@ extension NodeStore {
     }
 
     static func inMemory() throws -> NodeStore { try NodeStore(Connection()) }
+}
+
+/// Most tests have one workspace, so the id of a document says which it is of.
+extension OperationStore {
+    /// The first workspace that has the document, 0 where none does.
+    func workspace(of document: DocumentID) throws -> Int64 {
+        try connection.statement("SELECT workspace FROM document WHERE id = ? ORDER BY did")
+            .integer(.blob(document.bytes)) ?? 0
+    }
+
+    func document(_ id: DocumentID) throws -> DocumentRow? {
+        document(id, in: try workspace(of: id))
+    }
+
+    func branches(of log: LogName) throws -> [LogBranch] {
+        branches(of: log, in: try workspace(of: log.document))
+    }
+
+    func branches(in document: DocumentID) throws -> [LogBranch] {
+        branches(in: document, of: try workspace(of: document))
+    }
+
+    func find(
+        _ reference: OperationReference, in document: DocumentID
+    ) throws -> StoredPlace? {
+        try find(reference, in: document, of: workspace(of: document))
+    }
+
+    func forEachOperation(
+        in document: DocumentID, _ body: (StoredOperation) -> Void
+    ) throws {
+        try forEachOperation(in: document, of: workspace(of: document)) {
+            (operation) throws(StorageError) in body(operation)
+        }
+    }
 }

@@ -105,7 +105,8 @@ import WorkspaceTestKit
         let member = try joon.workspace().member
         let core = try #require(mina.host?.core)
         let general = try #require(try mina.workspace().channels.values.first)
-        let cuts = core.store.operations.branches(in: general.id)
+        let cuts = core.store.operations.branches(
+            in: general.id, of: try mina.workspace().number)
             .filter { $0.log.device == joon.host?.core.home?.device }
             .map {
                 CutEntry(

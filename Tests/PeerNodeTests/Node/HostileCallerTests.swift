@@ -91,13 +91,15 @@ import WorkspaceTestKit
         try core.store.begin()
         #expect(
             try core.accept(void.run(in: channel), in: workspace, from: somebody) == .stored(1))
-        #expect(core.store.operations.branches(of: log).first?.kept == nil)
+        #expect(core.store.operations.branches(of: log, in: workspace.number).first?.kept == nil)
         try core.store.commit()
         bench.give(.tick, to: mina)
         bench.settle()
         // The clock does not order the two, so the message cites the void one.
         try mina.send("hello")
-        #expect(core.store.operations.branches(of: log).first?.kept?.id == void.id)
+        #expect(
+            core.store.operations.branches(of: log, in: workspace.number).first?.kept?.id == void.id
+        )
         bench.advance(60_000)
         #expect(try wim.log() == ["hello"])
         #expect(try wim.digest() == mina.digest())
@@ -128,13 +130,14 @@ import WorkspaceTestKit
         try core.store.commit()
     }
 
-    @Test func `of another workspace is passed over, and its bringer not blamed`() throws {
+    @Test func `of another workspace is taken here too, and takes nothing from there`() throws {
         try mina.ok("workspace.create", ["name": "other"])
         let other = try #require(core.workspaces.values.first { $0.id != workspace.id })
         let home = try #require(core.home)
         let grant = try #require(
             workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
         let run = try draft(0, ahead: 0, grant: grant).run(in: channel)
-        #expect(try core.accept(run, in: other, from: somebody) == .known)
+        // Its grant is no operation of that workspace, so it waits for it.
+        #expect(try core.accept(run, in: other, from: somebody) == .waiting)
     }
 }

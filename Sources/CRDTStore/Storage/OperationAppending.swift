@@ -1,0 +1,193 @@
+public import WorkspaceModel
+
+extension OperationStore {
+    /// Where operations go.
+    public enum Place: Sendable, Equatable {
+        /// Behind the tip of a branch.
+        case behind(branch: Int64)
+        /// The start of a log.
+        case newLog
+        /// A second continuation of `branch`, from `sequence` on.
+        case fork(of: Int64, at: UInt64)
+    }
+
+    /// One stored operation, as the layers above go on with it.
+    public struct Appended: Sendable {
+        /// Its arrival number.
+        public let arrival: Int64
+        /// Its display order.
+        public let sort: Int64
+        /// The operation.
+        public let operation: CheckedOperation
+    }
+
+    /// Stores operations that continue one branch.
+    ///
+    /// - Parameters:
+    ///   - operations: not empty, in order; their place is free and their chain leads to `place`.
+    ///   - workspace: its short number; the log's document was entered there.
+    ///   - seen: the wall clock, milliseconds.
+    ///   - floor: what the display order must exceed because of dependencies; one a operation.
+    /// - Returns: the branch, and each operation with its numbers.
+    public func append(
+        _ operations: [CheckedOperation], in log: LogName, of workspace: Int64, at place: Place,
+        seen: UInt64, above floor: [Int64]
+    ) throws(StorageError) -> (branch: Int64, appended: [Appended]) {
+        precondition(operations.count == floor.count && !operations.isEmpty)
+        guard let document = document(log.document, in: workspace) else {
+            preconditionFailure("the document is entered before its operations")
+        }
+        var branch = try branch(for: place, in: log, of: document.number, from: operations[0])
+        var appended: [Appended] = []
+        appended.reserveCapacity(operations.count)
+        for (operation, floor) in zip(operations, floor) {
+            let sort = max(
+                branch.tipSort &+ 1, floor &+ 1, Self.sort(of: operation.header, seen: seen))
+            arrival += 1
+            try write(
+                operation, branch: branch.number, workspace: workspace, seen: seen, sort: sort)
+            branch.tipSequence = operation.header.sequence
+            branch.tip = operation.link
+            branch.tipSort = sort
+            appended.append(Appended(arrival: arrival, sort: sort, operation: operation))
+        }
+        count += Int64(operations.count)
+        branches[branch.number] = branch
+        dirtyBranches.insert(branch.number)
+        return (branch.number, appended)
+    }
+
+    private func branch(
+        for place: Place, in log: LogName, of document: Int64, from first: CheckedOperation
+    ) throws(StorageError) -> LogBranch {
+        var parent: LogBranch?
+        switch place {
+        case .behind(let number):
+            guard let branch = branches[number] else { preconditionFailure("an unknown branch") }
+            return branch
+        case .newLog: break
+        case .fork(let number, let sequence):
+            // The branch whose row holds what comes before, which may be an ancestor.
+            let before = sequence == 0 ? 0 : sequence - 1
+            parent = branches[owner(of: before, in: number) ?? number]
+            precondition(parent != nil, "a fork of an unknown branch")
+        }
+        var sort: Int64 = 0
+        if let parent, first.header.sequence > 0 {
+            sort = try self.place(in: parent.number, at: first.header.sequence - 1)?.sort ?? 0
+        }
+        let branch = LogBranch(
+            number: nextBranch, document: document, log: log, parent: parent?.number,
+            forkSequence: first.header.sequence, tipSequence: first.header.sequence,
+            tip: first.link, tipSort: sort, kept: nil, changedArrival: 0)
+        try insertRow(branch)
+        index(branch)
+        return branch
+    }
+
+    private func insertRow(_ branch: LogBranch) throws(StorageError) {
+        try connection.statement("INSERT INTO log VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            .run { row in
+                row.bind(1, branch.number)
+                row.bind(2, branch.document)
+                row.bind(3, branch.log.device)
+                row.bind(4, Int64(branch.log.incarnation))
+                row.bind(5, branch.parent)
+                row.bind(6, Int64(bitPattern: branch.forkSequence))
+                row.bind(7, Int64(bitPattern: branch.tipSequence))
+                row.bind(8, branch.tip.id)
+                row.bind(9, Int64(bitPattern: branch.tip.timestamp.rawValue))
+                row.bind(10, branch.tipSort)
+                row.bindNull(11)
+                row.bindNull(12)
+                row.bind(13, branch.changedArrival)
+            }
+    }
+
+    private func write(
+        _ operation: CheckedOperation, branch: Int64, workspace: Int64, seen: UInt64, sort: Int64
+    ) throws(StorageError) {
+        let header = operation.header
+        let grant = try names.number(ofGrant: header.grant)
+        try note(grant: grant, at: header.sequence, of: branch)
+        var key: Int64?
+        if let keyID = header.keyID {
+            key = try names.number(ofKey: keyID, in: workspace)
+        }
+        let dependencies = header.dependencies.isEmpty ? nil : encoded(header.dependencies)
+        try insert.run { row in
+            row.bind(1, arrival)
+            row.bind(2, branch)
+            row.bind(3, Int64(bitPattern: header.sequence))
+            row.bind(4, Int64(bitPattern: header.kind))
+            row.bind(5, Int64(bitPattern: header.timestamp.rawValue))
+            row.bind(6, Int64(bitPattern: seen))
+            row.bind(7, sort)
+            row.bind(8, grant)
+            row.bind(9, key)
+            row.bind(10, operation.id)
+            row.bind(11, dependencies)
+            row.bind(12, operation.signature.bytes)
+            row.bind(13, operation.isSignatureVerified ? 1 : 0)
+            row.bind(14, operation.payload)
+        }
+    }
+
+    /// The display order before causality: the author's clock, but at most 5 minutes ahead of
+    /// ours. In the units of a hybrid timestamp.
+    private static func sort(of header: OperationHeader, seen: UInt64) -> Int64 {
+        let latest = min(seen &+ Limits.clockLeadMillisecondsMax, (1 << 47) - 1) << 16
+        return Int64(min(header.timestamp.rawValue, latest))
+    }
+
+    // MARK: Kept tips
+
+    /// Moves the last kept operation of a branch. Announced from the next arrival number on.
+    public func setKept(_ kept: LogBranch.KeptTip?, of number: Int64) {
+        guard branches[number]?.kept != kept else { return }
+        // A number of its own, so that "changed since" finds moves without new operations.
+        arrival += 1
+        branches[number]?.kept = kept
+        branches[number]?.changedArrival = arrival
+        dirtyBranches.insert(number)
+    }
+
+    // MARK: The turn
+
+    /// Writes the rows that changed in memory; called right before COMMIT.
+    func flush() throws(StorageError) {
+        if arrival != writtenArrival {
+            try connection.statement("INSERT OR REPLACE INTO counter VALUES('arrival', ?)")
+                .run(.integer(arrival))
+            writtenArrival = arrival
+        }
+        guard !dirtyBranches.isEmpty else { return }
+        let update = try connection.statement(
+            """
+            UPDATE log SET tip_seq = ?, tip_id = ?, tip_hlc = ?, tip_sort = ?, kept_seq = ?,
+                kept_id = ?, changed = ? WHERE lid = ?
+            """)
+        for number in dirtyBranches.sorted() {
+            guard let branch = branches[number] else { continue }
+            try update.run { row in
+                row.bind(1, Int64(bitPattern: branch.tipSequence))
+                row.bind(2, branch.tip.id)
+                row.bind(3, Int64(bitPattern: branch.tip.timestamp.rawValue))
+                row.bind(4, branch.tipSort)
+                row.bind(5, branch.kept.map { Int64(bitPattern: $0.sequence) })
+                row.bind(6, branch.kept?.id.bytes)
+                row.bind(7, branch.changedArrival)
+                row.bind(8, number)
+            }
+        }
+        dirtyBranches.removeAll(keepingCapacity: true)
+    }
+}
+
+/// `Enc` array of refs, as in the header.
+func encoded(_ references: [OperationReference]) -> [UInt8] {
+    var encoder = CBOREncoder(reservingBytes: 8 + 80 * references.count)
+    encoder.array(count: references.count)
+    for reference in references { reference.encode(to: &encoder) }
+    return encoder.bytes
+}

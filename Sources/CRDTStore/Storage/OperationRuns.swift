@@ -1,0 +1,131 @@
+public import WorkspaceModel
+
+extension OperationStore {
+    /// Entries of a branch from `first` to `last`, or until `byteCountMax` is reached.
+    ///
+    /// The run ends on an operation whose own signature was verified here, for only such a run
+    /// convinces its receiver. So it goes beyond `last`, and beyond the bytes, where the next
+    /// verified signature lies beyond: by less than a segment, as every stored operation is
+    /// covered within its own.
+    ///
+    /// - Returns: `nil` when nothing from `first` on is stored.
+    public func run(
+        of branch: Int64, from first: UInt64, through last: UInt64, byteCountMax: Int
+    ) throws(StorageError) -> OperationRun? {
+        guard let log = branches[branch]?.log else { return nil }
+        guard first <= last else { return nil }
+        var reading = RunReading()
+        var next = first
+        while !reading.isFull, let owner = owner(of: next, in: branch) {
+            let end = lastOwn(of: owner, towards: branch)
+            try read(owner, next...end, wanted: last, byteCountMax, into: &reading)
+            guard end < .max else { break }
+            next = end + 1
+        }
+        guard let entries = reading.finished, !entries.isEmpty else { return nil }
+        return OperationRun(log: log, firstSequence: first, entries: entries)
+    }
+
+    /// The last place that belongs to `owner` on the way to the tip of `branch`.
+    private func lastOwn(of owner: Int64, towards branch: Int64) -> UInt64 {
+        var number = branch
+        var end = branches[branch]?.tipSequence ?? 0
+        while number != owner, let current = branches[number], let parent = current.parent {
+            // The smallest: a branch may leave its parent below the place where that began.
+            if current.forkSequence > 0 { end = min(end, current.forkSequence - 1) }
+            number = parent
+        }
+        return end
+    }
+
+    private struct RunReading {
+        var entries: [OperationRun.Entry] = []
+        var byteCount = 0
+        var lastSigned = -1
+        var isFull = false
+
+        /// The entries up to the last one that may end a run.
+        var finished: [OperationRun.Entry]? {
+            lastSigned < 0 ? nil : Array(entries.prefix(lastSigned + 1))
+        }
+    }
+
+    private func read(
+        _ owner: Int64, _ range: ClosedRange<UInt64>, wanted last: UInt64, _ byteCountMax: Int,
+        into reading: inout RunReading
+    ) throws(StorageError) {
+        let sql = """
+            SELECT seq, kind, hlc, gid, kid, deps, payload, sig, sigok FROM operation
+                WHERE lid = ? AND seq BETWEEN ? AND ? ORDER BY seq
+            """
+        let bounds: [SQLValue] = [
+            .integer(owner), .integer(Int64(bitPattern: range.lowerBound)),
+            .integer(Int64(bitPattern: range.upperBound)),
+        ]
+        try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
+            let entry = try entry(row, sql)
+            let byteCount = entry.payload.count + 178 + 84 * entry.dependencies.count
+            if reading.byteCount + byteCount > byteCountMax, reading.lastSigned >= 0 {
+                reading.isFull = true
+                return .stop
+            }
+            reading.byteCount += byteCount
+            reading.entries.append(entry)
+            guard row.integer(8) != 0 else { return .next }
+            reading.lastSigned = reading.entries.count - 1
+            reading.isFull = UInt64(bitPattern: row.integer(0)) >= last
+            return reading.isFull ? .stop : .next
+        }
+    }
+
+    func entry(
+        _ row: borrowing Row, _ sql: String
+    ) throws(StorageError) -> OperationRun.Entry {
+        guard let grant = names.grant(row.integer(3)),
+            let signature = Signature(untrusted: row.blob(7))
+        else { throw StorageError(.corrupt, "an operation without grant or signature") }
+        var keyID: KeyID?
+        if let number = row.optionalInteger(4) { keyID = names.key(number) }
+        return OperationRun.Entry(
+            kind: UInt64(bitPattern: row.integer(1)),
+            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(2))), grant: grant,
+            keyID: keyID, dependencies: try references(row.optionalBlob(5), sql),
+            payload: row.blob(6), signature: signature)
+    }
+
+    private func references(
+        _ blob: [UInt8]?, _ sql: String
+    ) throws(StorageError) -> [OperationReference] {
+        guard let blob else { return [] }
+        do throws(Malformed) {
+            var decoder = CBORDecoder(blob)
+            let count = try decoder.arrayCount(max: Limits.authDependenciesMax)
+            var references: [OperationReference] = []
+            for _ in 0..<count { references.append(try OperationReference(from: &decoder)) }
+            try decoder.finish()
+            return references
+        } catch {
+            throw StorageError(.corrupt, "dependencies: \(error)", statement: sql)
+        }
+    }
+
+    /// What the operations cite that a branch holds at these places, its parent's left out.
+    public func dependencies(
+        in branch: Int64, _ range: ClosedRange<UInt64>
+    ) throws(StorageError) -> [OperationReference] {
+        let sql = """
+            SELECT deps FROM operation
+                WHERE lid = ? AND seq BETWEEN ? AND ? AND deps IS NOT NULL
+            """
+        let bounds: [SQLValue] = [
+            .integer(branch), .integer(Int64(bitPattern: range.lowerBound)),
+            .integer(Int64(bitPattern: range.upperBound)),
+        ]
+        var found: [OperationReference] = []
+        try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
+            found += try references(row.optionalBlob(0), sql)
+            return .next
+        }
+        return found
+    }
+}

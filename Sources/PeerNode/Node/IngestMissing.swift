@@ -1,0 +1,69 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What a run cites and this node does not hold.
+extension NodeCore {
+    /// The first thing that a run cites and that is not stored.
+    func missing(
+        of run: OperationRun, in workspace: Workspace
+    ) throws(StorageError) -> WaitingRoom.Missing? {
+        if run.firstSequence > 0 {
+            let branches = store.operations.branches(of: run.log, in: workspace.number)
+            guard branches.contains(where: { $0.tipSequence >= run.firstSequence - 1 }) else {
+                return .place(run.log, run.firstSequence - 1)
+            }
+        }
+        var lastGrant: OperationID?
+        for entry in run.entries {
+            if entry.grant != lastGrant, entry.grant != .zero {
+                guard workspace.authority[entry.grant] != nil else {
+                    return .operation(entry.grant)
+                }
+                lastGrant = entry.grant
+            }
+            for dependency in entry.dependencies {
+                guard try holds(dependency, in: run, of: workspace) else {
+                    return .operation(dependency.id)
+                }
+            }
+        }
+        return nil
+    }
+
+    /// What an operation of the run cites of its own log, and that is neither stored nor before it
+    /// in the run. Asked once the ids are known, for how a log is cut into runs decides nothing.
+    func missing(
+        inside checked: [CheckedOperation], of log: LogName, in workspace: Workspace
+    ) throws(StorageError) -> WaitingRoom.Missing? {
+        guard checked.contains(where: { !$0.header.dependencies.isEmpty }) else { return nil }
+        var before: Set<OperationID> = []
+        for operation in checked {
+            for dependency in operation.header.dependencies
+            where dependency.device == log.device && dependency.incarnation == log.incarnation
+                && !before.contains(dependency.id)
+            {
+                let found = try store.operations.find(
+                    dependency, in: log.document, of: workspace.number)
+                guard found != nil else {
+                    return .operation(dependency.id)
+                }
+            }
+            before.insert(operation.id)
+        }
+        return nil
+    }
+
+    private func holds(
+        _ dependency: OperationReference, in run: OperationRun, of workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        if run.log.document == workspace.id { return workspace.authority[dependency.id] != nil }
+        if dependency.device == run.log.device, dependency.incarnation == run.log.incarnation,
+            dependency.sequence >= run.firstSequence
+        {
+            return true
+        }
+        return try store.operations.find(dependency, in: run.log.document, of: workspace.number)
+            != nil
+    }
+}

@@ -1,0 +1,109 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Storing what passed all checks, and what follows from it.
+extension NodeCore {
+    func append(
+        _ operations: [CheckedOperation], of log: LogName, at place: OperationStore.Place,
+        in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        try write()
+        let isAuthority = log.document == workspace.id
+        try store.operations.enter(
+            log.document, workspace: isAuthority ? nil : workspace.number,
+            kind: isAuthority ? .authority : .unknown)
+        let floors = try floors(of: operations, in: log.document, of: workspace)
+        let (branch, appended) = try store.operations.append(
+            operations, in: log, of: workspace.number, at: place, seen: time.wall, above: floors)
+        if case .fork(let parent, let sequence) = place {
+            try noteFork(of: parent, at: sequence, branch: branch, in: workspace)
+        }
+        if let last = operations.last {
+            clock.observe(last.header.timestamp, wallMilliseconds: time.wall)
+            let newest = workspace.newestTimestamp[log.document] ?? 0
+            let latest = store.operations.branch(branch).map(Workspace.latest) ?? 0
+            workspace.newestTimestamp[log.document] = max(newest, latest)
+        }
+        if isAuthority {
+            for operation in appended {
+                try applyAuthority(operation, branch: branch, in: workspace, from: source)
+            }
+        } else {
+            try applyContent(appended, log: log, branch: branch, in: workspace, from: source)
+            noteBranches(of: log, in: workspace)
+        }
+        if case .peer(let device, _, _) = source, let last = operations.last {
+            // Whoever brings operations holds them.
+            store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
+        }
+        moved[workspace.number, default: []].insert(branch)
+        noteAppended(operations, of: log, branch: branch, in: workspace, from: source)
+        try releaseWaiting(for: appended, log: log, in: workspace)
+    }
+
+    private func noteAppended(
+        _ operations: [CheckedOperation], of log: LogName, branch: Int64, in workspace: Workspace,
+        from source: OperationSource
+    ) {
+        guard let last = operations.last else { return }
+        let next = AppendedRun(
+            workspace: workspace.number, branch: branch, log: log,
+            tip: LogTip(
+                log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id)),
+            own: source == .ourselves ? run(of: operations, in: log) : nil)
+        if let index = appended.indices.last, appended[index].take(next) { return }
+        appended.append(next)
+    }
+
+    private func run(of operations: [CheckedOperation], in log: LogName) -> OperationRun {
+        OperationRun(
+            log: log, firstSequence: operations.first?.header.sequence ?? 0,
+            entries: operations.map { operation in
+                OperationRun.Entry(
+                    kind: operation.header.kind, timestamp: operation.header.timestamp,
+                    grant: operation.header.grant, keyID: operation.header.keyID,
+                    dependencies: operation.header.dependencies, payload: operation.payload,
+                    signature: operation.signature)
+            })
+    }
+
+    /// What the display order of each operation must exceed because of its dependencies.
+    private func floors(
+        of operations: [CheckedOperation], in document: DocumentID, of workspace: Workspace
+    ) throws(StorageError) -> [Int64] {
+        var floors: [Int64] = []
+        floors.reserveCapacity(operations.count)
+        for operation in operations {
+            var floor: Int64 = 0
+            for dependency in operation.header.dependencies {
+                let place = try store.operations.find(
+                    dependency, in: document, of: workspace.number)
+                floor = max(floor, place?.sort ?? 0)
+            }
+            floors.append(floor)
+        }
+        return floors
+    }
+
+    private func noteFork(
+        of parent: Int64, at sequence: UInt64, branch: Int64, in workspace: Workspace
+    ) throws(StorageError) {
+        try store.registry.addEvidence(
+            branch: parent, sequence: sequence, other: branch, at: time.wall)
+        guard let log = store.operations.branch(branch)?.log else { return }
+        try record(.forkFound, workspace: workspace, extra: log.device.bytes)
+        effects.append(
+            .log(.warning, "fork.found device=\(PublicID.device(log.device)) seq=\(sequence)"))
+    }
+
+    private func releaseWaiting(
+        for appended: [OperationStore.Appended], log: LogName, in workspace: Workspace
+    ) throws(StorageError) {
+        guard waiting.operationCount > 0 else { return }
+        for operation in appended {
+            released += waiting.release(.operation(operation.operation.id))
+            released += waiting.release(.place(log, operation.operation.header.sequence))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Which operations of a content document are kept: the valid ones of the first branches of each
+/// log, and what those have in their past (PROTOCOL.md, 2.1 and 5.4).
+extension NodeCore {
+    /// Makes the kept tips of a content document anew, after verdicts or branches changed.
+    func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
+        let branches = store.operations.branches(in: document, of: workspace.number)
+        var tips: [Int64: LogBranch.KeptTip] = [:]
+        var ranges: [(branch: Int64, places: ClosedRange<UInt64>)] = []
+        for log in logs(in: branches) {
+            let ends = try countedEnds(of: log)
+            for branch in log {
+                guard let end = ends[branch.number], end >= branch.forkSequence,
+                    let tip = try keptTip(of: branch, at: end)
+                else { continue }
+                tips[branch.number] = tip
+                ranges.append((branch.number, branch.forkSequence...end))
+            }
+        }
+        try close(&tips, with: ranges, in: document, of: workspace)
+        for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
+    }
+
+    /// Branches come in the order of their logs.
+    private func logs(in branches: [LogBranch]) -> [[LogBranch]] {
+        var logs: [[LogBranch]] = []
+        for branch in branches {
+            if logs.last?.last?.log == branch.log {
+                logs[logs.count - 1].append(branch)
+            } else {
+                logs.append([branch])
+            }
+        }
+        return logs
+    }
+
+    /// How far the branches of one log are valid.
+    func validEnds(of branches: [LogBranch]) -> OperationStore.BranchEnds {
+        var ends: OperationStore.BranchEnds = [:]
+        for branch in branches {
+            store.operations.lastValid(of: branch.number).map { ends[branch.number] = $0 }
+        }
+        return ends
+    }
+
+    /// The same, of the first branches only.
+    private func countedEnds(
+        of branches: [LogBranch]
+    ) throws(StorageError) -> OperationStore.BranchEnds {
+        let ends = validEnds(of: branches)
+        guard ends.count > Limits.branchesMax else { return ends }
+        return try store.operations.ends(
+            ofFirst: Limits.branchesMax, of: branches, ends: ends)
+    }
+
+    private func keptTip(
+        of branch: LogBranch, at sequence: UInt64
+    ) throws(StorageError) -> LogBranch.KeptTip? {
+        if let kept = branch.kept, kept.sequence == sequence { return kept }
+        if branch.tipSequence == sequence { return .init(sequence: sequence, id: branch.tip.id) }
+        return try store.operations.place(in: branch.number, at: sequence)
+            .map { .init(sequence: sequence, id: $0.link.id) }
+    }
+
+    /// Keeps, valid or not, what operations cite that are kept from now on: whoever takes those
+    /// over cannot store them without it.
+    func keepCited(
+        by ranges: [(branch: Int64, places: ClosedRange<UInt64>)], of document: DocumentID,
+        in workspace: Workspace
+    ) throws(StorageError) {
+        let branches = store.operations.branches(in: document, of: workspace.number)
+        var tips: [Int64: LogBranch.KeptTip] = [:]
+        for branch in branches { tips[branch.number] = branch.kept }
+        try close(&tips, with: ranges, in: document, of: workspace)
+        for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
+    }
+
+    /// Raises `tips` until the past of everything below them is below them.
+    private func close(
+        _ tips: inout [Int64: LogBranch.KeptTip],
+        with ranges: [(branch: Int64, places: ClosedRange<UInt64>)], in document: DocumentID,
+        of workspace: Workspace
+    ) throws(StorageError) {
+        var left = ranges
+        while let (number, range) = left.popLast() {
+            for place in try past(of: number, range, in: document, of: workspace) {
+                guard let owner = store.operations.branch(place.branch) else { continue }
+                let next = tips[owner.number].map { $0.sequence + 1 } ?? owner.forkSequence
+                guard next <= place.sequence else { continue }
+                tips[owner.number] = .init(sequence: place.sequence, id: place.link.id)
+                left.append((owner.number, next...place.sequence))
+            }
+        }
+    }
+
+    /// What these operations of a branch cite, and where the branch leaves its parent.
+    private func past(
+        of branch: Int64, _ range: ClosedRange<UInt64>, in document: DocumentID,
+        of workspace: Workspace
+    ) throws(StorageError) -> [StoredPlace] {
+        var places: [StoredPlace] = []
+        for reference in try store.operations.dependencies(in: branch, range) {
+            try store.operations.find(reference, in: document, of: workspace.number)
+                .map { places.append($0) }
+        }
+        if range.lowerBound > 0, range.lowerBound == store.operations.branch(branch)?.forkSequence {
+            try store.operations.place(in: branch, at: range.lowerBound - 1)
+                .map { places.append($0) }
+        }
+        return places
+    }
+}

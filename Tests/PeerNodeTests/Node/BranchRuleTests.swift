@@ -1,0 +1,285 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Three members who do not reach each other, and what one of them signs on many branches.
+private final class ForkingWorld {
+    let bench = CoreBench()
+    let nodes: [BenchNode]
+    let channel: DocumentID
+    let key: (id: KeyID, key: SymmetricKey)
+    let incarnation: UInt32 = 77
+    private var written: UInt64 = 0
+
+    init() throws {
+        let mina = try bench.node("Mina")
+        let wim = try bench.guest("Wim", of: mina)
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(60_000)
+        nodes = [mina, wim, joon]
+        let workspace = try mina.workspace()
+        channel = try #require(workspace.channels.values.first).id
+        key = try #require(workspace.currentKey)
+        split()
+    }
+
+    func split() {
+        for (index, node) in nodes.enumerated() {
+            for other in nodes[(index + 1)...] { bench.cut(node, other) }
+        }
+    }
+
+    func heal() {
+        for (index, node) in nodes.enumerated() {
+            for other in nodes[(index + 1)...] { bench.heal(node, other) }
+        }
+        bench.advance(1_500_000)
+    }
+
+    func log(by author: BenchNode) throws -> LogName {
+        let home = try #require(author.host?.core.home)
+        return LogName(document: channel, device: home.device, incarnation: incarnation)
+    }
+
+    /// What `author` signs behind an operation, without storing it.
+    func sign(
+        by author: BenchNode, behind previous: SignedOperation? = nil,
+        citing: [SignedOperation] = [], under grant: OperationID? = nil
+    ) throws -> SignedOperation {
+        written += 1
+        let core = try #require(author.host?.core)
+        let home = try #require(core.home)
+        let valid = try author.workspace().evaluator.contentGrant(
+            of: home.device, leastRole: .member)
+        let draft = OperationDraft(
+            kind: .content, document: channel, incarnation: incarnation,
+            sequence: previous.map { $0.header.sequence + 1 } ?? 0, previous: previous?.id,
+            timestamp: HybridTimestamp(milliseconds: bench.wall + written, counter: 0),
+            grant: try #require(grant ?? valid),
+            dependencies: citing.map(\.reference).sorted { $0.id < $1.id })
+        return draft.sealedAndSigned(
+            plaintext: ContentPayload.message(.init(text: "\(written)")).encoded, under: key.key,
+            keyID: key.id, with: home.signing, using: core.environment.random)
+    }
+
+    @discardableResult
+    func bring(_ operation: SignedOperation, to node: BenchNode) throws -> IngestOutcome {
+        let core = try #require(node.host?.core)
+        try core.store.begin()
+        let outcome = try core.accept(
+            operation.run(in: channel), in: try node.workspace(),
+            from: .peer(
+                DeviceID([UInt8](repeating: 5, count: 32)), source: 9, isBackfill: false))
+        try core.store.commit()
+        return outcome
+    }
+
+    /// The ids of the kept operations that nothing kept goes on from.
+    func kept(at node: BenchNode, of log: LogName) throws -> Set<OperationID> {
+        let operations = try #require(node.host?.core.store.operations)
+        let branches = operations.branches(of: log, in: try node.workspace().number)
+        var ends: OperationStore.BranchEnds = [:]
+        for branch in branches { branch.kept.map { ends[branch.number] = $0.sequence } }
+        return Set(
+            try operations.leaves(of: branches, ends: ends).compactMap {
+                operations.branch($0)?.kept?.id
+            })
+    }
+
+    func branchCount(at node: BenchNode, of log: LogName) throws -> Int {
+        let operations = try #require(node.host?.core.store.operations)
+        return operations.branches(of: log, in: try node.workspace().number).count
+    }
+
+    func root(of node: BenchNode) throws -> SetDigest {
+        let core = try #require(node.host?.core)
+        return CoreReplica(core: core, workspace: try node.workspace()).root
+    }
+}
+
+extension SignedOperation {
+    fileprivate var reference: OperationReference {
+        OperationReference(
+            device: header.device, incarnation: header.incarnation, sequence: header.sequence,
+            id: id)
+    }
+}
+
+/// A log as a tree, and the rule on it as PROTOCOL.md 2.1 has it, without stores and branches.
+private struct ForkedTree {
+    var operations: [SignedOperation] = []
+
+    func children(of parent: OperationID?) -> [SignedOperation] {
+        operations.filter { $0.header.previous == parent }.sorted { $0.id < $1.id }
+    }
+
+    /// The leaves in their order: depth first, the smaller id first.
+    var leaves: [SignedOperation] {
+        var found: [SignedOperation] = []
+        var stack = Array(children(of: nil).reversed())
+        while let next = stack.popLast() {
+            let more = children(of: next.id)
+            if more.isEmpty { found.append(next) }
+            stack += more.reversed()
+        }
+        return found
+    }
+}
+
+// 3.8
+@Suite struct `A log with many branches` {
+    private func tree(
+        _ world: ForkingWorld, leaves: Int, with random: inout SeededGenerator
+    ) throws -> ForkedTree {
+        var tree = ForkedTree()
+        let author = world.nodes[2]
+        for _ in 0..<3 {
+            tree.operations.append(
+                try world.sign(by: author, behind: tree.operations.last))
+        }
+        while tree.leaves.count < leaves {
+            // Anywhere, the start of the log too: so branches fork again.
+            let parent =
+                random.next() % 6 == 0 ? nil : tree.operations.randomElement(using: &random)
+            tree.operations.append(try world.sign(by: author, behind: parent))
+        }
+        return tree
+    }
+
+    @Test(arguments: Seeds.explore(6))
+    func `keeps the same ones in every order of arrival`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let world = try ForkingWorld()
+        let tree = try tree(world, leaves: 9 + Int(seed % 4), with: &random)
+        let log = try world.log(by: world.nodes[2])
+        let expected = Set(tree.leaves.prefix(Limits.branchesMax).map(\.id))
+        for node in world.nodes {
+            for operation in tree.operations.shuffled(using: &random) {
+                try world.bring(operation, to: node)
+            }
+            #expect(try world.kept(at: node, of: log) == expected, "WSX_SEED=\(seed)")
+        }
+        let roots = Set(try world.nodes.map(world.root))
+        #expect(roots.count == 1, "WSX_SEED=\(seed)")
+        // Every branch that is stored leads to a leaf, or is where one leaves it.
+        for node in world.nodes {
+            #expect(
+                try world.branchCount(at: node, of: log) <= 2 * Limits.branchesMax,
+                "WSX_SEED=\(seed)")
+            try node.restart()
+            #expect(try world.kept(at: node, of: log) == expected, "WSX_SEED=\(seed)")
+        }
+    }
+
+    @Test(arguments: Seeds.explore(4))
+    func `and what others cite of it agree after a sync`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let world = try ForkingWorld()
+        var tree = try tree(world, leaves: 12, with: &random)
+        let log = try world.log(by: world.nodes[2])
+        let order = tree.leaves
+        // One leaf that has to stay because it is cited, one citation in the forked log itself,
+        // and one by a branch that has to go, which keeps nothing.
+        let citing = try world.sign(by: world.nodes[1], citing: [order[10]])
+        let inner = try world.sign(by: world.nodes[2], behind: order[0], citing: [order[9]])
+        let lost = try world.sign(by: world.nodes[2], behind: order[11], citing: [order[8]])
+        tree.operations += [inner, lost]
+        let all = tree.operations + [citing]
+        // Each of them hears of a part, in an order of its own.
+        for node in world.nodes {
+            for operation in all.shuffled(using: &random)
+            where random.next() % 3 != 0 || node === world.nodes[0] {
+                try world.bring(operation, to: node)
+            }
+        }
+        for operation in all { try world.bring(operation, to: world.nodes[0]) }
+        for operation in all { try world.bring(operation, to: world.nodes[0]) }
+        world.heal()
+        var expected = Set(order.prefix(Limits.branchesMax).map(\.id))
+        expected.remove(order[0].id)
+        expected.formUnion([inner.id, order[9].id, order[10].id])
+        for node in world.nodes {
+            #expect(try world.kept(at: node, of: log) == expected, "WSX_SEED=\(seed)")
+            #expect(try world.root(of: node) == world.root(of: world.nodes[0]))
+        }
+    }
+
+    @Test func `passes over a newcomer that is too much without a look at its signature`() throws {
+        let world = try ForkingWorld()
+        let author = world.nodes[2]
+        let first = try world.sign(by: author)
+        try world.bring(first, to: world.nodes[0])
+        var forks: [SignedOperation] = []
+        for _ in 0..<30 { forks.append(try world.sign(by: author, behind: first)) }
+        forks.sort { $0.id < $1.id }
+        for fork in forks.prefix(Limits.branchesMax) { try world.bring(fork, to: world.nodes[0]) }
+        let log = try world.log(by: author)
+        let before = try world.branchCount(at: world.nodes[0], of: log)
+        let core = try #require(world.nodes[0].host?.core)
+        for fork in forks.dropFirst(Limits.branchesMax) {
+            var run = fork.run(in: world.channel)
+            run.entries[0].signature = Signature([UInt8](repeating: 1, count: 64))
+            try core.store.begin()
+            // With a look it would be a violation, and whoever brings it would be dropped.
+            #expect(
+                try core.accept(
+                    run, in: try world.nodes[0].workspace(),
+                    from: .peer(
+                        author.host?.core.home?.device ?? .zero, source: 1, isBackfill: false))
+                    == .known)
+            try core.store.commit()
+        }
+        #expect(try world.branchCount(at: world.nodes[0], of: log) == before)
+        #expect(core.store.operations.count(inLog: log, core) == 1 + Limits.branchesMax)
+    }
+
+    @Test func `shows what it keeps, and no more`() throws {
+        let world = try ForkingWorld()
+        let author = world.nodes[2]
+        let first = try world.sign(by: author)
+        var forks: [SignedOperation] = []
+        for _ in 0..<12 { forks.append(try world.sign(by: author, behind: first)) }
+        forks.sort { $0.id > $1.id }
+        // Each evicts one that came before it.
+        for operation in [first] + forks { try world.bring(operation, to: world.nodes[0]) }
+        #expect(try world.nodes[0].log().count == 1 + Limits.branchesMax)
+        #expect(
+            try world.nodes[0].rowCount("operation")
+                == world.nodes[0].ok("node.status")["store"]?.number("operations"))
+    }
+
+    // Else whoever was removed could empty what was written before.
+    @Test func `does not lose what is valid to what is void`() throws {
+        let world = try ForkingWorld()
+        let author = world.nodes[2]
+        let mina = world.nodes[0]
+        let noGrant = try #require(
+            try mina.workspace().authorityOrder.last {
+                (try? mina.workspace().evaluator.devices(ofGrant: $0).isEmpty) ?? false
+            })
+        let first = try world.sign(by: author)
+        let second = try world.sign(by: author, behind: first)
+        try world.bring(first, to: mina)
+        try world.bring(second, to: mina)
+        let log = try world.log(by: author)
+        for _ in 0..<40 {
+            try world.bring(
+                try world.sign(by: author, behind: first, under: noGrant), to: mina)
+        }
+        #expect(try world.kept(at: mina, of: log) == [second.id])
+        #expect(try world.branchCount(at: mina, of: log) <= 1 + Limits.voidBranchesMax)
+    }
+}
+
+extension OperationStore {
+    fileprivate func count(inLog log: LogName, _ core: NodeCore) -> Int {
+        guard let workspace = core.workspaces.values.first else { return 0 }
+        return branches(of: log, in: workspace.number)
+            .reduce(0) { $0 + Int($1.tipSequence - $1.forkSequence) + 1 }
+    }
+}
