@@ -144,6 +144,12 @@ extension NodeCore {
     ) throws(StorageError) -> IngestOutcome {
         if belongsElsewhere(run, in: workspace) { return .known }
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
+        // Before anything is waited for: what is judged on its own bytes must not take up room.
+        do throws(Rejection) {
+            for entry in run.entries { try OperationChecks.checkForm(entry) }
+        } catch {
+            return .rejected(error)
+        }
         if let missing = try missing(of: run, in: workspace) {
             return park(missing, run, in: workspace, from: source)
         }
