@@ -90,16 +90,20 @@ extension NodeCore {
         while let guest = released.popLast() {
             // Whoever brought it for one workspace has not brought it for another.
             guard let own = workspaces[guest.workspace] else { continue }
-            try acceptAll(
+            let belated = try acceptAll(
                 of: guest.run, in: own,
                 from: .released(source: guest.source, isBackfill: guest.isBackfill))
+            // Not held against who brought it: it waited for a place, and another branch may have
+            // taken that.
+            if case .rejected(let rejection) = belated {
+                effects.append(.log(.info, "op.rejected waited=true reason=\(rejection.word)"))
+            }
         }
         return outcome
     }
 
     /// Authority operations are taken one by one: each may cite the one before it as its grant,
     /// and each verifies by itself anyway.
-    @discardableResult
     private func acceptAll(
         of run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {

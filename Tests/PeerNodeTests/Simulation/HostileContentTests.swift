@@ -149,7 +149,7 @@ import WorkspaceTestKit
         }
         // Redactions, which this version knows by number only, and edits, which it does not know.
         var redacting = HostileLog(scene.mallory, incarnation: 77)
-        for kind in [OperationKind.redact, .privateAuthority, .mailbox] {
+        for kind in [OperationKind.privateAuthority, .mailbox, .redact] {
             redacting.write("redact", at: scene.wall + kind.rawValue) { $0.kind = kind }
         }
         for type in 4...9 {

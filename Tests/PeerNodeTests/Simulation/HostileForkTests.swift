@@ -85,6 +85,28 @@ import WorkspaceTestKit
         }
     }
 
+    // What waits for its place names none: another branch may take the place first.
+    @Test func `is kept whole where a branch waited for another's place (O04)`() throws {
+        let scene = try HostileScene(seed: 43)
+        defer { scene.world.end() }
+        let branches = Self.branches(scene)
+        scene.world.network.part(scene.ada, scene.bob)
+        let link = scene.peer().connect(to: scene.ada)
+        link.push(branches[0].cut(to: 2).run())
+        link.push(branches[1].run(from: 3))
+        scene.world.run(for: 100)
+        #expect(scene.ada.host?.core.waiting.operationCount == 1)
+        link.push(branches[0].run(from: 2))
+        scene.world.run(for: 100)
+        #expect(scene.ada.host?.core.waiting.operationCount == 0)
+        #expect(link.isOpen)
+        scene.peer(1).connect(to: scene.bob).push(branches[1].run())
+        scene.world.run(for: 100)
+        scene.world.network.heal()
+        try scene.expectHonestPeace(showing: ["p0", "p1", "a2", "a3", "b2", "b3"])
+        for node in scene.honest { #expect(HostileScene.forkCount(of: node) == 1) }
+    }
+
     // The whole log is forked, so the branches have nothing in common at all.
     @Test func `is kept whole when it begins twice (O04, O05)`() throws {
         let scene = try HostileScene(seed: 42)

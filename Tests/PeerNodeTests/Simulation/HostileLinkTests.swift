@@ -178,13 +178,13 @@ import WorkspaceTestKit
 
     // MARK: In the middle
 
-    @Test(arguments: [1, 2, 17, 400, 9_000, 15_000], [true, false])
+    @Test(arguments: [1, 2, 17, 400, 9_000, 20_000], [true, false])
     func `cut in the middle of a frame loses nothing (N17)`(bytes: Int, isReset: Bool) throws {
         let scene = try HostileScene(seed: 86)
         defer { scene.world.end() }
         var log = HostileLog(scene.mallory, incarnation: 77)
         var shown: [String] = []
-        for number in 0..<60 {
+        for number in 0..<240 {
             shown.append("r\(number)")
             log.write(shown[number], at: scene.wall + UInt64(number))
         }

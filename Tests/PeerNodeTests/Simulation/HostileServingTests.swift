@@ -10,7 +10,7 @@ import WorkspaceTestKit
 @Suite struct `A member who serves badly` {
     /// How a pull for Bob's messages is answered.
     enum Answer: CaseIterable {
-        case silence, pings, nothing, nothingYet, noCommonBranch, otherLog, garbage
+        case silence, pings, nothing, nothingYet, noCommonBranch, otherLog, garbage, garbageBehind
     }
 
     // Ada lacks what Bob wrote. Mallory says first that she has it, so Ada asks her first.
@@ -43,9 +43,10 @@ import WorkspaceTestKit
         if answer == .otherLog {
             #expect(HostileScene.hasLogged(ada, "link.closed", "sync.unasked"))
         }
-        if answer == .garbage {
+        if answer == .garbage || answer == .garbageBehind {
             #expect(HostileScene.hasLogged(ada, "op.rejected", "op.bad_signature"))
         }
+        #expect(ada.host?.core.waiting.operationCount == 0)
         link.close()
         try scene.expectHonestPeace(showing: texts)
     }
@@ -95,14 +96,13 @@ import WorkspaceTestKit
             var log = HostileLog(scene.mallory, incarnation: 77)
             log.write("unasked", at: scene.wall)
             link.answer(pull, [log.run()])
-        case .garbage:
+        case .garbage, .garbageBehind:
             var log = HostileLog(scene.mallory, incarnation: 77)
+            log.write("garbage", at: scene.wall)
             let runs = pull.items.map { item in
-                let target = item.target
-                log.write("garbage", at: scene.wall + UInt64(log.operations.count))
+                let first = answer == .garbage ? 0 : item.target.sequence
                 return OperationRun(
-                    log: target.log, firstSequence: target.sequence,
-                    entries: log.run(from: log.operations.count - 1).entries)
+                    log: item.target.log, firstSequence: first, entries: log.run().entries)
             }
             link.answer(pull, runs)
         }

@@ -136,6 +136,7 @@ public final class HostileLink {
     private var now: UInt64 { peer.world.now }
 
     fileprivate func begin(on end: SimulatedEnd) {
+        guard isOpen else { return end.close() }
         self.end = end
         guard !isBare else { return }
         let candidate = PSKCandidate(
