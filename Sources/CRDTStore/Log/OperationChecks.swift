@@ -128,7 +128,8 @@ public enum OperationChecks {
             isSignatureVerified: false, authority: authority)
     }
 
-    private static func checkForm(_ entry: OperationRun.Entry) throws(Rejection) {
+    /// Checks what is judged on the operation's own bytes, before anything is looked up.
+    public static func checkForm(_ entry: OperationRun.Entry) throws(Rejection) {
         guard entry.payload.count <= OperationKind.payloadBytesMax(entry.kind) else {
             throw .tooLarge
         }

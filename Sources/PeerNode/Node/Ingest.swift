@@ -15,9 +15,14 @@ extension NodeCore {
         while let guest = released.popLast() {
             // Whoever brought it for one workspace has not brought it for another.
             guard let own = workspaces[guest.workspace] else { continue }
-            try acceptAll(
+            let belated = try acceptAll(
                 of: guest.run, in: own,
                 from: .released(source: guest.source, isBackfill: guest.isBackfill))
+            // Not held against who brought it: it waited for a place, and another branch may have
+            // taken that.
+            if case .rejected(let rejection) = belated {
+                effects.append(.log(.info, "op.rejected waited=true reason=\(rejection.word)"))
+            }
         }
         // Only now: what was released may cite what would have to go.
         if !overgrown.isEmpty { try pruneOvergrown() }
@@ -26,7 +31,6 @@ extension NodeCore {
 
     /// Authority operations are taken one by one: each may cite the one before it as its grant,
     /// and each verifies by itself anyway.
-    @discardableResult
     private func acceptAll(
         of run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
@@ -70,6 +74,12 @@ extension NodeCore {
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
+        // Before anything is waited for: what is judged on its own bytes must not take up room.
+        do throws(Rejection) {
+            for entry in run.entries { try OperationChecks.checkForm(entry) }
+        } catch {
+            return .rejected(error)
+        }
         if let missing = try missing(of: run, in: workspace) {
             return park(missing, run, in: workspace, from: source)
         }

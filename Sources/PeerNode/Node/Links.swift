@@ -228,7 +228,8 @@ extension NodeCore {
 
     private func forget(_ link: PeerLink, because ending: LinkEnding) throws(StorageError) {
         let line = "link.closed address=\(link.address) reason=\(ending.word)"
-        effects.append(.log(link.peer == nil ? .info : .debug, line))
+        let level: LogLevel = link.peer == nil ? .info : .debug
+        effects.append(.log(ending.isOurComplaint ? .warning : level, line))
         guard let peer = link.peer, link.session.established != nil else {
             if let attempt = link.attempt {
                 if ending == .ourselves {
@@ -274,6 +275,11 @@ extension PeerSession.Effect {
         case .wantsAgreement, .established, .message, .pong: false
         }
     }
+}
+
+extension LinkEnding {
+    /// Whether a peer that had proved who it is broke a rule of the messages.
+    fileprivate var isOurComplaint: Bool { word.hasPrefix("sync.") }
 }
 
 extension AuthEvaluator {

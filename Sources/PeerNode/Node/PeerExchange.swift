@@ -57,7 +57,8 @@ extension NodeCore {
     func listening(_ addresses: [String]) throws(StorageError) {
         network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
         for link in network.ordered {
-            for sync in link.syncs.values where sync.standing == .full {
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            where sync.standing == .full {
                 if let workspace = workspaces[sync.workspace] {
                     try introduce(workspace, on: link)
                 }

@@ -328,7 +328,8 @@ extension NodeCore {
     }
 
     func feedReceiving(_ link: PeerLink) throws(StorageError) {
-        for sync in link.syncs.values where sync.deadline != nil {
+        for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+        where sync.deadline != nil {
             try feed(.receiving, to: sync, on: link)
         }
     }

@@ -21,6 +21,11 @@ public struct PullPlanner: Sendable {
     /// Who pulls `log` at present.
     public func source(of log: LogName) -> SourceID? { sources[log] }
 
+    /// Whether another session wanted one of these logs while it was taken.
+    func isWanted(_ logs: [LogName]) -> Bool {
+        !wanted.isEmpty && logs.contains { wanted.contains($0) }
+    }
+
     /// Gives `log` to `source` unless another one has it.
     mutating func reserve(_ log: LogName, for source: SourceID) -> Bool {
         if let holder = sources[log], holder != source {

@@ -4,11 +4,15 @@ import WorkspaceModel
 struct Outstanding: Sendable {
     /// A pull that brings nothing for so long is given up.
     static let patienceMilliseconds: UInt64 = 5_000
+    /// How long a pull whose peer sends something, but no answer, keeps a log from another peer.
+    static let slowPatienceMilliseconds: UInt64 = 20_000
 
     let request: RequestNumber
     /// The logs that were asked for, in order, and the highest sequence wanted of each.
     let logs: [LogName]
     let highest: [LogName: UInt64]
+    /// When it was asked for.
+    var sent: UInt64 = 0
     /// `nil` once the answer is here and being stored.
     var deadline: UInt64?
     /// Logs for which the peer wants samples.
@@ -16,9 +20,12 @@ struct Outstanding: Sendable {
     /// Whether the answer left nothing out for size.
     var isComplete = true
 
-    /// The peer is slow, but sending.
-    mutating func extend(from now: UInt64) {
-        if deadline != nil { deadline = now + Self.patienceMilliseconds }
+    /// The peer is slow, but sending. That may be anything: once it has had its time, what another
+    /// peer offers as well is not kept from that one any longer.
+    mutating func extend(from now: UInt64, planner: PullPlanner) {
+        guard deadline != nil else { return }
+        if now >= sent + Self.slowPatienceMilliseconds, planner.isWanted(logs) { return }
+        deadline = now + Self.patienceMilliseconds
     }
 }
 
@@ -75,7 +82,7 @@ extension SyncSession {
             }
             outstanding.append(
                 Outstanding(
-                    request: lastRequest, logs: logs, highest: highest,
+                    request: lastRequest, logs: logs, highest: highest, sent: now,
                     deadline: now + Outstanding.patienceMilliseconds))
             let pull = PullRequest(
                 request: lastRequest, items: items, maxBytes: Limits.operationsMessageBytesMax)

@@ -216,7 +216,9 @@ public struct SyncSession: Sendable {
         case .received(let message):
             try receive(message, replica: replica, planner: &planner)
         case .receiving:
-            for index in outstanding.indices { outstanding[index].extend(from: now) }
+            for index in outstanding.indices {
+                outstanding[index].extend(from: now, planner: planner)
+            }
         case .appended(let run, let tip): append(run, tip: tip, replica: replica)
         case .stored(let tips, let waiting, let request):
             stored(tips, waiting: waiting, answering: request, replica, &planner)
