@@ -16,7 +16,30 @@ enum NodeCommand {
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
         settings.journal = environment["JOURNAL_STREAM"]
-        try NodeProcess.run(settings)
+        settings.notifySocket = environment["NOTIFY_SOCKET"]
+        try NodeProcess.run(settings) { log in
+            do throws(NodeError) { try keep(scan, in: paths.configuration, io: io) } catch {
+                // A settings file that somebody else looks after is no reason not to run.
+                log.write(.warning, "config.not_kept")
+            }
+        }
+    }
+
+    /// Writes what the command line said of the network into the settings, so that the next start
+    /// needs no flags. What stands there already is left as it is written.
+    static func keep(
+        _ scan: ArgumentScan, in path: String, io: any ProgramIO
+    ) throws(NodeError) {
+        var file = try ConfigFile(io.readFile(path) ?? [])
+        var isChanged = false
+        for (setting, flag) in [("net.listen", "listen"), ("net.announce", "announce")] {
+            guard let word = scan.values[flag]?.stringValue else { continue }
+            let value = flag == "announce" ? String(word == "on") : word
+            if (try? file.text(of: setting)) == value { continue }
+            try file.set(setting, to: value)
+            isChanged = true
+        }
+        if isChanged { try io.replaceFile(path, with: file.bytes) }
     }
 
     /// What stands on the command line, otherwise in the settings, otherwise what is usual.

@@ -56,6 +56,7 @@ extension NodeCore {
 
     func listening(_ addresses: [String]) throws(StorageError) {
         network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
+        answerResumes()
         for link in network.ordered {
             for sync in link.syncs.values where sync.standing == .full {
                 if let workspace = workspaces[sync.workspace] {

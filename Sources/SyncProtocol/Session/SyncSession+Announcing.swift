@@ -84,6 +84,8 @@ extension SyncSession {
     /// The peer is told of these tips at the end of a descent.
     mutating func noteAnnounced(_ tips: [LogTip]) {
         for tip in tips where outgoing[tip.log] == nil && tip.sequence < .max {
+            // Its own announcement may have come first, with as much or more of the log.
+            if let count = theirs[tip.log], count > tip.sequence { continue }
             guard outgoing.count < Limits.rememberedTipsMax else { return }
             // At least the tip is missing; the peer's pull says how much it is.
             outgoing[tip.log] = Outgoing(
@@ -109,6 +111,22 @@ extension SyncSession {
         guard var log = outgoing[run.log] else { return }
         log.pushed = max(log.pushed, run.firstSequence + UInt64(run.entries.count))
         outgoing[run.log] = log
+    }
+
+    /// The peer holds this operation, which this device may lack, and so surely what it needs no
+    /// more of us in this log. On another branch of a fork that is a mistake about a number that
+    /// people see; the peer's pull puts it right.
+    mutating func noteTheirs(_ tip: LogTip) {
+        guard tip.sequence < .max else { return }
+        let count = tip.sequence + 1
+        if theirs[tip.log] != nil || theirs.count < Limits.rememberedTipsMax {
+            theirs[tip.log] = max(theirs[tip.log] ?? 0, count)
+        }
+        guard var log = outgoing[tip.log], log.confirmed < count else { return }
+        let before = log.missing
+        log.confirmed = count
+        outgoing[tip.log] = log
+        ahead = ahead - before + log.missing
     }
 
     /// The peer holds this operation, which this device has as well, and all below it.

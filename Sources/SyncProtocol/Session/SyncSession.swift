@@ -158,6 +158,8 @@ public struct SyncSession: Sendable {
     var gathered: Set<LogName> = []
     var gatherDeadline: UInt64?
     var outgoing: [LogName: Outgoing] = [:]
+    /// How many operations of each log the peer said it holds, since the roots were equal last.
+    var theirs: [LogName: UInt64] = [:]
     /// Operations that the peer was told of and did not confirm.
     public internal(set) var ahead: UInt64 = 0
     var unaskedUnsent = 0
@@ -231,6 +233,7 @@ public struct SyncSession: Sendable {
                 gathered = []
                 gatherDeadline = nil
                 outgoing = [:]
+                theirs = [:]
                 ahead = 0
             }
             open(as: standing, replica: replica)
@@ -291,6 +294,7 @@ public struct SyncSession: Sendable {
         giveBack(planner: &planner)
         gathered = []
         outgoing = [:]
+        theirs = [:]
         waitingPulls = []
     }
 

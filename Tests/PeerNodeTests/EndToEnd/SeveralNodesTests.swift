@@ -68,6 +68,14 @@ extension EndToEnd {
             #expect(eventually { joon.texts().count >= 100 })
             #expect(joon.texts() == texts)
             #expect(eventually { digest(mina) == digest(joon) })
+            // Nobody is said to lack what he has.
+            for node in [mina, joon] {
+                #expect(
+                    eventually {
+                        let peer = node.run("peer", "list", "--json").object
+                        return peer["ahead"] == 0 && peer["behind"] == 0
+                    })
+            }
             let id = mina.run("message", "show", "last", "--in", "general", "--json").object
             #expect(id["text"] == "m100")
             #expect(
@@ -124,7 +132,15 @@ extension EndToEnd {
             #expect(mina.run("send", "general", "alone").status == 0)
             #expect(eventually { connected(joon) == 0 })
             #expect(joon.texts() == [])
-            #expect(mina.run("net", "resume", "--json").object["suspended"] == false)
+            // It is answered when the listener is back, at the address that others know.
+            let back = mina.run("net", "resume", "--json").object
+            #expect(back["suspended"] == false)
+            #expect(back["listen"] == [.string(address)])
+            #expect(
+                mina.run("net", "resume", "--json").object
+                    == mina.run(
+                        "net", "status", "--json"
+                    ).object)
             #expect(eventually { joon.texts() == ["alone"] })
 
             let peer = try #require(
