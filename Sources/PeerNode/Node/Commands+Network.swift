@@ -167,10 +167,9 @@ extension NodeCore {
 
     /// Answered by `answerResumes`, when the listener is back or has failed to come back.
     func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        guard network.registry.isSuspended || network.listening.isEmpty else {
-            return .reply(networkObject.json)
-        }
+        let isOff = network.registry.isSuspended || network.listening.isEmpty
         network.registry.resume()
+        guard isOff else { return .reply(networkObject.json) }
         effects.append(.setNetwork(isOn: true))
         network.resumes.append(scope.call)
         return .later

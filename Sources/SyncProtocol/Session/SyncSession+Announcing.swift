@@ -108,8 +108,10 @@ extension SyncSession {
     /// What the peer asked for is on its way: what is written next may be pushed behind it. Should
     /// that overtake it, it waits at the peer until this has come.
     mutating func noteServed(_ run: OperationRun) {
-        guard var log = outgoing[run.log] else { return }
-        log.pushed = max(log.pushed, run.firstSequence + UInt64(run.entries.count))
+        let end = run.firstSequence + UInt64(run.entries.count)
+        // Who joins pulls authority before anything is announced, and says nothing of it then.
+        guard var log = outgoing[run.log] else { return remember(end, of: run.log) }
+        log.pushed = max(log.pushed, end)
         outgoing[run.log] = log
     }
 
@@ -119,14 +121,17 @@ extension SyncSession {
     mutating func noteTheirs(_ tip: LogTip) {
         guard tip.sequence < .max else { return }
         let count = tip.sequence + 1
-        if theirs[tip.log] != nil || theirs.count < Limits.rememberedTipsMax {
-            theirs[tip.log] = max(theirs[tip.log] ?? 0, count)
-        }
+        remember(count, of: tip.log)
         guard var log = outgoing[tip.log], log.confirmed < count else { return }
         let before = log.missing
         log.confirmed = count
         outgoing[tip.log] = log
         ahead = ahead - before + log.missing
+    }
+
+    private mutating func remember(_ count: UInt64, of log: LogName) {
+        guard theirs[log] != nil || theirs.count < Limits.rememberedTipsMax else { return }
+        theirs[log] = max(theirs[log] ?? 0, count)
     }
 
     /// The peer holds this operation, which this device has as well, and all below it.

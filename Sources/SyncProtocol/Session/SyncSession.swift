@@ -158,7 +158,8 @@ public struct SyncSession: Sendable {
     var gathered: Set<LogName> = []
     var gatherDeadline: UInt64?
     var outgoing: [LogName: Outgoing] = [:]
-    /// How many operations of each log the peer said it holds, since the roots were equal last.
+    /// How many operations of each log the peer said it holds or was given, since the roots were
+    /// equal last.
     var theirs: [LogName: UInt64] = [:]
     /// Operations that the peer was told of and did not confirm.
     public internal(set) var ahead: UInt64 = 0

@@ -45,6 +45,9 @@ extension EndToEnd {
             #expect(joon.run("send", "general", "hello").status == 0)
             #expect(eventually { mina.texts() == ["hello"] })
             #expect(eventually { digest(mina) == digest(joon) })
+            #expect(
+                eventually { mina.run("peer", "list", "--json").object["ahead"] == 0 },
+                "who has just joined is not said to lack what came with joining")
             let names = mina.run("member", "list", "--json").objects.compactMap { $0["name"] }
             #expect(names == ["Mina", "Joon"])
             // The link is used up, and joining again with it changes nothing for who is in.

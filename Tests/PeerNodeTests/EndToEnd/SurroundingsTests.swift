@@ -45,7 +45,8 @@ extension EndToEnd {
             let log = Pipe()
             let daemon = try node.startForeground(
                 environment: ["WSX_NODE_LOG": "debug"], errors: log)
-            #expect(!log.fileHandleForReading.availableData.isEmpty)
+            let first = String(decoding: log.fileHandleForReading.availableData, as: UTF8.self)
+            #expect(first.contains("net.listening"), "\(first)")
             try log.fileHandleForReading.close()
             for number in 1...5 {
                 #expect(node.run("net", "suspend").status == 0, "which it logs")
@@ -65,7 +66,7 @@ extension EndToEnd {
             [:], ["HOME": ""], ["LANG": "C", "LC_ALL": "C"],
             ["LANG": "tr_TR.UTF-8", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"],
             ["LANG": "ko_KR.UTF-8", "TZ": "Pacific/Apia"], ["LANG": "xx_YY", "TZ": ":no/such"],
-            ["LC_ALL": "de_DE.UTF-8", "TZ": "XXX-25:61:61"],
+            ["LC_ALL": "de_DE.UTF-8", "TZ": "ABC-25:61:61"],
         ]
 
         @Test func `gives the same bytes in the same order in any locale and zone`() throws {
@@ -129,7 +130,9 @@ extension EndToEnd {
                     return key
                 }),
             Fault(what: "text", hint: backup, bytes: { _ in Data("my key\n".utf8) }),
-            Fault(what: "huge", hint: "", bytes: { _ in Data(count: 1 << 20) }),
+            Fault(
+                what: "huge", hint: "cannot read the identity", bytes: { _ in Data(count: 1 << 20) }
+            ),
         ]
 
         @Test(arguments: faults)
@@ -157,6 +160,36 @@ extension EndToEnd {
             chmod(url.path, 0o600)
             #expect(node.up().status == 0)
             #expect(node.run("identity", "show", "--json").output == before)
+            #expect(node.texts() == ["kept"])
+        }
+
+        @Test(arguments: [true, false])
+        func `makes no new key beside a store, and takes none of another home`(
+            _ isMissing: Bool
+        ) throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("send", "general", "kept")
+            node.run("down")
+            let path = node.home + "/identity/device.key"
+            try FileManager.default.moveItem(atPath: path, toPath: node.home + "/kept.key")
+            let other = TemporaryNode()
+            other.up(name: "Other", workspace: "acme")
+            if !isMissing {
+                try FileManager.default.copyItem(
+                    atPath: other.home + "/identity/device.key", toPath: path)
+                chmod(path, 0o600)
+            }
+            for words in [["up"], ["up", "--name", "Other", "--workspace", "acme"]] {
+                let refused = node.run(words + TemporaryNode.loopback)
+                #expect(refused.status == 78, "\(refused.errors)")
+                #expect(refused.errors.contains("identity file"), "\(refused.errors)")
+                #expect(refused.errors.contains("hint: "), "\(refused.errors)")
+                #expect(FileManager.default.fileExists(atPath: path) != isMissing)
+            }
+            try? FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: node.home + "/kept.key", toPath: path)
+            #expect(node.up().status == 0)
             #expect(node.texts() == ["kept"])
         }
 

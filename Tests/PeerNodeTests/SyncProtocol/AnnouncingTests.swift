@@ -150,6 +150,19 @@ import WorkspaceTestKit
         #expect(lone.session.ahead == 0)
     }
 
+    @Test func `counts nothing that the peer was given before it was announced`() throws {
+        var (lone, planner) = opened()
+        lone.replica.write(log(7), behind: nil, payload: [1])
+        let own = try #require(lone.replica.tips(of: SyncWorld.document(7)).last)
+        let pull = PullRequest(
+            request: 1, items: [PullItem(target: own, have: [])], maxBytes: 100_000)
+        _ = lone.give(.received(.pull(4, pull)), &planner)
+        _ = lone.give(
+            .received(.documentDigests(4, [BucketDigests(bucket: bucket(own), documents: [])])),
+            &planner)
+        #expect(lone.session.ahead == 0)
+    }
+
     private func bucket(_ tip: LogTip) -> UInt8 { tip.log.document.bytes[0] }
 
     @Test func `believes a pull about what the peer has`() throws {
