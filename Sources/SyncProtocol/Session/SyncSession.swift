@@ -237,7 +237,12 @@ public struct SyncSession: Sendable {
                 theirs = [:]
                 ahead = 0
             }
+            let hasJoined = self.standing == .authorityOnly && standing == .full
             open(as: standing, replica: replica)
+            // What came while joining was not acknowledged then.
+            if hasJoined {
+                for tip in replica.tips(of: replica.authorityDocument) { gather(tip.log) }
+            }
         case .sendQueueLevel(let unasked, let asked):
             unaskedUnsent = unasked
             askedUnsent = asked
