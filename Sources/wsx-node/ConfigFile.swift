@@ -87,7 +87,9 @@ struct ConfigFile {
             throw Self.unknown(name, line: nil)
         }
         guard let value = settings.first(where: { $0.name == name })?.value else {
-            throw .notFound("setting", name, hint: "it has its default: wsx-node config list")
+            throw NodeError(
+                .notFound, "\(NodeError.quoted(name)) is not set, so it has its default",
+                hint: "wsx-node config list shows what is set", reason: "setting.not_found")
         }
         return ConfigLine.text(value) ?? value
     }

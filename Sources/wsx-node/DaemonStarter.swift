@@ -65,13 +65,15 @@ struct DaemonStarter {
         return String(cString: folder) + "/" + path
     }
 
-    /// The caller's, without what makes a crash print memory into the log.
+    /// The caller's, without what makes a crash print memory into the log, and without the socket
+    /// on which a service manager waits to hear of the caller, not of a daemon that outlives it.
     private static var environment: [String] {
         var all: [String] = []
         var entry = environ
         while let text = entry.pointee {
             let line = String(cString: text)
-            if !line.utf8.starts(with: "SWIFT_BACKTRACE=".utf8) { all.append(line) }
+            let dropped = ["SWIFT_BACKTRACE=", "NOTIFY_SOCKET="]
+            if !dropped.contains(where: { line.utf8.starts(with: $0.utf8) }) { all.append(line) }
             entry += 1
         }
         return all + ["SWIFT_BACKTRACE=enable=no"]

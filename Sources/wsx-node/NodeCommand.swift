@@ -16,22 +16,51 @@ enum NodeCommand {
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
         settings.journal = environment["JOURNAL_STREAM"]
-        try NodeProcess.run(settings)
+        settings.notifySocket = environment["NOTIFY_SOCKET"]
+        try NodeProcess.run(settings) { log in
+            do throws(NodeError) { try keep(scan, in: paths.configuration, io: io) } catch {
+                // A settings file that somebody else looks after is no reason not to run.
+                log.write(.warning, "config.not_kept")
+            }
+        }
+    }
+
+    /// Whether a daemon could start with these settings.
+    static func check(_ file: ConfigFile) throws(NodeError) {
+        _ = try loopOptions(nil, file)
+        _ = try logLevel(nil, file, [:])
+    }
+
+    /// Writes what the command line said of the network into the settings, so that the next start
+    /// needs no flags. What stands there already is left as it is written.
+    static func keep(
+        _ scan: ArgumentScan, in path: String, io: any ProgramIO
+    ) throws(NodeError) {
+        var file = try ConfigFile(io.readFile(path) ?? [])
+        var isChanged = false
+        for (setting, flag) in [("net.listen", "listen"), ("net.announce", "announce")] {
+            guard let word = scan.values[flag]?.stringValue else { continue }
+            let value = flag == "announce" ? String(word == "on") : word
+            if (try? file.text(of: setting)) == value { continue }
+            try file.set(setting, to: value)
+            isChanged = true
+        }
+        if isChanged { try io.replaceFile(path, with: file.bytes) }
     }
 
     /// What stands on the command line, otherwise in the settings, otherwise what is usual.
     static func loopOptions(
-        _ scan: ArgumentScan, _ file: ConfigFile
+        _ scan: ArgumentScan?, _ file: ConfigFile
     ) throws(NodeError) -> NodeLoop.Options {
         var options = NodeLoop.Options()
-        if let text = scan.values["listen"]?.stringValue {
+        if let text = scan?.values["listen"]?.stringValue {
             options.listen = try ListenAddress(text)
         } else if let text = try? file.text(of: "net.listen") {
             do { options.listen = try ListenAddress(text) } catch {
                 throw .badConfiguration("net.listen: \(error.message)", hint: error.hint)
             }
         }
-        if let word = scan.values["announce"]?.stringValue {
+        if let word = scan?.values["announce"]?.stringValue {
             options.announces = word == "on"
         } else if let word = try? file.text(of: "net.announce") {
             options.announces = word == "true"
@@ -40,9 +69,9 @@ enum NodeCommand {
     }
 
     private static func logLevel(
-        _ scan: ArgumentScan, _ file: ConfigFile, _ environment: [String: String]
+        _ scan: ArgumentScan?, _ file: ConfigFile, _ environment: [String: String]
     ) throws(NodeError) -> LogLevel {
-        if scan.globals.verbose > 0 { return .debug }
+        if let scan, scan.globals.verbose > 0 { return .debug }
         let word = environment["WSX_NODE_LOG"] ?? (try? file.text(of: "log.level")) ?? "info"
         guard let level = LogLevel(word: word) else {
             throw .badConfiguration(

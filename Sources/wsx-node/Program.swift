@@ -133,7 +133,10 @@ struct Session {
         switch command.name {
         case "config.get": tell("value", try file.text(of: setting), of: setting)
         case "config.set":
-            try file.set(setting, to: scan.values["value"]?.stringValue ?? "")
+            let value = scan.values["value"]?.stringValue ?? ""
+            try file.set(setting, to: value)
+            // Better refused here than by the next start.
+            try NodeCommand.check(file)
             try io.replaceFile(path, with: file.bytes)
             if globals.json { tell("value", try file.text(of: setting), of: setting) }
         default:

@@ -1,4 +1,5 @@
 import Glibc
+import PeerNode
 import WorkspaceModel
 
 /// The world as the operating system gives it.
@@ -145,6 +146,8 @@ extension Program {
     static func runProcess() -> Never {
         // A reader that goes away is seen as an error of `write`, and ends us with 141.
         signal(SIGPIPE, SIG_IGN)
+        // Otherwise the connection to the daemon could become what is printed to.
+        StandardDescriptors.ensureOpen()
         var environment: [String: String] = [:]
         var entry = environ
         while let text = entry.pointee {

@@ -1,4 +1,5 @@
 import Glibc
+import PeerNode
 import WorkspaceModel
 
 /// A blocking connection to a Unix socket.
@@ -29,10 +30,19 @@ final class UnixTransport: ControlTransport {
             if code == ENOENT || code == ECONNREFUSED || code == ENOTDIR {
                 throw .notRunning(socket: path)
             }
+            let isForbidden = code == EACCES || code == EPERM
             throw NodeError(
-                code == EACCES || code == EPERM ? .forbidden : .notRunning,
+                isForbidden ? .forbidden : .notRunning,
                 "cannot connect to the daemon: \(String(cString: strerror(code)))",
-                hint: "wsx-node up", reason: "control.connect")
+                hint: isForbidden ? "only the account that started it may" : "wsx-node up",
+                reason: "control.connect")
+        }
+        // The other way round the daemon would hang up on us without a word.
+        if let owner = (try? FileSystem.status(of: path))?.owner, owner != geteuid() {
+            close(descriptor)
+            throw NodeError(
+                .forbidden, "the daemon at \(NodeError.quotedPath(path)) belongs to user \(owner)",
+                hint: "only the account that started it may use it", reason: "control.foreign")
         }
     }
 

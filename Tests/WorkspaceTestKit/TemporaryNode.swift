@@ -88,7 +88,11 @@ public final class TemporaryNode: @unchecked Sendable {
     public func run(
         _ arguments: [String], input: String? = nil, environment: [String: String] = [:]
     ) -> Outcome {
-        let process = makeProcess(arguments, environment)
+        Self.finish(makeProcess(arguments, environment), input: input)
+    }
+
+    /// Runs a process, of this program or another, to its end.
+    public static func finish(_ process: Process, input: String? = nil) -> Outcome {
         let output = Pipe()
         let errors = Pipe()
         let given = Pipe()
@@ -166,11 +170,15 @@ public final class TemporaryNode: @unchecked Sendable {
     }
 
     /// Runs the daemon as our child instead of detached, and returns when its socket answers.
-    public func startForeground(_ flags: String...) throws -> Process {
-        let process = makeProcess(["daemon", "run"] + Self.loopback + flags, [:])
+    ///
+    /// - Parameter errors: its standard error, a `FileHandle` or a `Pipe`; nobody's by default.
+    public func startForeground(
+        _ flags: String..., environment: [String: String] = [:], errors: Any? = nil
+    ) throws -> Process {
+        let process = makeProcess(["daemon", "run"] + Self.loopback + flags, environment)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
+        process.standardError = errors ?? FileHandle.nullDevice
         try process.run()
         foreground = process
         _ = eventually { ControlSocket(socket) != nil || !process.isRunning }

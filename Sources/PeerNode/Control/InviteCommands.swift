@@ -8,7 +8,7 @@ extension Command {
         let uses = Parameter.integer("uses", "How many people may use it.", 1...1_000)
             .defaulting(to: 1)
         let expires = Parameter.duration(
-            "expires_ms", "How long it may be used.", 60_000...31_536_000_000
+            "expires_ms", "How long it may be used.", 1_000...31_536_000_000
         ).defaulting(to: 86_400_000).flag("expires")
         let role = Parameter.choice(
             "role", "What they become. A guest needs a channel.", ["member", "admin", "guest"]

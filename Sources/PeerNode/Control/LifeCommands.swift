@@ -9,10 +9,15 @@ extension Command {
     /// Where a daemon listens, shared by everything that starts one. They stay on the command
     /// line, for a daemon that runs already has its address.
     static let startParameters = [
-        Parameter.text("listen", "Address and port for a daemon that this starts.", bytes: 1...256)
-            .optional().local().definition,
-        Parameter.choice("announce", "Tell the local network about this node.", ["on", "off"])
-            .optional().local().definition,
+        Parameter.text(
+            "listen", "Address and port for a daemon that this starts; kept for later starts.",
+            bytes: 1...256
+        )
+        .optional().local().definition,
+        Parameter.choice(
+            "announce", "Tell the local network about this node; kept for later starts.",
+            ["on", "off"]
+        ).optional().local().definition,
     ]
 
     private static let up = Command(

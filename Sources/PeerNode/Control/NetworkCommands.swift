@@ -80,6 +80,6 @@ extension Command {
         "net.resume", line: CommandLineForm("net resume"), "Use the network again.",
         result: "network", needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.resumeNetwork(context.scope(given)))
+            try context.node.resumeNetwork(context.scope(given))
         })
 }

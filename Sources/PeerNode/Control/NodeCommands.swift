@@ -106,7 +106,7 @@ public protocol NodeCommands: AnyObject {
     /// Leaves the network. Answers with `NetworkObject` when the last link is closed.
     func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Uses the network again.
-    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> NetworkObject
+    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
 }
 
 /// What a new workspace is made of.

@@ -39,6 +39,27 @@ public enum FileSystem {
     /// Replaces the file at `path` (mode 0600) as a whole. After a crash at any moment it holds the
     /// old bytes or the new ones, and once this returns the new ones.
     public static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        try write(bytes, to: path) { (draft) throws(SystemError) in
+            guard rename(draft, path) == 0 else { throw SystemError("rename", path: path) }
+        }
+    }
+
+    /// Makes a file (mode 0600) that did not exist, as a whole: it never stands there half written.
+    ///
+    /// - Throws: `SystemError`; `isExistingFile` says that there is one, which was left alone.
+    public static func create(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        try write(bytes, to: path) { (draft) throws(SystemError) in
+            // Unlike a renaming, a second name is refused where the name is taken.
+            guard link(draft, path) == 0 else { throw SystemError("link", path: path) }
+            unlink(draft)
+        }
+    }
+
+    /// Writes a draft beside `path`, syncs it, and has `place` give it the name. Nothing is left of
+    /// it when that fails.
+    private static func write(
+        _ bytes: [UInt8], to path: String, place: (String) throws(SystemError) -> Void
+    ) throws(SystemError) {
         let draft = path + ".new"
         // One left by a crash, or a link that somebody put there.
         if unlink(draft) != 0 && errno != ENOENT { throw SystemError("unlink", path: draft) }
@@ -46,31 +67,11 @@ public enum FileSystem {
             let file = try openFile(draft, O_WRONLY | O_CREAT | O_EXCL)
             try file.writeAll(bytes, path: draft)
             try synchronize(file, path: draft)
-            guard rename(draft, path) == 0 else { throw SystemError("rename", path: path) }
+            try place(draft)
         } catch {
             unlink(draft)
             throw error
         }
-        try synchronizeFolder(parent(of: path))
-    }
-
-    /// Makes a file (mode 0600) that did not exist, as a whole: it never stands there half written.
-    ///
-    /// - Throws: `SystemError`; `isExistingFile` says that there is one, which was left alone.
-    public static func create(_ path: String, with bytes: [UInt8]) throws(SystemError) {
-        let draft = path + ".new"
-        if unlink(draft) != 0 && errno != ENOENT { throw SystemError("unlink", path: draft) }
-        do throws(SystemError) {
-            let file = try openFile(draft, O_WRONLY | O_CREAT | O_EXCL)
-            try file.writeAll(bytes, path: draft)
-            try synchronize(file, path: draft)
-            // Unlike a renaming, a second name is refused where the name is taken.
-            guard link(draft, path) == 0 else { throw SystemError("link", path: path) }
-        } catch {
-            unlink(draft)
-            throw error
-        }
-        unlink(draft)
         try synchronizeFolder(parent(of: path))
     }
 

@@ -45,7 +45,8 @@ public struct ListenAddress: Equatable, Sendable {
     }
 
     /// Opens a listener. A port that was asked for is taken or fails; one that is only remembered
-    /// gives way to a free one.
+    /// gives way to a free one. Port 0, which means any, is the remembered one as long as it is
+    /// free: links and other nodes know it.
     ///
     /// - Parameters:
     ///   - given: what the caller asked for, `nil` for nothing.
@@ -56,6 +57,11 @@ public struct ListenAddress: Equatable, Sendable {
     ) throws(SystemError) -> TCPListener {
         let host = given?.host ?? remembered?.host ?? .anyV6
         if let port = given?.port {
+            if port == 0, let last = remembered?.port,
+                let listener = try? TCPListener(SocketAddress(host: host, port: last))
+            {
+                return listener
+            }
             return try TCPListener(SocketAddress(host: host, port: port))
         }
         let ports = PortPolicy.candidates(remembered: remembered?.port, seed: seed)

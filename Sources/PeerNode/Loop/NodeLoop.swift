@@ -89,9 +89,11 @@ public final class NodeLoop {
     /// Afterwards clients are still connected, but nothing more is read from them: `end` removes
     /// the socket's file when the store is closed.
     ///
+    /// - Parameter willPart: called when it is to end, before the last answers leave.
     /// - Throws: `SystemError` when the kernel refuses to wait, which nothing can be done about.
-    public func run() throws(SystemError) {
+    public func run(willPart: () -> Void = {}) throws(SystemError) {
         while try step() {}
+        willPart()
         try part()
     }
 

@@ -17,6 +17,8 @@ public enum NodeProcess {
         public var logLevel = LogLevel.info
         /// The value of `JOURNAL_STREAM`, where a service manager set one.
         public var journal: String?
+        /// The value of `NOTIFY_SOCKET`, where a service manager waits to hear of the start.
+        public var notifySocket: String?
 
         /// The usual settings for a home.
         public init(home: HomeFolder, homeName: String) {
@@ -45,8 +47,12 @@ public enum NodeProcess {
     /// The clients' connections are left to the kernel, so that a client that sees its connection
     /// end knows that the process has.
     ///
+    /// - Parameter didStart: called once the sockets are open, for what only a start that went
+    ///   well should leave behind.
     /// - Throws: why there is no node: `in_use`, `bad_configuration`, `store_failed`.
-    public static func run(_ settings: Settings) throws(NodeError) -> Never {
+    public static func run(
+        _ settings: Settings, didStart: (NodeLog) -> Void = { _ in }
+    ) throws(NodeError) -> Never {
         prepare()
         let home = settings.home
         try home.prepare()
@@ -55,8 +61,11 @@ public enum NodeProcess {
         var host: NodeHost? = try makeHost(settings)
         let loop = try makeLoop(&host, settings, log)
         log.write(.info, "node.started version=\(Release.version) pid=\(getpid())")
+        didStart(log)
+        let manager = ServiceManager(named: settings.notifySocket)
+        manager?.say(.ready)
         var status: Int32 = 0
-        do throws(SystemError) { try loop.run() } catch {
+        do throws(SystemError) { try loop.run { manager?.say(.stopping) } } catch {
             log.write(.error, "loop.failed call=\(error.call) error=\(error.number)")
             status = 70
         }

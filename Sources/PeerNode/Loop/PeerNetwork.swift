@@ -54,11 +54,14 @@ final class PeerNetwork {
     ///
     /// - Throws: `SystemError` of the listener. Beacons are a bonus, and only their loss is logged.
     func turnOn() throws(SystemError) {
-        guard !isOn else { return }
-        isOn = true
-        watchChanges()
-        openBeacon()
-        defer { tellAddresses() }
+        // Somebody waits to hear where it listens, or that it cannot.
+        defer { tellAddresses(always: true) }
+        guard listener == nil else { return }
+        if !isOn {
+            isOn = true
+            watchChanges()
+            openBeacon()
+        }
         let opened = try ListenAddress.listen(
             given: addresses == nil ? given : nil,
             remembered: ListenAddress(rememberedIn: home), seed: seed)
@@ -166,13 +169,16 @@ final class PeerNetwork {
         if tellAddresses() { inputs.append(.networkChanged) }
     }
 
-    /// - Returns: whether the addresses are others than those told last.
+    /// - Parameter always: also when they are those told last.
+    /// - Returns: whether the addresses were told.
     @discardableResult
-    private func tellAddresses() -> Bool {
+    private func tellAddresses(always: Bool = false) -> Bool {
         let reachable = (try? NetworkInterface.reachableAddresses()) ?? []
         let current = listener.map { ListenAddress.dialable($0.address, among: reachable) } ?? []
-        guard current != addresses else { return false }
+        guard always || current != addresses else { return false }
         addresses = current
+        // Of several that nobody has taken yet only the last one holds.
+        inputs.removeAll { if case .listening = $0 { true } else { false } }
         inputs.append(.listening(current))
         return true
     }

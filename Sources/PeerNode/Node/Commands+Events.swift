@@ -209,7 +209,7 @@ extension NodeCore {
             guard stream.sequence < store.events.newest else {
                 if stream.owesKeepalive {
                     given.append((stream.id, keepalive(of: stream)))
-                    subscriptions.gave(stream.id, at: time.monotonic)
+                    subscriptions.gave(stream.key, at: time.monotonic)
                 }
                 continue
             }
@@ -217,8 +217,8 @@ extension NodeCore {
                 stream.filter, after: stream.sequence, limit: Self.pageMax, room: left)
             given += events.map { (stream.id, $0.event) }
             left -= events.reduce(0) { $0 + $1.bytes }
-            subscriptions.advance(stream.id, to: last)
-            if !events.isEmpty { subscriptions.gave(stream.id, at: time.monotonic) }
+            subscriptions.advance(stream.key, to: last)
+            if !events.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
         }
         return given
     }

@@ -104,7 +104,8 @@ extension NodeCore {
         }
         filter.since = request.since.map { UInt64(max($0, 0)) }
         filter.until = request.until.map { UInt64(max($0, 0)) }
-        let rows = try rows(request, filter)
+        let place = try place(request.position, in: channel)
+        let rows = try rows(place, filter, limit: request.limit)
         let objects = try stored { () throws(StorageError) in
             var objects: [MessageObject] = []
             for row in rows {
@@ -112,46 +113,66 @@ extension NodeCore {
             }
             return objects
         }
-        let older = try rows.first.flatMap { (row) throws(NodeError) in
-            try exists(filter, before: row.position) ? positionText(row.position) : nil
+        let older = try (rows.first?.position ?? place.end).flatMap { (end) throws(NodeError) in
+            try exists(filter, before: end) ? positionText(end) : nil
         }
-        let newer = try rows.last.flatMap { (row) throws(NodeError) in
-            try exists(filter, after: row.position) ? positionText(row.position) : nil
+        let newer = try (rows.last?.position ?? place.start).flatMap { (start) throws(NodeError) in
+            try exists(filter, after: start) ? positionText(start) : nil
         }
-        var next = older
-        if case .after = request.position { next = newer }
+        let next = if case .after = place { newer } else { older }
         return HistoryPage(objects, next: next, older: older, newer: newer)
     }
 
+    /// Where a page of the past is asked for.
+    private enum Place {
+        case latest
+        case before(ViewStore.Position)
+        case after(ViewStore.Position)
+        case around(ViewStore.Position)
+
+        /// What stands before this is older than an empty page from here.
+        var end: ViewStore.Position? {
+            switch self {
+            case .latest: nil
+            case .before(let position), .around(let position): position
+            case .after(let position): position.next
+            }
+        }
+
+        /// What stands after this is newer than an empty page from here.
+        var start: ViewStore.Position? {
+            switch self {
+            case .latest: nil
+            case .before(let position), .around(let position): position.previous
+            case .after(let position): position
+            }
+        }
+    }
+
+    private func place(
+        _ asked: HistoryRequest.Position, in channel: Workspace.Channel
+    ) throws(NodeError) -> Place {
+        switch asked {
+        case .latest: .latest
+        case .before(let text): .before(try position(text, field: "before", in: channel))
+        case .after(let text): .after(try position(text, field: "after", in: channel))
+        case .around(let text): .around(try position(text, field: "around", in: channel))
+        }
+    }
+
     private func rows(
-        _ request: HistoryRequest, _ filter: ViewStore.Filter
+        _ place: Place, _ filter: ViewStore.Filter, limit: Int
     ) throws(NodeError) -> [ViewStore.MessageRow] {
         let view = store.view
-        switch request.position {
-        case .latest:
-            return try stored { () throws(StorageError) in
-                try view.messages(filter, before: nil, limit: request.limit)
-            }
-        case .before(let text):
-            let position = try position(text, field: "before")
-            return try stored { () throws(StorageError) in
-                try view.messages(filter, before: position, limit: request.limit)
-            }
-        case .after(let text):
-            let position = try position(text, field: "after")
-            return try stored { () throws(StorageError) in
-                try view.messages(filter, after: position, limit: request.limit)
-            }
-        case .around(let text):
-            let position = try position(text, field: "around")
-            let before = (request.limit - 1) / 2
-            return try stored { () throws(StorageError) in
-                let older = try view.messages(filter, before: position, limit: before)
-                // The place itself is the first of what comes after the place before it.
-                let justBefore = ViewStore.Position(
-                    sort: position.sort, arrival: position.arrival - 1)
+        return try stored { () throws(StorageError) in
+            switch place {
+            case .latest: return try view.messages(filter, before: nil, limit: limit)
+            case .before(let end): return try view.messages(filter, before: end, limit: limit)
+            case .after(let start): return try view.messages(filter, after: start, limit: limit)
+            case .around(let middle):
+                let older = try view.messages(filter, before: middle, limit: (limit - 1) / 2)
                 return try older
-                    + view.messages(filter, after: justBefore, limit: request.limit - older.count)
+                    + view.messages(filter, after: middle.previous, limit: limit - older.count)
             }
         }
     }
@@ -182,21 +203,29 @@ extension NodeCore {
                     + bigEndianBytes(of: UInt64(bitPattern: position.arrival)))
     }
 
-    /// The place that a position or a message id names.
+    /// The place that a position names, or the id of a message of this channel.
     private func position(
-        _ text: String, field: String
+        _ text: String, field: String, in channel: Workspace.Channel
     ) throws(NodeError) -> ViewStore.Position {
         if let bytes = PublicID.bytes(text, prefix: "p_") {
             let numbers = [bytes.prefix(8), bytes.suffix(8)].map { half in
                 Int64(bitPattern: half.reduce(0) { $0 << 8 | UInt64($1) })
             }
-            return ViewStore.Position(sort: numbers[0], arrival: max(numbers[1], 1))
+            return ViewStore.Position(sort: numbers[0], arrival: max(numbers[1], 0))
         }
         if let key = PublicID.messageKey(text),
-            let row = try stored({ () throws(StorageError) in try store.view.message(key) })
+            let row = try stored({ () throws(StorageError) in try store.view.message(key) }),
+            row.document == channel.number
         {
             return row.position
         }
         throw .notFound("message or position", text, field: field, hint: "wsx-node log CHANNEL")
     }
+}
+
+extension ViewStore.Position {
+    /// The place right behind this one; positions may come from anywhere, so none is passed.
+    fileprivate var next: Self { Self(sort: sort, arrival: arrival == .max ? .max : arrival + 1) }
+    /// The place right before this one.
+    fileprivate var previous: Self { Self(sort: sort, arrival: max(arrival, 1) - 1) }
 }

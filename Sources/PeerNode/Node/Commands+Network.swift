@@ -165,9 +165,19 @@ extension NodeCore {
         return .reply(networkObject.json)
     }
 
-    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> NetworkObject {
+    /// Answered by `answerResumes`, when the listener is back or has failed to come back.
+    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        let isOff = network.registry.isSuspended || network.listening.isEmpty
         network.registry.resume()
+        guard isOff else { return .reply(networkObject.json) }
         effects.append(.setNetwork(isOn: true))
-        return networkObject
+        network.resumes.append(scope.call)
+        return .later
+    }
+
+    /// The loop said where it listens now.
+    func answerResumes() {
+        for call in network.resumes { effects.append(.answer(call, .success(networkObject.json))) }
+        network.resumes = []
     }
 }

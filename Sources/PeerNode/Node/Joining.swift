@@ -181,9 +181,13 @@ extension NodeCore {
         _ result: JoinResult, _ index: Int, on link: PeerLink
     ) throws(StorageError) {
         let join = network.joins[index]
-        guard join.stage == .searching, let id = result.workspace, let home,
-            Identifier16(prefixOf: id) == join.link.workspace
-        else { return try drop(link, because: LinkEnding("join.wrong_workspace")) }
+        guard join.stage == .searching, let id = result.workspace, let home else {
+            return try drop(link, because: LinkEnding("join.protocol"))
+        }
+        // Whoever answered knows the secret, so it is the link that is wrong.
+        guard Identifier16(prefixOf: id) == join.link.workspace else {
+            return try endJoin(index, .failure(Self.refusal(.invalid)))
+        }
         let member = Binding.member(of: home.device, salt: id.bytes)
         let workspace: Workspace
         if let known = workspaces.values.first(where: { $0.id == id }) {

@@ -17,6 +17,8 @@ struct NetworkState {
     var contests: [LinkContest] = []
     /// Under which addresses others reach the listener.
     var listening: [PeerAddress] = []
+    /// Calls of `net.resume` that wait for the listener.
+    var resumes: [CallID] = []
     /// When the own address record was signed last, so that a newer one is larger.
     var recordAt: UInt64 = 0
     var announces: Bool

@@ -60,6 +60,11 @@ final class NodeCore {
                 try HomeIdentity(fileBytes: bytes)
             }
         } catch { throw .identity(error) }
+        let doubt: HomeFileError?
+        do throws(StorageError) {
+            doubt = try StoreIdentity.doubt(of: home, in: store.registry)
+        } catch { throw .store(error) }
+        if let doubt { throw .identity(doubt) }
         do throws(StorageError) {
             if let home { try open(home) }
         } catch { throw .store(error) }

@@ -56,6 +56,7 @@ extension NodeCore {
 
     func listening(_ addresses: [String]) throws(StorageError) {
         network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
+        answerResumes()
         for link in network.ordered {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
             where sync.standing == .full {

@@ -39,6 +39,23 @@ struct StoreIdentity: Sendable {
         return true
     }
 
+    /// Why the keys of a home are not those of its store, if they are not: the file is missing, or
+    /// another home's. With new keys the store would be two people's, and what the old ones sealed
+    /// would be lost for good.
+    static func doubt(
+        of home: HomeIdentity?, in registry: RegistryStore
+    ) throws(StorageError) -> HomeFileError? {
+        guard let sealed = try registry.value("static") else { return nil }
+        let hint = "put back identity/device.key from a backup, or move the home away"
+        guard let home else {
+            return HomeFileError("the identity file of this home is missing", hint: hint)
+        }
+        guard home.open(sealed, name: Array("static".utf8)) != nil else {
+            return HomeFileError("the identity file is that of another home", hint: hint)
+        }
+        return nil
+    }
+
     private static func read(
         from registry: RegistryStore, home: HomeIdentity
     ) throws(StorageError) -> StoreIdentity? {

@@ -2,8 +2,7 @@
 struct SubscriptionTable {
     /// One open stream on a control connection.
     struct Subscription {
-        let id: Int64
-        let connection: UInt64
+        let key: Key
         let filter: EventFilter
         /// The last event it was given, or passed over.
         var sequence: Int64
@@ -14,8 +13,20 @@ struct SubscriptionTable {
         /// Whether it gets a sign of life as soon as its connection takes one.
         var owesKeepalive = false
 
+        /// Its number on its connection.
+        var id: Int64 { key.id }
+        /// The control connection that opened it.
+        var connection: UInt64 { key.connection }
+
         /// When its next sign of life is due.
         var keepaliveDue: UInt64? { keepalive.map { lastGiven &+ $0 } }
+    }
+
+    /// Streams are numbered on each connection from 1, so that a script sees the same numbers
+    /// whoever else listens.
+    struct Key: Hashable {
+        let connection: UInt64
+        let id: Int64
     }
 
     /// One `events.wait` that found nothing yet.
@@ -28,9 +39,10 @@ struct SubscriptionTable {
         let deadline: UInt64
     }
 
-    private(set) var subscriptions: [Int64: Subscription] = [:]
+    private(set) var subscriptions: [Key: Subscription] = [:]
     var waiters: [Waiter] = []
-    private var nextID: Int64 = 1
+    /// The number given last on each connection that ever had a stream: none is given twice.
+    private var lastIDs: [UInt64: Int64] = [:]
 
     /// When signs of life are due.
     var keepalives: [UInt64] { subscriptions.values.compactMap(\.keepaliveDue) }
@@ -47,42 +59,41 @@ struct SubscriptionTable {
         on connection: UInt64, _ filter: EventFilter, after sequence: Int64,
         keepalive: UInt64?, now: UInt64
     ) -> Int64 {
-        let id = nextID
-        nextID += 1
-        subscriptions[id] = Subscription(
-            id: id, connection: connection, filter: filter, sequence: sequence,
-            keepalive: keepalive, lastGiven: now)
+        let id = (lastIDs[connection] ?? 0) + 1
+        lastIDs[connection] = id
+        let key = Key(connection: connection, id: id)
+        subscriptions[key] = Subscription(
+            key: key, filter: filter, sequence: sequence, keepalive: keepalive, lastGiven: now)
         return id
     }
 
-    mutating func advance(_ id: Int64, to sequence: Int64) {
-        subscriptions[id]?.sequence = sequence
+    mutating func advance(_ key: Key, to sequence: Int64) {
+        subscriptions[key]?.sequence = sequence
     }
 
-    mutating func gave(_ id: Int64, at now: UInt64) {
-        subscriptions[id]?.lastGiven = now
-        subscriptions[id]?.owesKeepalive = false
+    mutating func gave(_ key: Key, at now: UInt64) {
+        subscriptions[key]?.lastGiven = now
+        subscriptions[key]?.owesKeepalive = false
     }
 
     /// Notes the signs of life that are due. Their deadlines move on, whether or not the
     /// connection takes anything now: a reader that stopped must not keep the loop awake.
     mutating func noteKeepalives(now: UInt64) {
-        for (id, stream) in subscriptions {
+        for (key, stream) in subscriptions {
             guard let due = stream.keepaliveDue, due <= now else { continue }
-            subscriptions[id]?.owesKeepalive = true
-            subscriptions[id]?.lastGiven = now
+            subscriptions[key]?.owesKeepalive = true
+            subscriptions[key]?.lastGiven = now
         }
     }
 
     /// Ends a stream of this connection; `false` when it has none of that number.
     mutating func close(_ id: Int64, on connection: UInt64) -> Bool {
-        guard subscriptions[id]?.connection == connection else { return false }
-        subscriptions[id] = nil
-        return true
+        subscriptions.removeValue(forKey: Key(connection: connection, id: id)) != nil
     }
 
     mutating func close(connection: UInt64) {
-        subscriptions = subscriptions.filter { $0.value.connection != connection }
+        subscriptions = subscriptions.filter { $0.key.connection != connection }
+        lastIDs[connection] = nil
         waiters.removeAll { $0.call.connection == connection }
     }
 }

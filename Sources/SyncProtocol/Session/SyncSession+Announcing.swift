@@ -84,6 +84,8 @@ extension SyncSession {
     /// The peer is told of these tips at the end of a descent.
     mutating func noteAnnounced(_ tips: [LogTip]) {
         for tip in tips where outgoing[tip.log] == nil && tip.sequence < .max {
+            // Its own announcement may have come first, with as much or more of the log.
+            if let count = theirs[tip.log], count > tip.sequence { continue }
             guard outgoing.count < Limits.rememberedTipsMax else { return }
             // At least the tip is missing; the peer's pull says how much it is.
             outgoing[tip.log] = Outgoing(
@@ -106,9 +108,30 @@ extension SyncSession {
     /// What the peer asked for is on its way: what is written next may be pushed behind it. Should
     /// that overtake it, it waits at the peer until this has come.
     mutating func noteServed(_ run: OperationRun) {
-        guard var log = outgoing[run.log] else { return }
-        log.pushed = max(log.pushed, run.firstSequence + UInt64(run.entries.count))
+        let end = run.firstSequence + UInt64(run.entries.count)
+        // Who joins pulls authority before anything is announced, and says nothing of it then.
+        guard var log = outgoing[run.log] else { return remember(end, of: run.log) }
+        log.pushed = max(log.pushed, end)
         outgoing[run.log] = log
+    }
+
+    /// The peer holds this operation, which this device may lack, and so surely what it needs no
+    /// more of us in this log. On another branch of a fork that is a mistake about a number that
+    /// people see; the peer's pull puts it right.
+    mutating func noteTheirs(_ tip: LogTip) {
+        guard tip.sequence < .max else { return }
+        let count = tip.sequence + 1
+        remember(count, of: tip.log)
+        guard var log = outgoing[tip.log], log.confirmed < count else { return }
+        let before = log.missing
+        log.confirmed = count
+        outgoing[tip.log] = log
+        ahead = ahead - before + log.missing
+    }
+
+    private mutating func remember(_ count: UInt64, of log: LogName) {
+        guard theirs[log] != nil || theirs.count < Limits.rememberedTipsMax else { return }
+        theirs[log] = max(theirs[log] ?? 0, count)
     }
 
     /// The peer holds this operation, which this device has as well, and all below it.

@@ -97,6 +97,7 @@ extension SyncSession {
         agreedOnThisLink = true
         comparison.isWanted = false
         outgoing = [:]
+        theirs = [:]
         ahead = 0
         guard agreed?.root != root else { return }
         let agreement = Agreement(root: root, arrival: replica.arrival)

@@ -47,6 +47,7 @@ extension SyncSession {
         for tip in tips {
             let isAuthority = tip.log.document == authority
             guard isAuthority || standing == .full else { continue }
+            noteTheirs(tip)
             if replica.holds(tip) {
                 confirm(tip)
                 continue

@@ -158,6 +158,9 @@ public struct SyncSession: Sendable {
     var gathered: Set<LogName> = []
     var gatherDeadline: UInt64?
     var outgoing: [LogName: Outgoing] = [:]
+    /// How many operations of each log the peer said it holds or was given, since the roots were
+    /// equal last.
+    var theirs: [LogName: UInt64] = [:]
     /// Operations that the peer was told of and did not confirm.
     public internal(set) var ahead: UInt64 = 0
     var unaskedUnsent = 0
@@ -233,9 +236,15 @@ public struct SyncSession: Sendable {
                 gathered = []
                 gatherDeadline = nil
                 outgoing = [:]
+                theirs = [:]
                 ahead = 0
             }
+            let hasJoined = self.standing == .authorityOnly && standing == .full
             open(as: standing, replica: replica)
+            // What came while joining was not acknowledged then.
+            if hasJoined {
+                for tip in replica.tips(of: replica.authorityDocument) { gather(tip.log) }
+            }
         case .sendQueueLevel(let unasked, let asked):
             unaskedUnsent = unasked
             askedUnsent = asked
@@ -293,6 +302,7 @@ public struct SyncSession: Sendable {
         giveBack(planner: &planner)
         gathered = []
         outgoing = [:]
+        theirs = [:]
         waitingPulls = []
     }
 

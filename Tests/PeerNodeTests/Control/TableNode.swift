@@ -193,8 +193,8 @@ final class TableNode: NodeCommands {
         try note("suspend", scope)
         return .reply(NetworkObject().json)
     }
-    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> NetworkObject {
+    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("resume", scope)
-        return NetworkObject()
+        return .reply(NetworkObject().json)
     }
 }

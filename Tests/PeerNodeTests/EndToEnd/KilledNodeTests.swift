@@ -97,9 +97,15 @@ extension EndToEnd {
         @Test func `is the only one of its home`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")
-            let begin = Date()
-            let second = node.run(["daemon", "run", "--json"] + TemporaryNode.loopback)
-            #expect(Date().timeIntervalSince(begin) < 5)
+            // Within a second: the best of three, since others use this machine as well.
+            var second = node.run(["daemon", "run", "--json"] + TemporaryNode.loopback)
+            var seconds = Double.infinity
+            for _ in 0..<3 {
+                let begin = Date()
+                second = node.run(["daemon", "run", "--json"] + TemporaryNode.loopback)
+                seconds = min(seconds, Date().timeIntervalSince(begin))
+            }
+            #expect(seconds < 1)
             #expect(second.status == 6)
             #expect(second.error.kind == "in_use")
             #expect(second.error.reason == "store.locked")
@@ -122,66 +128,26 @@ extension EndToEnd {
             for number in 1...50 {
                 socket.post("message.send", ["channel": "general", "text": .string("m\(number)")])
             }
-            var answered = 0
-            while answered < 10, socket.next() != nil { answered += 1 }
+            var answered: Set<String> = []
+            func note(_ line: JSONValue?) {
+                if let text = line?["result"]?["text"]?.stringValue { answered.insert(text) }
+            }
+            while answered.count < 10, let line = socket.next() { note(line) }
             Glibc.kill(daemon.processIdentifier, signal)
             if signal == SIGINT { Glibc.kill(daemon.processIdentifier, signal) }
-            while answered < 50, let line = socket.next(within: 5_000) {
-                if line["result"] != nil { answered += 1 }
-            }
-            if signal == SIGHUP, daemon.isRunning {
-                // A daemon may also go on; then it must still serve.
+            while answered.count < 50, let line = socket.next(within: 5_000) { note(line) }
+            if signal == SIGHUP {
+                // That one only opens the log anew: all is answered, and the next call is served.
+                #expect(answered.count == 50)
                 #expect(node.run("status").status == 0)
                 daemon.terminate()
             }
+            #expect(eventually(within: 5) { !daemon.isRunning })
             daemon.waitUntilExit()
-            #expect(daemon.terminationStatus == 0)
+            #expect(daemon.terminationReason == .exit && daemon.terminationStatus == 0)
             #expect(!FileManager.default.fileExists(atPath: node.socket))
             node.up()
-            #expect(node.texts().count >= answered)
-        }
-
-        /// P02 and P03: no standard descriptors, and hardly an environment.
-        @Test func `runs without descriptors and in any locale`() throws {
-            let node = TemporaryNode()
-            for (number, language) in ["C", "tr_TR.UTF-8", "ko_KR.UTF-8"].enumerated() {
-                let shell = Process()
-                shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-                shell.arguments = [
-                    "-c",
-                    "exec '\(TemporaryNode.program)' --home '\(node.home)' up --name Mina "
-                        + "--workspace acme --listen 127.0.0.1:0 --announce off 0<&- 1>&- 2>&-",
-                ]
-                shell.environment = ["LANG": language, "LC_ALL": language, "TZ": "Asia/Kathmandu"]
-                try shell.run()
-                shell.waitUntilExit()
-                #expect(shell.terminationStatus == 0, "\(language)")
-                #expect(node.run("send", "general", "İ \(number)").status == 0)
-                #expect(node.run("down").status == 0)
-            }
-            node.up()
-            #expect(node.texts() == ["İ 0", "İ 1", "İ 2"])
-        }
-
-        /// P04: a key file that others can read, that was cut, that is missing.
-        @Test func `refuses a key that is not safe or not whole, and keeps it`() throws {
-            let node = TemporaryNode()
-            node.up(name: "Mina", workspace: "acme")
-            node.run("down")
-            let path = node.home + "/identity/device.key"
-            let key = try Data(contentsOf: URL(fileURLWithPath: path))
-            chmod(path, 0o644)
-            let loose = node.up()
-            #expect(loose.status == 78, "\(loose.errors)")
-            #expect(loose.errors.contains("chmod 600"))
-            chmod(path, 0o600)
-            try key.prefix(key.count / 2).write(to: URL(fileURLWithPath: path))
-            chmod(path, 0o600)
-            #expect(node.up().status == 78)
-            #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == key.count / 2)
-            try key.write(to: URL(fileURLWithPath: path))
-            chmod(path, 0o600)
-            #expect(node.up().status == 0)
+            #expect(answered.isSubset(of: node.texts()))
         }
     }
 }

@@ -84,6 +84,14 @@ extension EndToEnd {
                     ["setting": "net.listen", "value": "127.0.0.1:0"]
                 ])
             #expect(node.run("config", "set", "net.lisen", "x", "--json").status == 78)
+            // What no daemon could start with is refused at once, and is not kept.
+            #expect(node.run("config", "set", "net.listen", "here", "--json").status == 78)
+            #expect(node.run("config", "set", "net.announce", "maybe", "--json").status == 78)
+            #expect(node.run("config", "set", "log.level", "loud", "--json").status == 78)
+            #expect(node.run("config", "get", "net.listen").output == "127.0.0.1:0\n")
+            let unset = node.run("config", "get", "name")
+            #expect(unset.status == 5)
+            #expect(unset.errors.contains("'name' is not set"), "\(unset.errors)")
             let path = node.home + "/config.toml"
             try? "name = \"Mina\"\nnmae = 1\n".write(
                 toFile: path, atomically: true, encoding: .utf8)

@@ -45,6 +45,9 @@ extension EndToEnd {
             #expect(joon.run("send", "general", "hello").status == 0)
             #expect(eventually { mina.texts() == ["hello"] })
             #expect(eventually { digest(mina) == digest(joon) })
+            #expect(
+                eventually { mina.run("peer", "list", "--json").object["ahead"] == 0 },
+                "who has just joined is not said to lack what came with joining")
             let names = mina.run("member", "list", "--json").objects.compactMap { $0["name"] }
             #expect(names == ["Mina", "Joon"])
             // The link is used up, and joining again with it changes nothing for who is in.
@@ -53,6 +56,29 @@ extension EndToEnd {
             let refused = late.join(link, name: "Late")
             #expect(refused.status == 1)
             #expect(refused.error.kind == "invite_used")
+        }
+
+        @Test func `are together within a second, with all there is to read`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            let socket = try #require(ControlSocket(mina.socket))
+            let texts = (1...200).map { "m\($0)" }
+            for text in texts {
+                socket.post("message.send", ["channel": "general", "text": .string(text)])
+            }
+            for _ in texts { #expect(socket.next()?["result"] != nil) }
+            let link = mina.invite("--uses", "3")
+            // The best of three, since others use this machine as well.
+            var seconds = Double.infinity
+            for name in ["Joon", "Ana", "Noor"] {
+                let node = TemporaryNode()
+                let begin = Date()
+                #expect(node.join(link, name: name).status == 0)
+                seconds = min(seconds, Date().timeIntervalSince(begin))
+                let page = node.run("log", "general", "-n", "100", "--json").objects
+                #expect(page.map { $0["text"]?.stringValue } == texts.suffix(100))
+            }
+            #expect(seconds < 1)
         }
 
         @Test func `catch up by themselves after one was away`() throws {
@@ -68,6 +94,14 @@ extension EndToEnd {
             #expect(eventually { joon.texts().count >= 100 })
             #expect(joon.texts() == texts)
             #expect(eventually { digest(mina) == digest(joon) })
+            // Nobody is said to lack what he has.
+            for node in [mina, joon] {
+                #expect(
+                    eventually {
+                        let peer = node.run("peer", "list", "--json").object
+                        return peer["ahead"] == 0 && peer["behind"] == 0
+                    })
+            }
             let id = mina.run("message", "show", "last", "--in", "general", "--json").object
             #expect(id["text"] == "m100")
             #expect(
@@ -124,7 +158,12 @@ extension EndToEnd {
             #expect(mina.run("send", "general", "alone").status == 0)
             #expect(eventually { connected(joon) == 0 })
             #expect(joon.texts() == [])
-            #expect(mina.run("net", "resume", "--json").object["suspended"] == false)
+            // It is answered when the listener is back, at the address that others know.
+            let back = mina.run("net", "resume", "--json").object
+            #expect(back["suspended"] == false)
+            #expect(back["listen"] == [.string(address)])
+            let again = mina.run("net", "resume", "--json").object
+            #expect(again["listen"] == [.string(address)])
             #expect(eventually { joon.texts() == ["alone"] })
 
             let peer = try #require(

@@ -52,6 +52,18 @@ import WorkspaceModel
         #expect(second.address.port != first.address.port)
     }
 
+    @Test func `of any port is the last one, and another when that is taken`() throws {
+        let any = ListenAddress(host: .loopbackV4, port: 0)
+        var first: TCPListener? = try ListenAddress.listen(given: any, remembered: nil, seed: 1)
+        let port = try #require(first?.address.port)
+        let last = ListenAddress(host: .loopbackV4, port: port)
+        let second = try ListenAddress.listen(given: any, remembered: last, seed: 1)
+        #expect(second.address.port != port)
+        first = nil
+        let third = try ListenAddress.listen(given: any, remembered: last, seed: 1)
+        #expect(third.address.port == port)
+    }
+
     @Test(arguments: [
         ("192.0.2.1:5", ["10.0.0.1"], ["192.0.2.1:5"]),
         ("0.0.0.0:5", ["10.0.0.1", "fd00::1"], ["10.0.0.1:5"]),

@@ -108,6 +108,61 @@ import WorkspaceTestKit
         withExtendedLifetime(bench) {}
     }
 
+    @Test func `leads on from a page that is empty`() throws {
+        let (bench, mina, ids) = try chatter(5)
+        let end = try page(mina, ["after": .string(ids[4])])
+        #expect(end.items.isEmpty)
+        #expect(end["newer"] == .null && end["next"] == .null)
+        let back = try page(mina, ["before": end["older"] ?? .null])
+        #expect(back.texts("id") == ids, "nothing is skipped")
+        let start = try page(mina, ["before": .string(ids[0])])
+        #expect(start.items.isEmpty)
+        #expect(start["older"] == .null && start["next"] == .null)
+        #expect(try page(mina, ["after": start["newer"] ?? .null]).texts("id") == ids)
+        // A page of one around the place behind the last message has room for nothing before it.
+        let behind = try page(mina, ["around": end["older"] ?? .null, "limit": 1])
+        #expect(behind.items.isEmpty)
+        #expect(try page(mina, ["before": behind["older"] ?? .null]).texts("id") == ids)
+        withExtendedLifetime(bench) {}
+    }
+
+    @Test(arguments: ["before", "after", "around"])
+    func `takes no message of another channel for a place`(_ direction: String) throws {
+        let (bench, mina, _) = try chatter(2)
+        try mina.ok("channel.create", ["name": "other"])
+        let foreign = try mina.ok("message.send", ["channel": "other", "text": "x"])
+        let error = try mina.refused(
+            "message.history",
+            ["channel": "general", direction: foreign["id"] ?? .null])
+        #expect(error.kind == .notFound)
+        #expect(error.fields.first?.name == direction)
+        withExtendedLifetime(bench) {}
+    }
+
+    /// Numbers that no position of ours has overflow nothing.
+    @Test(arguments: [
+        [UInt8](repeating: 0xFF, count: 16), [0x7F] + [UInt8](repeating: 0xFF, count: 15),
+        [UInt8](repeating: 0, count: 16), [0x80] + [UInt8](repeating: 0, count: 15),
+    ])
+    func `bears a position from anywhere`(_ bytes: [UInt8]) throws {
+        let (bench, mina, ids) = try chatter(2)
+        let all = [UInt8](repeating: 0, count: 8) + [0x7F] + [UInt8](repeating: 0xFF, count: 7)
+        for bytes in [bytes, all] {
+            for direction in ["before", "after", "around"] {
+                let place = JSONValue.string("p_" + Base32.encode(bytes))
+                let found = try page(mina, [direction: place])
+                let older = try found["older"]?.stringValue.map {
+                    try page(mina, ["before": .string($0)]).texts("id")
+                }
+                let newer = try found["newer"]?.stringValue.map {
+                    try page(mina, ["after": .string($0)]).texts("id")
+                }
+                #expect((older ?? []) + found.texts("id") + (newer ?? []) == ids)
+            }
+        }
+        withExtendedLifetime(bench) {}
+    }
+
     @Test func `is filtered by time without losing its place`() throws {
         let (bench, mina, ids) = try chatter(9)
         let times = try page(mina, [:]).items.map { try $0.number("at") }

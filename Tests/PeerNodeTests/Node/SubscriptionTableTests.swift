@@ -7,6 +7,10 @@ import WorkspaceTestKit
 @Suite struct `The table of subscriptions` {
     private let all = EventFilter(types: [], documents: [])
 
+    private func key(_ connection: UInt64, _ id: Int64) -> SubscriptionTable.Key {
+        SubscriptionTable.Key(connection: connection, id: id)
+    }
+
     private func waiter(_ connection: UInt64, _ number: UInt64) -> SubscriptionTable.Waiter {
         SubscriptionTable.Waiter(
             call: CallID(connection: connection, number: number), filter: all, limit: 1,
@@ -23,13 +27,30 @@ import WorkspaceTestKit
         #expect(table.subscriptions(of: 7).map(\.id) == [2])
     }
 
+    @Test func `numbers the streams of each connection by themselves`() {
+        var table = SubscriptionTable()
+        let ids = ([7, 8, 7, 8, 8] as [UInt64]).map {
+            table.open(on: $0, all, after: 0, keepalive: nil, now: 0)
+        }
+        #expect(ids == [1, 1, 2, 2, 3])
+        table.advance(key(8, 1), to: 5)
+        #expect(table.subscriptions[key(7, 1)]?.sequence == 0, "another one of the same number")
+        let isClosed = table.close(1, on: 8)
+        #expect(isClosed)
+        #expect(table.subscriptions(of: 7).map(\.id) == [1, 2])
+        // The loop never gives a number of a connection twice either.
+        table.close(connection: 8)
+        let first = table.open(on: 9, all, after: 0, keepalive: nil, now: 0)
+        #expect(first == 1)
+    }
+
     @Test func `begins a stream where it is told and moves it on`() {
         var table = SubscriptionTable()
         let id = table.open(on: 7, all, after: 10, keepalive: nil, now: 0)
-        #expect(table.subscriptions[id]?.sequence == 10)
-        table.advance(id, to: 12)
-        #expect(table.subscriptions[id]?.sequence == 12)
-        table.advance(99, to: 12)
+        #expect(table.subscriptions[key(7, id)]?.sequence == 10)
+        table.advance(key(7, id), to: 12)
+        #expect(table.subscriptions[key(7, id)]?.sequence == 12)
+        table.advance(key(7, 99), to: 12)
         #expect(table.subscriptions.count == 1, "what is gone cannot be moved on")
     }
 
@@ -51,7 +72,7 @@ import WorkspaceTestKit
         }
         table.waiters = [waiter(9, 1), waiter(3, 1), waiter(9, 2)]
         #expect(table.connections == [3, 5, 9], "each once, ascending")
-        #expect(table.subscriptions(of: 9).map(\.id) == [1, 3], "oldest first")
+        #expect(table.subscriptions(of: 9).map(\.id) == [1, 2], "oldest first")
         table.close(connection: 9)
         #expect(table.connections == [3, 5])
         #expect(table.waiters.map(\.call.connection) == [3])
@@ -63,11 +84,11 @@ import WorkspaceTestKit
         var table = SubscriptionTable()
         let silent = table.open(on: 1, all, after: 0, keepalive: nil, now: 1_000)
         let lively = table.open(on: 1, all, after: 0, keepalive: 5_000, now: 1_000)
-        #expect(table.subscriptions[silent]?.keepaliveDue == nil)
+        #expect(table.subscriptions[key(1, silent)]?.keepaliveDue == nil)
         #expect(table.keepalives == [6_000])
-        table.gave(lively, at: 4_000)
+        table.gave(key(1, lively), at: 4_000)
         #expect(table.keepalives == [9_000], "an event is a sign of life as well")
-        table.gave(silent, at: 4_000)
+        table.gave(key(1, silent), at: 4_000)
         #expect(table.keepalives == [9_000])
     }
 
@@ -83,12 +104,14 @@ import WorkspaceTestKit
         var random = SeededGenerator(seed: seed)
         var table = SubscriptionTable()
         var model: [(id: Int64, connection: UInt64)] = []
+        var last: [UInt64: Int64] = [:]
         for _ in 0..<300 {
             let connection = UInt64(random.below(6))
             switch random.below(5) {
             case 0...2:
                 let id = table.open(on: connection, all, after: 0, keepalive: nil, now: 0)
-                #expect(id > model.last?.id ?? 0, "WSX_SEED=\(seed)")
+                last[connection, default: 0] += 1
+                #expect(id == last[connection], "WSX_SEED=\(seed)")
                 model.append((id, connection))
             case 3:
                 let id = Int64(random.below(40))
@@ -99,6 +122,7 @@ import WorkspaceTestKit
                 if random.oneIn(4) {
                     table.close(connection: connection)
                     model.removeAll { $0.connection == connection }
+                    last[connection] = nil
                 }
             }
             let own = model.filter { $0.connection == connection }.map(\.id)

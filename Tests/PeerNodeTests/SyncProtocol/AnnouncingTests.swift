@@ -119,6 +119,52 @@ import WorkspaceTestKit
         #expect(lone.session.ahead == 0)
     }
 
+    @Test(arguments: [0, 1] as [UInt64])
+    func `counts nothing that the peer announced first`(_ more: UInt64) throws {
+        var (lone, planner) = opened()
+        lone.replica.write(log(7), behind: nil, payload: [1])
+        let own = try #require(lone.replica.tips(of: SyncWorld.document(7)).last)
+        // As much of the log as is here, or an operation more that this device lacks.
+        let id = more == 0 ? own.id : Identifier16([UInt8](repeating: 7, count: 16))
+        let theirs = LogTip(log: own.log, sequence: own.sequence + more, id: id)
+        _ = lone.give(.received(.tips(4, [theirs], final: true)), &planner)
+        let effects = lone.give(
+            .received(.documentDigests(4, [BucketDigests(bucket: bucket(own), documents: [])])),
+            &planner)
+        #expect(effects.messages.contains { $0.type == 0x12 }, "it is announced all the same")
+        #expect(lone.session.ahead == 0)
+    }
+
+    @Test(arguments: [0, 1] as [UInt64])
+    func `counts no more what the peer announces afterwards`(_ more: UInt64) throws {
+        var (lone, planner) = opened()
+        lone.replica.write(log(7), behind: nil, payload: [1])
+        let own = try #require(lone.replica.tips(of: SyncWorld.document(7)).last)
+        _ = lone.give(
+            .received(.documentDigests(4, [BucketDigests(bucket: bucket(own), documents: [])])),
+            &planner)
+        #expect(lone.session.ahead == 1)
+        let id = more == 0 ? own.id : Identifier16([UInt8](repeating: 7, count: 16))
+        let theirs = LogTip(log: own.log, sequence: own.sequence + more, id: id)
+        _ = lone.give(.received(.tips(4, [theirs], final: true)), &planner)
+        #expect(lone.session.ahead == 0)
+    }
+
+    @Test func `counts nothing that the peer was given before it was announced`() throws {
+        var (lone, planner) = opened()
+        lone.replica.write(log(7), behind: nil, payload: [1])
+        let own = try #require(lone.replica.tips(of: SyncWorld.document(7)).last)
+        let pull = PullRequest(
+            request: 1, items: [PullItem(target: own, have: [])], maxBytes: 100_000)
+        _ = lone.give(.received(.pull(4, pull)), &planner)
+        _ = lone.give(
+            .received(.documentDigests(4, [BucketDigests(bucket: bucket(own), documents: [])])),
+            &planner)
+        #expect(lone.session.ahead == 0)
+    }
+
+    private func bucket(_ tip: LogTip) -> UInt8 { tip.log.document.bytes[0] }
+
     @Test func `believes a pull about what the peer has`() throws {
         var (lone, planner) = opened()
         for _ in 0..<5 { _ = try write(&lone, &planner, 2) }
