@@ -52,6 +52,12 @@ public enum Schema {
         // What cites others, which is little: kept tips are made anew from it.
         "CREATE INDEX operation_citing ON operation(lid, seq) WHERE deps IS NOT NULL",
 
+        // Operations whose rows do not give their ids any more.
+        """
+        CREATE TABLE damaged(lid INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(lid, seq))
+            WITHOUT ROWID
+        """,
+
         // Where a branch goes over to another grant. first: place. valid: the last valid place,
         // -1 for no bound, NULL for none.
         """

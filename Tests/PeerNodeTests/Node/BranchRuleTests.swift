@@ -118,6 +118,18 @@ private struct ForkedTree {
         operations.filter { $0.header.previous == parent }.sorted { $0.id < $1.id }
     }
 
+    /// Some order in which nothing comes before what it goes on from.
+    func shuffledCausally(with random: inout SeededGenerator) -> [SignedOperation] {
+        var ready = children(of: nil)
+        var order: [SignedOperation] = []
+        while !ready.isEmpty {
+            let next = ready.remove(at: Int(random.next() % UInt64(ready.count)))
+            order.append(next)
+            ready += children(of: next.id)
+        }
+        return order
+    }
+
     /// The leaves in their order: depth first, the smaller id first.
     var leaves: [SignedOperation] {
         var found: [SignedOperation] = []
@@ -159,7 +171,7 @@ private struct ForkedTree {
         let log = try world.log(by: world.nodes[2])
         let expected = Set(tree.leaves.prefix(Limits.branchesMax).map(\.id))
         for node in world.nodes {
-            for operation in tree.operations.shuffled(using: &random) {
+            for operation in tree.shuffledCausally(with: &random) {
                 try world.bring(operation, to: node)
             }
             #expect(try world.kept(at: node, of: log) == expected, "WSX_SEED=\(seed)")
@@ -192,7 +204,7 @@ private struct ForkedTree {
         let all = tree.operations + [citing]
         // Each of them hears of a part, in an order of its own.
         for node in world.nodes {
-            for operation in all.shuffled(using: &random)
+            for operation in tree.shuffledCausally(with: &random) + [citing]
             where random.next() % 3 != 0 || node === world.nodes[0] {
                 try world.bring(operation, to: node)
             }
