@@ -120,7 +120,7 @@ extension OperationStore {
         in branch: Int64, _ range: ClosedRange<UInt64>
     ) throws(StorageError) -> [OperationReference] {
         let sql = """
-            SELECT deps FROM operation
+            SELECT deps FROM operation INDEXED BY operation_citing
                 WHERE lid = ? AND seq BETWEEN ? AND ? AND deps IS NOT NULL
             """
         let bounds: [SQLValue] = [

@@ -4,8 +4,8 @@
 /// is ids, numbers and references. No column holds an index on an operation's hash, because a
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
-    /// The schema this program writes. A store with a larger number is refused.
-    public static let version: Int32 = 1
+    /// The schema this program reads and writes. A store with another number is refused.
+    public static let version: Int32 = 2
 
     /// Everything, in the order of creation.
     static let statements = [

@@ -118,6 +118,15 @@ private struct ForkedTree {
         operations.filter { $0.header.previous == parent }.sorted { $0.id < $1.id }
     }
 
+    /// What leads to an operation, and the operation itself.
+    func path(to operation: SignedOperation) -> [SignedOperation] {
+        var path = [operation]
+        while let previous = operations.first(where: { $0.id == path.last?.header.previous }) {
+            path.append(previous)
+        }
+        return path.reversed()
+    }
+
     /// Some order in which nothing comes before what it goes on from.
     func shuffledCausally(with random: inout SeededGenerator) -> [SignedOperation] {
         var ready = children(of: nil)
@@ -201,7 +210,13 @@ private struct ForkedTree {
         let inner = try world.sign(by: world.nodes[2], behind: order[0], citing: [order[9]])
         let lost = try world.sign(by: world.nodes[2], behind: order[11], citing: [order[8]])
         tree.operations += [inner, lost]
-        let all = tree.operations + [citing]
+        // Who cites something has it.
+        for operation in tree.path(to: order[10]) + [citing] {
+            try world.bring(operation, to: world.nodes[1])
+        }
+        for operation in tree.path(to: order[9]) + tree.path(to: inner) {
+            try world.bring(operation, to: world.nodes[2])
+        }
         // Each of them hears of a part, in an order of its own.
         for node in world.nodes {
             for operation in tree.shuffledCausally(with: &random) + [citing]
@@ -209,8 +224,6 @@ private struct ForkedTree {
                 try world.bring(operation, to: node)
             }
         }
-        for operation in all { try world.bring(operation, to: world.nodes[0]) }
-        for operation in all { try world.bring(operation, to: world.nodes[0]) }
         world.heal()
         var expected = Set(order.prefix(Limits.branchesMax).map(\.id))
         expected.remove(order[0].id)
