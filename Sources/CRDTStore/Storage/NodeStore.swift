@@ -20,7 +20,7 @@ public final class NodeStore {
 
     /// Opens the tables of `connection`, and makes them in an empty database.
     ///
-    /// - Throws: `.newerSchema` for a store of a later version of the program.
+    /// - Throws: `.newerSchema` for a store of another version of the program.
     public init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
         try Self.prepare(connection)
@@ -36,7 +36,7 @@ public final class NodeStore {
 
     private static func prepare(_ connection: Connection) throws(StorageError) {
         let version = try connection.schemaVersion()
-        guard version <= Int64(Schema.version) else {
+        guard version == 0 || version == Int64(Schema.version) else {
             throw StorageError(
                 .newerSchema, "the store has schema \(version), this program \(Schema.version)")
         }

@@ -161,6 +161,7 @@ extension OperationStore {
                 .run(.integer(arrival))
             writtenArrival = arrival
         }
+        try flushDamage()
         guard !dirtyBranches.isEmpty else { return }
         let update = try connection.statement(
             """

@@ -121,8 +121,24 @@ extension OperationStore {
         return nil
     }
 
-    /// The operation with this arrival number.
+    /// The operation with this arrival number, `nil` also for one whose row cannot be read: that
+    /// is noted as damage.
     public func operation(_ arrival: Int64) throws(StorageError) -> StoredOperation? {
+        do throws(StorageError) {
+            return try readOperation(arrival)
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+            let sql = "SELECT lid, seq FROM operation WHERE arr = ?"
+            let place = try connection.statement(sql).firstRow(.integer(arrival)) {
+                ($0.integer(0), UInt64(bitPattern: $0.integer(1)))
+            }
+            guard let place, branches[place.0] != nil else { throw error }
+            noteDamage(at: place.1, of: place.0)
+            return nil
+        }
+    }
+
+    private func readOperation(_ arrival: Int64) throws(StorageError) -> StoredOperation? {
         let sql = """
             SELECT seq, kind, hlc, gid, kid, deps, payload, sig, sigok, lid, sort, id, seen
                 FROM operation WHERE arr = ?

@@ -23,6 +23,7 @@ extension OperationStore {
                 .run(.integer(number), .integer(Int64(bitPattern: place)))
         }
         spansByBranch[number]?.removeAll { $0.first > place }
+        forgetDamage(in: number, behind: place)
         count -= branch.ownCount
         branches[number]?.tipSequence = place
         branches[number]?.tip = end.link

@@ -62,7 +62,13 @@ extension OperationStore {
             .integer(owner), .integer(Int64(bitPattern: range.lowerBound)),
             .integer(Int64(bitPattern: range.upperBound)),
         ]
+        let damaged = damagedPlaces[owner]
         try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
+            // What is damaged would make its receiver drop us.
+            if let damaged, damaged.contains(UInt64(bitPattern: row.integer(0))) {
+                reading.isFull = true
+                return .stop
+            }
             let entry = try entry(row, sql)
             let byteCount = entry.payload.count + 178 + 84 * entry.dependencies.count
             if reading.byteCount + byteCount > byteCountMax, reading.lastSigned >= 0 {
@@ -114,7 +120,7 @@ extension OperationStore {
         in branch: Int64, _ range: ClosedRange<UInt64>
     ) throws(StorageError) -> [OperationReference] {
         let sql = """
-            SELECT deps FROM operation
+            SELECT deps FROM operation INDEXED BY operation_citing
                 WHERE lid = ? AND seq BETWEEN ? AND ? AND deps IS NOT NULL
             """
         let bounds: [SQLValue] = [

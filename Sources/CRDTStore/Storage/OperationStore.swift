@@ -18,6 +18,8 @@ public final class OperationStore {
     var logsByDocument: [Int64: [LogName]] = [:]
     var dirtyBranches: Set<Int64> = []
     var spansByBranch: [Int64: [GrantSpan]] = [:]
+    var damagedPlaces: [Int64: Set<UInt64>] = [:]
+    var hasUnwrittenDamage = false
     var names: NumberedNames
     var nextBranch: Int64 = 1
     var nextDocument: Int64 = 1
@@ -63,6 +65,7 @@ public final class OperationStore {
         }
         try loadBranches()
         try loadSpans()
+        try loadDamage()
         arrival =
             try connection.statement("SELECT value FROM counter WHERE name = 'arrival'").integer()
             ?? 0

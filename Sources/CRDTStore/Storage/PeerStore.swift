@@ -66,6 +66,13 @@ public final class PeerStore {
         agreements[AgreedPlace(device: device, workspace: workspace)]
     }
 
+    /// Forgets what was agreed in a workspace: this store has lost some of it.
+    public func forgetAgreements(in workspace: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM agreed WHERE workspace = ?")
+            .run(.integer(workspace))
+        agreements = agreements.filter { $0.key.workspace != workspace }
+    }
+
     /// Stores an agreed state, in the transaction of the operations it speaks of.
     public func setAgreed(
         _ agreed: Agreed, with device: DeviceID, workspace: Int64

@@ -4,8 +4,8 @@
 /// is ids, numbers and references. No column holds an index on an operation's hash, because a
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
-    /// The schema this program writes. A store with a larger number is refused.
-    public static let version: Int32 = 1
+    /// The schema this program reads and writes. A store with another number is refused.
+    public static let version: Int32 = 2
 
     /// Everything, in the order of creation.
     static let statements = [
@@ -51,6 +51,12 @@ public enum Schema {
         "CREATE UNIQUE INDEX operation_place ON operation(lid, seq)",
         // What cites others, which is little: kept tips are made anew from it.
         "CREATE INDEX operation_citing ON operation(lid, seq) WHERE deps IS NOT NULL",
+
+        // Operations whose rows do not give their ids any more.
+        """
+        CREATE TABLE damaged(lid INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(lid, seq))
+            WITHOUT ROWID
+        """,
 
         // Where a branch goes over to another grant. first: place. valid: the last valid place,
         // -1 for no bound, NULL for none.

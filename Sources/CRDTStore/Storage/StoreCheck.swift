@@ -1,5 +1,5 @@
 import WorkspaceCrypto
-import WorkspaceModel
+public import WorkspaceModel
 
 /// Looks at stored operations as if they came from a stranger: id, chain and signature are
 /// computed again from the bytes on disk (3-protocol 3.14, I2 and I5).
@@ -10,8 +10,20 @@ public enum StoreCheck {
     public struct Problem: Sendable, Equatable {
         /// Its arrival number.
         public let arrival: Int64
+        /// The branch whose row holds it.
+        public let branch: Int64
+        /// Its place.
+        public let sequence: UInt64
         /// What is wrong, in a few words.
         public let what: String
+    }
+
+    /// What an operation's bytes and id disagree about.
+    public enum Damage: Sendable, Equatable {
+        /// The bytes are not those that were signed.
+        case contents
+        /// The bytes are; the id beside them is not, and should be this one.
+        case id(OperationID)
     }
 
     /// Checks the operations with arrival numbers in `range`.
@@ -22,20 +34,57 @@ public enum StoreCheck {
         for arrival in range {
             guard let stored = try operations.operation(arrival) else { continue }
             if let what = try problem(of: stored, in: operations) {
-                problems.append(Problem(arrival: arrival, what: what))
+                problems.append(
+                    Problem(
+                        arrival: arrival, branch: stored.place.branch,
+                        sequence: stored.place.sequence, what: what))
             }
         }
         return problems
     }
 
+    /// What is wrong with an operation as far as its hash says, which costs no signature.
+    ///
+    /// The id of the one before it must be right: whoever checks a whole log does so in order.
+    public static func damage(
+        of stored: StoredOperation, in operations: OperationStore
+    ) throws(StorageError) -> Damage? {
+        let found = id(of: stored, after: try operations.previous(of: stored.place))
+        guard found != stored.place.link.id else { return nil }
+        // The tip is written down a second time; elsewhere the next operation names this one.
+        if let tip = operations.branch(stored.place.branch),
+            tip.tipSequence == stored.place.sequence
+        {
+            return tip.tip.id == found ? .id(found) : .contents
+        }
+        guard
+            let next = try operations.place(in: stored.place.branch, at: stored.place.sequence + 1),
+            let following = try operations.operation(next.arrival)
+        else { return .contents }
+        return id(of: following, after: found) == next.link.id ? .id(found) : .contents
+    }
+
     private static func problem(
         of stored: StoredOperation, in operations: OperationStore
     ) throws(StorageError) -> String? {
-        let entry = stored.entry
         let previous = try operations.previous(of: stored.place)
         guard (previous == nil) == (stored.place.sequence == 0) else {
             return "the operation before it is missing"
         }
+        guard id(of: stored, after: previous) == stored.place.link.id else {
+            return "its bytes do not give its id"
+        }
+        guard stored.isSignatureVerified else { return nil }
+        let isGood = OperationSigning.verify(
+            stored.entry.signature, of: stored.place.link.id, by: stored.log.device)
+        return isGood ? nil : "its signature does not verify any more"
+    }
+
+    /// The id that the bytes of an operation give.
+    private static func id(
+        of stored: StoredOperation, after previous: OperationID?
+    ) -> OperationID {
+        let entry = stored.entry
         let isRoot =
             stored.place.sequence == 0 && entry.grant == .zero
             && entry.kind == OperationKind.authority.rawValue
@@ -46,12 +95,6 @@ public enum StoreCheck {
             grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
             payloadLength: entry.payload.count,
             payloadHash: OperationSigning.hash(ofPayload: entry.payload))
-        guard OperationSigning.id(ofHeader: header.encoded) == stored.place.link.id else {
-            return "its bytes do not give its id"
-        }
-        guard stored.isSignatureVerified else { return nil }
-        let isGood = OperationSigning.verify(
-            entry.signature, of: stored.place.link.id, by: stored.log.device)
-        return isGood ? nil : "its signature does not verify any more"
+        return OperationSigning.id(ofHeader: header.encoded)
     }
 }

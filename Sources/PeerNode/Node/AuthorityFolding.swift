@@ -88,7 +88,7 @@ extension NodeCore {
     /// Opens the box that is for this device, if there is one and its key is new here.
     ///
     /// - Returns: the keys that were not held before.
-    private func openKeys(
+    func openKeys(
         of payload: AuthorityPayload, in workspace: Workspace
     ) throws(StorageError) -> [KeyID] {
         var opened: [KeyID] = []
@@ -260,7 +260,7 @@ extension NodeCore {
         }
     }
 
-    private func foldDocuments(
+    func foldDocuments(
         after payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {

@@ -49,6 +49,13 @@ extension NodeCore: NodeCommands {
                     message: "\(waiting.operationCount) operations wait for what they cite",
                     hint: "wsx-node sync status"))
         }
+        if store.operations.damagedCount > 0 {
+            warnings.append(
+                .init(
+                    kind: "store.corrupt",
+                    message: "\(store.operations.damagedCount) stored operations are damaged; "
+                        + "peers are asked for them", hint: "wsx-node doctor"))
+        }
         if environment.files.freeBytes < 64 * 1024 * 1024 {
             warnings.append(
                 .init(
@@ -91,15 +98,17 @@ extension NodeCore: NodeCommands {
         let newest = store.operations.arrival
         let range = max(1, newest - 999)...max(1, newest)
         let problems = try StoreCheck.problems(in: store.operations, arrivals: range)
-        guard let first = problems.first else {
+        for problem in problems { noteDamage(at: problem.sequence, of: problem.branch) }
+        guard store.operations.damagedCount > 0 else {
             return .init(
                 id: "operations", state: "ok",
                 message: "the newest operations have their ids, chains and signatures")
         }
         return .init(
             id: "operations", state: "fail",
-            message: "\(problems.count) stored operations are damaged: \(first.what)",
-            hint: "stop the node and restore a backup")
+            message: "\(store.operations.damagedCount) stored operations are damaged"
+                + (problems.first.map { ": \($0.what)" } ?? "") + "; peers are asked for them",
+            hint: "connect a peer that has them, or stop the node and restore a backup")
     }
 
     private var identityFinding: FindingObject {

@@ -147,7 +147,16 @@ extension NodeCore {
             previous: try store.operations.previous(of: stored.place), timestamp: entry.timestamp,
             grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
             payloadLength: 0, payloadHash: .zero)
-        return content(of: header, payload: entry.payload, in: workspace)
+        if let content = content(of: header, payload: entry.payload, in: workspace) {
+            return content
+        }
+        // What does not open although its key is there may never have made sense, or not any more.
+        if let keyID = entry.keyID, workspace.keys[keyID] != nil,
+            try StoreCheck.damage(of: stored, in: store.operations) != nil
+        {
+            noteDamage(at: stored.place.sequence, of: stored.place.branch)
+        }
+        return nil
     }
 
     // MARK: Folding again

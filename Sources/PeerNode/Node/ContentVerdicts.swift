@@ -16,14 +16,15 @@ extension NodeCore {
 
     /// Judges anew what cites these grants, everywhere in a document, and shows and hides it.
     ///
+    /// - Parameter grants: their short numbers; `nil` for all there are.
     /// - Returns: whether anything changed.
     func judge(
-        _ document: DocumentID, citing grants: Set<Int64>, in workspace: Workspace
+        _ document: DocumentID, citing grants: Set<Int64>?, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         var hasChanged = false
         for branch in store.operations.branches(in: document, of: workspace.number) {
             let changed = try judge(
-                branch.number, isJudged: { grants.contains($0.grant) }, shownBefore: .max,
+                branch.number, isJudged: { grants?.contains($0.grant) ?? true }, shownBefore: .max,
                 in: workspace)
             hasChanged = hasChanged || changed
         }

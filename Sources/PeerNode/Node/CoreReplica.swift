@@ -45,28 +45,39 @@ struct CoreReplica: Replica {
     }
 
     func tips(of document: DocumentID) -> [LogTip] {
-        operations.branches(in: document, of: workspace.number).compactMap(\.announcement).sorted {
-            ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id)
-        }
+        read([]) { () throws(StorageError) in
+            try operations.intactBranches(in: document, of: workspace.number)
+                .compactMap(\.announcement)
+        }.sorted { ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id) }
     }
 
     func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip] {
         read([]) { () throws(StorageError) in
-            try operations.branches(
-                changedAfter: Int64(clamping: arrival), workspace: workspace.number
-            ).compactMap(\.announcement)
+            var tips: [LogTip] = []
+            for branch in try operations.branches(
+                changedAfter: Int64(clamping: arrival), workspace: workspace.number)
+            {
+                try operations.intact(branch)?.announcement.map { tips.append($0) }
+            }
+            return tips
+        }
+    }
+
+    private func branches(of log: LogName) -> [LogBranch] {
+        read([]) { () throws(StorageError) in
+            try operations.intactBranches(of: log, in: workspace.number)
         }
     }
 
     func branchTips(of log: LogName) -> [LogPoint] {
-        operations.branches(of: log, in: workspace.number).map {
+        branches(of: log).map {
             LogPoint(sequence: $0.tipSequence, id: Identifier16(prefixOf: $0.tip.id))
         }.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
     }
 
     func samples(of log: LogName) -> [LogPoint] {
         var points: Set<LogPoint> = []
-        for branch in operations.branches(of: log, in: workspace.number) {
+        for branch in branches(of: log) {
             var distance: UInt64 = 1
             while distance <= branch.tipSequence, points.count < SyncMessage.pullPointsMax - 1 {
                 point(in: branch.number, at: branch.tipSequence - distance)
@@ -91,7 +102,7 @@ struct CoreReplica: Replica {
 
     /// The branch on which the tip lies.
     func branch(holding tip: LogTip) -> LogBranch? {
-        for branch in operations.branches(of: tip.log, in: workspace.number)
+        for branch in branches(of: tip.log)
         where branch.tipSequence >= tip.sequence {
             if branch.tipSequence == tip.sequence {
                 if Identifier16(prefixOf: branch.tip.id) == tip.id { return branch }

@@ -89,19 +89,18 @@ extension NodeCore {
         case .surplus: return .known
         case .at(let found): position = found
         }
-        guard position.skipped < run.entries.count else { return .known }
-        var rest = run
-        if position.skipped > 0 {
-            rest = OperationRun(
-                log: run.log, firstSequence: run.firstSequence + UInt64(position.skipped),
-                entries: Array(run.entries.dropFirst(position.skipped)))
+        if store.operations.damagedCount > 0, position.skipped > 0 {
+            try repair(with: position.checked, of: run.log, in: workspace, from: source)
         }
-        let checked: [CheckedOperation]
-        do throws(Rejection) {
-            checked = try OperationChecks.check(
-                rest, after: position.link, signedHere: source == .ourselves)
-        } catch {
-            return .rejected(error)
+        guard position.skipped < run.entries.count else { return .known }
+        var checked = Array(position.checked.dropFirst(position.skipped))
+        if checked.isEmpty {
+            do throws(Rejection) {
+                checked = try OperationChecks.check(
+                    run, after: position.link, signedHere: source == .ourselves)
+            } catch {
+                return .rejected(error)
+            }
         }
         if let missing = try missing(inside: checked, of: run.log, in: workspace) {
             return park(missing, run, in: workspace, from: source)

@@ -9,6 +9,8 @@ extension NodeCore {
         let link: ChainLink?
         /// Entries at its start that are stored already.
         let skipped: Int
+        /// The whole run, where it had to be checked to find its place.
+        var checked: [CheckedOperation] = []
     }
 
     /// What placing a run has found.
@@ -49,7 +51,7 @@ extension NodeCore {
         var isSurplus = false
         for candidate in try candidates(before: run.firstSequence, in: branches) {
             let identities: [ChainLink]
-            let position: RunPosition
+            var position: RunPosition
             do throws(Rejection) {
                 identities = try OperationChecks.identities(of: run, after: candidate.link)
             } catch {
@@ -62,7 +64,7 @@ extension NodeCore {
                 continue
             }
             do throws(Rejection) {
-                _ = try OperationChecks.check(run, after: candidate.link)
+                position.checked = try OperationChecks.check(run, after: candidate.link)
             } catch {
                 firstRefusal = firstRefusal ?? error
                 continue

@@ -161,6 +161,8 @@ extension NodeCore {
 
     /// What a device may do on a link about a workspace.
     func standing(of device: DeviceID, in workspace: Workspace) -> SyncSession.Standing {
+        // Whoever was removed may be so by what is damaged.
+        if hasDamagedAuthority(workspace) { return .authorityOnly }
         if workspace.evaluator.contentGrant(of: device, leastRole: .guest) != nil { return .full }
         return workspace.evaluator.grants(everOf: device) ? .removed : .authorityOnly
     }

@@ -23,6 +23,8 @@ final class NodeCore {
     var waiting = WaitingRoom()
     /// Runs that what they waited for has released, to be accepted next.
     var released: [WaitingRoom.Guest] = []
+    /// Branches with damage for which peers were asked since the start.
+    var askedFor: Set<Int64> = []
     /// Logs with more branches than may stay.
     var overgrown: Set<WorkspaceLog> = []
     var subscriptions = SubscriptionTable()
@@ -95,6 +97,7 @@ final class NodeCore {
     /// What follows from the whole turn: pushes, receipts, events for who waits.
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
+        try askForDamaged()
         try tellPeers()
         try serveWaiters()
         try trimEvents()
@@ -137,6 +140,9 @@ final class NodeCore {
         if former.registry.isSuspended { network.registry.suspend() }
         network.nextJoinDial = former.nextJoinDial
     }
+
+    /// Whether anything may be written now.
+    var mayWrite: Bool { refusal == nil }
 
     func refuseWriting(because error: StorageError) { refusal = error }
 
@@ -250,11 +256,17 @@ final class NodeCore {
 
     private func load(_ workspace: Workspace) throws(StorageError) {
         try loadSecrets(of: workspace)
+        try loadAuthority(of: workspace)
+        try finishLoading(workspace)
+    }
+
+    /// Takes the authority document as it is stored, without what does not give its id any more.
+    func loadAuthority(of workspace: Workspace) throws(StorageError) {
         try store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
             (operation) throws(StorageError) in
-            try restoreAuthority(operation, in: workspace)
+            guard let intact = try intact(operation) else { return }
+            try restoreAuthority(intact, in: workspace)
         }
-        try finishLoading(workspace)
     }
 }
 

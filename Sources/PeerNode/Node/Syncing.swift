@@ -267,8 +267,10 @@ extension NodeCore {
         }
         // What this device wrote was told as `appended` already.
         let own = Set(stored.filter { $0.own != nil }.map(\.branch))
-        let tips = moved.subtracting(own).sorted()
-            .compactMap { store.operations.branch($0)?.announcement }
+        var tips: [LogTip] = []
+        for branch in moved.subtracting(own).sorted().compactMap({ store.operations.branch($0) }) {
+            try store.operations.intact(branch)?.announcement.map { tips.append($0) }
+        }
         let answered = sync.ingested
         sync.ingested = []
         if answered.isEmpty {
@@ -345,8 +347,11 @@ extension NodeCore {
     /// Brings the digest up to date with the kept tips that moved since it was asked last.
     func refreshDigest(of workspace: Workspace) {
         for document in workspace.staleDocuments {
-            workspace.digest.update(
-                document, tips: store.operations.branches(in: document, of: workspace.number))
+            do throws(StorageError) {
+                workspace.digest.update(
+                    document,
+                    tips: try store.operations.intactBranches(in: document, of: workspace.number))
+            } catch { failure = error }
         }
         workspace.staleDocuments = []
     }

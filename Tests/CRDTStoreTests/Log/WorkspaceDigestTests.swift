@@ -47,7 +47,8 @@ import WorkspaceTestKit
                 document: document, device: device, incarnation: tip.incarnation)
             let anything = try StoredLog.anything
             let (branch, _) = try store.operations.append(
-                [anything], in: name, of: store.operations.workspace(of: document), at: .newLog, seen: 0, above: [0])
+                [anything], in: name, of: store.operations.workspace(of: document), at: .newLog,
+                seen: 0, above: [0])
             store.operations.setKept(
                 .init(
                     sequence: tip.sequence, id: OperationID([UInt8](repeating: tip.id, count: 32))),

@@ -118,6 +118,27 @@ private struct ForkedTree {
         operations.filter { $0.header.previous == parent }.sorted { $0.id < $1.id }
     }
 
+    /// What leads to an operation, and the operation itself.
+    func path(to operation: SignedOperation) -> [SignedOperation] {
+        var path = [operation]
+        while let previous = operations.first(where: { $0.id == path.last?.header.previous }) {
+            path.append(previous)
+        }
+        return path.reversed()
+    }
+
+    /// Some order in which nothing comes before what it goes on from.
+    func shuffledCausally(with random: inout SeededGenerator) -> [SignedOperation] {
+        var ready = children(of: nil)
+        var order: [SignedOperation] = []
+        while !ready.isEmpty {
+            let next = ready.remove(at: Int(random.next() % UInt64(ready.count)))
+            order.append(next)
+            ready += children(of: next.id)
+        }
+        return order
+    }
+
     /// The leaves in their order: depth first, the smaller id first.
     var leaves: [SignedOperation] {
         var found: [SignedOperation] = []
@@ -159,7 +180,7 @@ private struct ForkedTree {
         let log = try world.log(by: world.nodes[2])
         let expected = Set(tree.leaves.prefix(Limits.branchesMax).map(\.id))
         for node in world.nodes {
-            for operation in tree.operations.shuffled(using: &random) {
+            for operation in tree.shuffledCausally(with: &random) {
                 try world.bring(operation, to: node)
             }
             #expect(try world.kept(at: node, of: log) == expected, "WSX_SEED=\(seed)")
@@ -189,16 +210,20 @@ private struct ForkedTree {
         let inner = try world.sign(by: world.nodes[2], behind: order[0], citing: [order[9]])
         let lost = try world.sign(by: world.nodes[2], behind: order[11], citing: [order[8]])
         tree.operations += [inner, lost]
-        let all = tree.operations + [citing]
+        // Who cites something has it.
+        for operation in tree.path(to: order[10]) + [citing] {
+            try world.bring(operation, to: world.nodes[1])
+        }
+        for operation in tree.path(to: order[9]) + tree.path(to: inner) {
+            try world.bring(operation, to: world.nodes[2])
+        }
         // Each of them hears of a part, in an order of its own.
         for node in world.nodes {
-            for operation in all.shuffled(using: &random)
+            for operation in tree.shuffledCausally(with: &random) + [citing]
             where random.next() % 3 != 0 || node === world.nodes[0] {
                 try world.bring(operation, to: node)
             }
         }
-        for operation in all { try world.bring(operation, to: world.nodes[0]) }
-        for operation in all { try world.bring(operation, to: world.nodes[0]) }
         world.heal()
         var expected = Set(order.prefix(Limits.branchesMax).map(\.id))
         expected.remove(order[0].id)

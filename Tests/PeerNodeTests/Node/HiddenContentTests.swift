@@ -106,13 +106,14 @@ import WorkspaceTestKit
         let core = try #require(mina.host?.core)
         let general = try #require(try mina.workspace().channels.values.first)
         let cuts = core.store.operations.branches(
-            in: general.id, of: try mina.workspace().number)
-            .filter { $0.log.device == joon.host?.core.home?.device }
-            .map {
-                CutEntry(
-                    log: $0.log, sequence: $0.tipSequence,
-                    id: Identifier16(prefixOf: $0.tip.id))
-            }
+            in: general.id, of: try mina.workspace().number
+        )
+        .filter { $0.log.device == joon.host?.core.home?.device }
+        .map {
+            CutEntry(
+                log: $0.log, sequence: $0.tipSequence,
+                id: Identifier16(prefixOf: $0.tip.id))
+        }
         bench.cut(mina, joon)
         try mina.author(
             .remove(

@@ -1,0 +1,135 @@
+public import WorkspaceModel
+
+/// Operations whose rows do not give their ids any more.
+///
+/// They stay where they are, and to peers a branch ends before its first damaged place: so what
+/// is wanted again is asked for as if it had never come, and what comes is written over the row.
+/// What people read of the same log goes on being shown.
+extension OperationStore {
+    /// How many operations are damaged, as far as somebody has looked.
+    public var damagedCount: Int { damagedPlaces.values.reduce(0) { $0 + $1.count } }
+
+    /// The damaged places among a branch's own, ascending.
+    public func damaged(in branch: Int64) -> [UInt64] { (damagedPlaces[branch] ?? []).sorted() }
+
+    /// The branches with damaged places, by number.
+    public var damagedBranches: [Int64] { damagedPlaces.keys.sorted() }
+
+    /// Notes that an operation is damaged; written with the next COMMIT that there is.
+    ///
+    /// - Returns: whether that is news.
+    @discardableResult
+    public func noteDamage(at sequence: UInt64, of branch: Int64) -> Bool {
+        guard damagedPlaces[branch, default: []].insert(sequence).inserted else { return false }
+        hasUnwrittenDamage = true
+        return true
+    }
+
+    /// Writes an operation over the damaged row at its place.
+    ///
+    /// - Parameter operation: checked, with the id that the place has.
+    public func repair(
+        with operation: CheckedOperation, of branch: Int64, in workspace: Int64
+    ) throws(StorageError) {
+        let header = operation.header
+        let grant = try names.number(ofGrant: header.grant)
+        var key: Int64?
+        if let keyID = header.keyID { key = try names.number(ofKey: keyID, in: workspace) }
+        try connection.statement(
+            """
+            UPDATE operation SET kind = ?, hlc = ?, gid = ?, kid = ?, deps = ?, sig = ?,
+                sigok = ?, payload = ? WHERE lid = ? AND seq = ?
+            """
+        ).run { row in
+            row.bind(1, Int64(bitPattern: header.kind))
+            row.bind(2, Int64(bitPattern: header.timestamp.rawValue))
+            row.bind(3, grant)
+            row.bind(4, key)
+            row.bind(5, header.dependencies.isEmpty ? nil : encoded(header.dependencies))
+            row.bind(6, operation.signature.bytes)
+            row.bind(7, operation.isSignatureVerified ? 1 : 0)
+            row.bind(8, operation.payload)
+            row.bind(9, branch)
+            row.bind(10, Int64(bitPattern: header.sequence))
+        }
+        damagedPlaces[branch]?.remove(header.sequence)
+        if damagedPlaces[branch]?.isEmpty == true { damagedPlaces[branch] = nil }
+        hasUnwrittenDamage = true
+    }
+
+    /// Gives an operation back the id that its bytes and the next of its log say it has.
+    public func restore(_ id: OperationID, at place: StoredPlace) throws(StorageError) {
+        try connection.statement("UPDATE operation SET id = ? WHERE lid = ? AND seq = ?").run(
+            .blob(id.bytes), .integer(place.branch), .integer(Int64(bitPattern: place.sequence)))
+    }
+
+    /// A branch as peers may see it: up to its first damaged place. `nil` when nothing of its own
+    /// is left.
+    public func intact(_ branch: LogBranch) throws(StorageError) -> LogBranch? {
+        guard !damagedPlaces.isEmpty, let first = firstDamage(of: branch) else { return branch }
+        guard first > branch.forkSequence,
+            let end = try place(in: branch.number, at: first - 1)
+        else { return nil }
+        var seen = branch
+        seen.tipSequence = first - 1
+        seen.tip = end.link
+        if let kept = branch.kept, kept.sequence >= first {
+            seen.kept = .init(sequence: first - 1, id: end.link.id)
+        }
+        return seen
+    }
+
+    /// The branches of a log as peers may see them.
+    public func intactBranches(
+        of log: LogName, in workspace: Int64
+    ) throws(StorageError) -> [LogBranch] {
+        try intact(branches(of: log, in: workspace))
+    }
+
+    /// The branches of a document as peers may see them.
+    public func intactBranches(
+        in document: DocumentID, of workspace: Int64
+    ) throws(StorageError) -> [LogBranch] {
+        try intact(branches(in: document, of: workspace))
+    }
+
+    private func intact(_ branches: [LogBranch]) throws(StorageError) -> [LogBranch] {
+        guard !damagedPlaces.isEmpty else { return branches }
+        var seen: [LogBranch] = []
+        for branch in branches { try intact(branch).map { seen.append($0) } }
+        return seen
+    }
+
+    private func firstDamage(of branch: LogBranch) -> UInt64? {
+        for step in path(through: branch.tipSequence, of: branch.number).steps {
+            let found = (damagedPlaces[step.owner] ?? []).filter { $0 <= step.last }.min()
+            if let found { return found }
+        }
+        return nil
+    }
+
+    func forgetDamage(in branch: Int64, behind place: UInt64?) {
+        guard let known = damagedPlaces[branch] else { return }
+        let left = known.filter { $0 <= place ?? 0 && place != nil }
+        damagedPlaces[branch] = left.isEmpty ? nil : left
+        hasUnwrittenDamage = true
+    }
+
+    func loadDamage() throws(StorageError) {
+        try connection.statement("SELECT lid, seq FROM damaged").forEachRow { row in
+            damagedPlaces[row.integer(0), default: []].insert(UInt64(bitPattern: row.integer(1)))
+        }
+    }
+
+    func flushDamage() throws(StorageError) {
+        guard hasUnwrittenDamage else { return }
+        hasUnwrittenDamage = false
+        try connection.execute("DELETE FROM damaged")
+        let insert = try connection.statement("INSERT INTO damaged VALUES(?, ?)")
+        for branch in damagedBranches {
+            for sequence in damaged(in: branch) {
+                try insert.run(.integer(branch), .integer(Int64(bitPattern: sequence)))
+            }
+        }
+    }
+}

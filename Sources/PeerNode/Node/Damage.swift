@@ -1,0 +1,138 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Operations that the disk did not keep as they were: found by their hashes, left where they
+/// are, asked of peers again and written over (PROTOCOL.md, 6.1). Nothing of it stops the node.
+extension NodeCore {
+    // MARK: Finding
+
+    /// The operation as it should be, or `nil` when its bytes are damaged, which is noted.
+    func intact(_ stored: StoredOperation) throws(StorageError) -> StoredOperation? {
+        switch try StoreCheck.damage(of: stored, in: store.operations) {
+        case nil: return stored
+        case .id(let id)?:
+            try store.begin()
+            try store.operations.restore(id, at: stored.place)
+            return try store.operations.operation(stored.place.arrival)
+        case .contents?:
+            store.operations.noteDamage(at: stored.place.sequence, of: stored.place.branch)
+            return nil
+        }
+    }
+
+    /// Notes damage that somebody came across. It is acted upon at the end of the turn.
+    func noteDamage(at sequence: UInt64, of branch: Int64) {
+        guard store.operations.noteDamage(at: sequence, of: branch) else { return }
+        hasMoreToDo = true
+    }
+
+    /// Whether a part of the authority document is damaged: then nobody can say who may do what.
+    func hasDamagedAuthority(_ workspace: Workspace) -> Bool {
+        store.operations.damagedBranches.contains { number in
+            guard let branch = store.operations.branch(number) else { return false }
+            return branch.document == workspace.number
+        }
+    }
+
+    // MARK: Asking
+
+    /// Begins anew with the peers of the workspaces in which damage was found: what was agreed
+    /// with them is not so any more.
+    func askForDamaged() throws(StorageError) {
+        let found = store.operations.damagedBranches.filter { !askedFor.contains($0) }
+        guard !found.isEmpty, mayWrite else { return }
+        askedFor.formUnion(found)
+        try write()
+        var affected: Set<Int64> = []
+        for number in found {
+            guard let branch = store.operations.branch(number),
+                let document = store.operations.document(numbered: branch.document),
+                let workspace = workspaces[document.workspace]
+            else { continue }
+            workspace.staleDocuments.insert(document.id)
+            affected.insert(workspace.number)
+            effects.append(
+                .log(
+                    .error,
+                    "store.corrupt device=\(PublicID.device(branch.log.device)) "
+                        + "count=\(store.operations.damaged(in: number).count)"))
+        }
+        for number in affected.sorted() {
+            guard let workspace = workspaces[number] else { continue }
+            try store.peers.forgetAgreements(in: number)
+            for link in network.ordered {
+                guard let sync = link.syncs[number], sync.standing != .joining else { continue }
+                try feed(.closed, to: sync, on: link)
+                link.syncs[number] = nil
+                try openSync(workspace, on: link)
+            }
+        }
+    }
+
+    // MARK: Repairing
+
+    /// Writes what came over the damaged rows that it is the contents of.
+    func repair(
+        with operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        var repaired: [Int64: UInt64] = [:]
+        for branch in store.operations.branches(of: log, in: workspace.number) {
+            let damaged = Set(store.operations.damaged(in: branch.number))
+            for operation in operations where damaged.contains(operation.header.sequence) {
+                let place = try store.operations.place(
+                    in: branch.number, at: operation.header.sequence)
+                guard place?.link.id == operation.id else { continue }
+                try write()
+                try store.operations.repair(
+                    with: operation, of: branch.number, in: workspace.number)
+                repaired[branch.number] = operation.header.sequence
+            }
+        }
+        guard !repaired.isEmpty else { return }
+        workspace.staleDocuments.insert(log.document)
+        for (branch, sequence) in repaired.sorted(by: { $0.key < $1.key }) {
+            moved[workspace.number, default: []].insert(branch)
+            if store.operations.damaged(in: branch).isEmpty { askedFor.remove(branch) }
+            guard let tip = store.operations.branch(branch)?.tip else { continue }
+            // Standings may change with it.
+            appended.append(
+                AppendedRun(
+                    workspace: workspace.number, branch: branch, log: log,
+                    tip: LogTip(log: log, sequence: sequence, id: Identifier16(prefixOf: tip.id)),
+                    own: nil))
+        }
+        effects.append(.log(.info, "store.repaired operations=\(repaired.count)"))
+        guard log.document == workspace.id, !hasDamagedAuthority(workspace) else { return }
+        try judgeAnew(workspace, from: source)
+    }
+
+    /// Makes everything that follows from the authority document anew, after a part of it was
+    /// away.
+    private func judgeAnew(
+        _ workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        workspace.authority = [:]
+        workspace.authorityOrder = []
+        workspace.evaluator = AuthEvaluator()
+        workspace.contentLimits = [:]
+        try loadAuthority(of: workspace)
+        try rekeepAuthority(in: workspace)
+        var opened: [KeyID] = []
+        for id in workspace.authorityOrder {
+            guard let payload = workspace.authority[id]?.payload else { continue }
+            opened += try openKeys(of: payload, in: workspace)
+            try foldDocuments(after: payload, id, in: workspace, from: source)
+        }
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            guard try judge(document, citing: nil, in: workspace) else { continue }
+            try rekeep(document, in: workspace)
+        }
+        refreshChannels(of: workspace)
+        workspace.profiles = [:]
+        try loadProfiles(of: workspace)
+        try foldOpened(by: opened, in: workspace, from: source)
+    }
+}
