@@ -43,6 +43,13 @@ import WorkspaceTestKit
                     <= Limits.clockLeadMillisecondsMax)
             #expect(!HostileScene.hasLogged(node, "clock.stepped_back"))
         }
+        // A claim on the future is good for five minutes and no more.
+        scene.world.run(for: Limits.clockLeadMillisecondsMax)
+        _ = scene.bob.ask("message.send", ["channel": "general", "text": "much later"])
+        scene.world.run(for: 2_000)
+        for node in scene.honest {
+            #expect(Scenes.texts(of: "general", on: node).last == "much later")
+        }
         last.write("after the end", at: 0) { $0.timestamp = HybridTimestamp(rawValue: .max) }
         link.push(last.run(from: 1))
         scene.world.run(for: 1_000)
@@ -133,7 +140,8 @@ import WorkspaceTestKit
                     cutPartHash: [])),
             .grant(
                 .init(
-                    member: bob.member, devices: [scene.mallory.device], role: .owner, replaces: false,
+                    member: bob.member, devices: [scene.mallory.device], role: .owner,
+                    replaces: false,
                     drops: false, cuts: [])),
         ]
         let before = scene.ada.ask("member.list")

@@ -16,7 +16,8 @@ import WorkspaceTestKit
         let ada = try HostileMember(keysOf: scene.ada)
         let core = try #require(scene.ada.host?.core)
         let workspace = try #require(try core.selectedWorkspace())
-        let tips = CoreReplica(core: core, workspace: workspace).tips(of: workspace.id)
+        let tips =
+            CoreReplica(core: core, workspace: workspace).tips(of: workspace.id)
             + CoreReplica(core: core, workspace: workspace).tips(of: ada.channel)
         let peer = scene.peer(0, as: scene.mallory.stranger(seed: 9))
         let link = peer.connect(to: scene.ada)

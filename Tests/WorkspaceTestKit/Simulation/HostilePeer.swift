@@ -73,8 +73,6 @@ public final class HostilePeer: SimulatedHost {
         }
     }
 
-    // MARK: The network
-
     /// Never called: nobody reaches it.
     public func accepted(_ end: SimulatedEnd, from address: String) { end.close() }
 
@@ -202,8 +200,6 @@ public final class HostileLink {
         end?.close()
         isOpen = false
     }
-
-    // MARK: Hearing
 
     /// The pulls that came.
     public var pulls: [PullRequest] {
