@@ -80,8 +80,8 @@ extension NodeCore {
         } catch {
             return .rejected(error)
         }
-        if let missing = try missing(of: run, in: workspace) {
-            return park(missing, run, in: workspace, from: source)
+        if let gap = try missing(of: run, in: workspace) {
+            return try wait(for: gap, run, in: workspace, from: source)
         }
         let position: RunPosition
         switch try place(run, in: workspace) {
@@ -102,21 +102,38 @@ extension NodeCore {
                 return .rejected(error)
             }
         }
-        if let missing = try missing(inside: checked, of: run.log, in: workspace) {
-            return park(missing, run, in: workspace, from: source)
+        if var gap = try missing(inside: checked, of: run.log, in: workspace) {
+            gap.offset += run.entries.count - checked.count
+            return try wait(for: gap, run, in: workspace, from: source)
         }
         try append(checked, of: run.log, at: position.place, in: workspace, from: source)
         return .stored(checked.count)
     }
 
-    private func park(
-        _ missing: WaitingRoom.Missing, _ run: OperationRun, in workspace: Workspace,
+    /// Lets a run wait for what it cites, but not what stands before that: two runs may each cite
+    /// what lies in the other, and whole ones would wait for each other for ever. Where the
+    /// signature before the gap is bad, only a later one covers the start, and all of it waits.
+    private func wait(
+        for gap: IngestGap, _ run: OperationRun, in workspace: Workspace,
         from source: OperationSource
-    ) -> IngestOutcome {
+    ) throws(StorageError) -> IngestOutcome {
+        var rest = run
+        if gap.offset > 0 {
+            let start = OperationRun(
+                log: run.log, firstSequence: run.firstSequence,
+                entries: Array(run.entries.prefix(gap.offset)))
+            switch try acceptOne(start, in: workspace, from: source) {
+            case .stored, .known:
+                rest = OperationRun(
+                    log: run.log, firstSequence: run.firstSequence + UInt64(gap.offset),
+                    entries: Array(run.entries.dropFirst(gap.offset)))
+            case .waiting, .rejected: break
+            }
+        }
         let guest = WaitingRoom.Guest(
-            run: run, source: source.number, arrived: time.monotonic,
+            run: rest, source: source.number, arrived: time.monotonic,
             workspace: workspace.number, isBackfill: source.isBackfill)
-        _ = waiting.admit(guest, until: missing)
+        _ = waiting.admit(guest, until: gap.missing)
         return .waiting
     }
 

@@ -2,29 +2,37 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
+/// The first entry of a run that has to wait, and what for.
+struct IngestGap {
+    /// What is not stored.
+    let missing: WaitingRoom.Missing
+    /// The entry's place in the run.
+    var offset: Int
+}
+
 /// What a run cites and this node does not hold.
 extension NodeCore {
     /// The first thing that a run cites and that is not stored.
     func missing(
         of run: OperationRun, in workspace: Workspace
-    ) throws(StorageError) -> WaitingRoom.Missing? {
+    ) throws(StorageError) -> IngestGap? {
         if run.firstSequence > 0 {
             let branches = store.operations.branches(of: run.log, in: workspace.number)
             guard branches.contains(where: { $0.tipSequence >= run.firstSequence - 1 }) else {
-                return .place(run.log, run.firstSequence - 1)
+                return IngestGap(missing: .place(run.log, run.firstSequence - 1), offset: 0)
             }
         }
         var lastGrant: OperationID?
-        for entry in run.entries {
+        for (offset, entry) in run.entries.enumerated() {
             if entry.grant != lastGrant, entry.grant != .zero {
                 guard workspace.authority[entry.grant] != nil else {
-                    return .operation(entry.grant)
+                    return IngestGap(missing: .operation(entry.grant), offset: offset)
                 }
                 lastGrant = entry.grant
             }
             for dependency in entry.dependencies {
                 guard try holds(dependency, in: run, of: workspace) else {
-                    return .operation(dependency.id)
+                    return IngestGap(missing: .operation(dependency.id), offset: offset)
                 }
             }
         }
@@ -35,10 +43,10 @@ extension NodeCore {
     /// in the run. Asked once the ids are known, for how a log is cut into runs decides nothing.
     func missing(
         inside checked: [CheckedOperation], of log: LogName, in workspace: Workspace
-    ) throws(StorageError) -> WaitingRoom.Missing? {
+    ) throws(StorageError) -> IngestGap? {
         guard checked.contains(where: { !$0.header.dependencies.isEmpty }) else { return nil }
         var before: Set<OperationID> = []
-        for operation in checked {
+        for (offset, operation) in checked.enumerated() {
             for dependency in operation.header.dependencies
             where dependency.device == log.device && dependency.incarnation == log.incarnation
                 && !before.contains(dependency.id)
@@ -46,7 +54,7 @@ extension NodeCore {
                 let found = try store.operations.find(
                     dependency, in: log.document, of: workspace.number)
                 guard found != nil else {
-                    return .operation(dependency.id)
+                    return IngestGap(missing: .operation(dependency.id), offset: offset)
                 }
             }
             before.insert(operation.id)
