@@ -19,7 +19,7 @@ public final class OperationStore {
     public private(set) var arrival: Int64 = 0
     private var writtenArrival: Int64 = 0
     /// How many operations are stored.
-    public private(set) var count: Int64 = 0
+    public internal(set) var count: Int64 = 0
 
     private let insert: Statement
 

@@ -101,6 +101,12 @@ public final class PeerStore {
         return devices.sorted()
     }
 
+    /// Forgets who holds a branch that is erased: its number may be given again.
+    public func forget(branch: Int64) {
+        held[branch] = nil
+        unwritten = unwritten.filter { $0.branch != branch }
+    }
+
     /// Whether there are receipts that no COMMIT has taken along yet.
     public var hasUnwrittenReceipts: Bool { !unwritten.isEmpty }
 

@@ -45,7 +45,9 @@ struct CoreReplica: Replica {
     }
 
     func tips(of document: DocumentID) -> [LogTip] {
-        guard operations.document(document)?.workspace == workspace.number else { return [] }
+        guard operations.document(document)?.workspace == workspace.number,
+            workspace.deletedChannels[document] == nil
+        else { return [] }
         return operations.branches(in: document).compactMap(\.announcement).sorted {
             ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id)
         }
@@ -55,7 +57,8 @@ struct CoreReplica: Replica {
         read([]) { () throws(StorageError) in
             try operations.branches(
                 changedAfter: Int64(clamping: arrival), workspace: workspace.number
-            ).compactMap(\.announcement)
+            ).filter { workspace.deletedChannels[$0.log.document] == nil }
+                .compactMap(\.announcement)
         }
     }
 
@@ -130,7 +133,8 @@ struct CoreReplica: Replica {
 
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         var rows: [(LogName, LogBranch)] = []
-        for document in operations.documents(ofWorkspace: workspace.number) {
+        for document in operations.documents(ofWorkspace: workspace.number)
+        where workspace.deletedChannels[document] == nil {
             for branch in operations.branches(in: document) where branch.log.device == device {
                 rows.append((branch.log, branch))
             }

@@ -142,7 +142,7 @@ extension NodeCore {
     private func acceptOne(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
-        if belongsElsewhere(run, in: workspace) { return .known }
+        if belongsElsewhere(run, in: workspace) || isErased(run, in: workspace) { return .known }
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
         if let missing = try missing(of: run, in: workspace) {
             return park(missing, run, in: workspace, from: source)
@@ -189,6 +189,12 @@ extension NodeCore {
     private func belongsElsewhere(_ run: OperationRun, in workspace: Workspace) -> Bool {
         guard let known = store.operations.document(run.log.document) else { return false }
         return known.workspace != workspace.number
+    }
+
+    /// Whether the run belongs to a channel whose operations were, or should be, erased. What is
+    /// deleted for everybody is no fault of whoever has not heard.
+    private func isErased(_ run: OperationRun, in workspace: Workspace) -> Bool {
+        workspace.deletedChannels[run.log.document].map { $0.erasure <= time.wall } ?? false
     }
 
     /// Whether the run puts content into the authority document, or the other way round.

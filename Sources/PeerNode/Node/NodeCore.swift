@@ -133,6 +133,9 @@ final class NodeCore {
 
     func refuseWriting(because error: StorageError) { refusal = error }
 
+    /// Whether what nobody asked for may be written.
+    var mayWrite: Bool { refusal == nil }
+
     func takeEffects() -> [NodeEffect] {
         let taken = effects
         effects = []

@@ -37,6 +37,7 @@ extension NodeCore {
         switch reference {
         case .id(let id):
             if let place = channels.place(of: id) { return channels.all[place] }
+            if let deleted = deletion(of: id, in: workspace) { throw deleted }
             throw .notFound("channel", id, field: "channel", hint: "wsx-node channel list --all")
         case .name(let name):
             let found = try single(
@@ -56,7 +57,7 @@ extension NodeCore {
         }
     }
 
-    private func single<Item>(
+    func single<Item>(
         _ found: [Item], _ name: String, _ what: String, names: @autoclosure () -> [String],
         hint: String,
         _ candidate: (Item) -> JSONValue

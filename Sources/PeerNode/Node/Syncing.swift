@@ -269,6 +269,7 @@ extension NodeCore {
         let own = Set(stored.filter { $0.own != nil }.map(\.branch))
         let tips = moved.subtracting(own).sorted()
             .compactMap { store.operations.branch($0)?.announcement }
+            .filter { workspaces[sync.workspace]?.deletedChannels[$0.log.document] == nil }
         let answered = sync.ingested
         sync.ingested = []
         if answered.isEmpty {
@@ -344,7 +345,9 @@ extension NodeCore {
     /// Brings the digest up to date with the kept tips that moved since it was asked last.
     func refreshDigest(of workspace: Workspace) {
         for document in workspace.staleDocuments {
-            workspace.digest.update(document, tips: store.operations.branches(in: document))
+            let isDeleted = workspace.deletedChannels[document] != nil
+            workspace.digest.update(
+                document, tips: isDeleted ? [] : store.operations.branches(in: document))
         }
         workspace.staleDocuments = []
     }

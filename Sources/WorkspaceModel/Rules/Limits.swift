@@ -39,6 +39,12 @@ public enum Limits {
     /// A remote timestamp advances our clock at most this far past the wall clock.
     public static let clockLeadMillisecondsMax: UInt64 = 5 * 60 * 1_000
 
+    /// How long the operations of a deleted channel are kept: a deletion that loses its effect,
+    /// because its author is removed, brings the channel back as it was.
+    public static let deletedChannelMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
+    /// Operations that are erased in one turn before the next input gets its turn.
+    public static let erasedPerTurnMax: Int64 = 2_000
+
     // MARK: Waiting
 
     /// Operations of one peer that wait for what they cite.

@@ -80,7 +80,7 @@ import WorkspaceTestKit
         #expect(sent["workspace"] == acme["id"])
     }
 
-    @Test func `twins of two partitions live, the later one under a longer name`() throws {
+    @Test func `twins of two partitions live, and only ids tell one from the other`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
@@ -101,8 +101,15 @@ import WorkspaceTestKit
             #expect(short?[1].lowercased() == "plans")
             let suffix = (long?[0].dropFirst(2).prefix(6)).map(String.init) ?? "?"
             #expect(long?[1].lowercased() == "plans-\(suffix)")
+            let error = try node.refused("channel.get", ["channel": "PLANS"])
+            #expect(error.kind == .ambiguous && error.exitStatus == 5)
+            let candidates = try #require(error.details["candidates"]?.arrayValue)
+            #expect(Set(candidates.compactMap { $0["id"]?.stringValue }) == [short?[0], long?[0]])
             #expect(
-                try node.ok("channel.get", ["channel": "PLANS"]).text("id") == short?[0])
+                Set(candidates.compactMap { $0["name"]?.stringValue }) == [short?[1], long?[1]])
+            #expect(
+                try node.ok("channel.get", ["channel": .string(short?[0] ?? "")]).text("name")
+                    == short?[1])
             #expect(
                 try node.ok("channel.get", ["channel": .string(long?[1] ?? "")]).text("id")
                     == long?[0])
