@@ -88,7 +88,8 @@ extension AuthEvaluator {
             let role = records[index].grant.flatMap({ records[$0].role })
         else { return nil }
         return PlacedClaim(
-            id: claim.id, index: index, link: link, change: claim.change, author: author, role: role)
+            id: claim.id, index: index, link: link, change: claim.change, author: author, role: role
+        )
     }
 
     /// Walks the chain from the creation to its last link.

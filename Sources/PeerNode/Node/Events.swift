@@ -118,7 +118,8 @@ extension NodeCore {
         case .channelDeleted:
             return deletionData(event, workspace)
         case .messageCreated:
-            guard channel(event.document, in: workspace) != nil, let arrival = event.arrival, let document = event.document,
+            guard channel(event.document, in: workspace) != nil, let arrival = event.arrival,
+                let document = event.document,
                 let stored = try store.operations.operation(arrival),
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: document)

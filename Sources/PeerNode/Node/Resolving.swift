@@ -58,17 +58,17 @@ extension NodeCore {
     }
 
     func single<Item>(
-        _ found: [Item], _ name: String, _ what: String, names: @autoclosure () -> [String],
-        hint: String,
+        _ found: [Item], _ name: String, _ what: String, field: String? = nil,
+        names: @autoclosure () -> [String], hint: String,
         _ candidate: (Item) -> JSONValue
     ) throws(NodeError) -> Item {
         if found.count > 1 {
-            throw .ambiguous(name, candidates: found.map(candidate), field: what)
+            throw .ambiguous(name, candidates: found.map(candidate), field: field ?? what)
         }
         guard let only = found.first else {
             let similar = Similarity.nearest(to: name, in: names())
             throw .notFound(
-                what, name, field: what,
+                what, name, field: field ?? what,
                 hint: similar.map { "did you mean \(NodeError.quoted($0))?" } ?? hint)
         }
         return only

@@ -125,7 +125,9 @@ extension JSONValue {
             try plans.joon.ok("channel.transfer", .plans(["member": "Ana"]))["owner"]?["name"]
                 == "Ana")
         plans.bench.advance(1_000)
-        let roles = try plans.mina.events(since: before).compactMap { $0["data"]?["role"]?.stringValue }
+        let roles = try plans.mina.events(since: before).compactMap {
+            $0["data"]?["role"]?.stringValue
+        }
         #expect(Set(roles) == ["member", "owner"])
         #expect(try plans.joon.refused("channel.delete", .plans()).kind == .forbidden)
         #expect(try plans.joon.ok("channel.leave", .plans())["joined"] == false)

@@ -116,6 +116,23 @@ import WorkspaceTestKit
         }
         #expect(try mina.ok("channel.list").texts("name").count == 2)
         #expect(try mina.digest() == joon.digest())
+        // The owner of the later one is asked to rename it, and then each name is one channel's.
+        func hint(_ node: BenchNode) throws -> String? {
+            try node.ok("node.status")["warnings"]?.arrayValue?
+                .first { $0["kind"] == "channel.twin" }?["hint"]?.stringValue
+        }
+        let asked = try [mina, joon].filter { try hint($0) != nil }
+        #expect(asked.count == 1)
+        let own = asked[0] === mina ? first : second
+        #expect(try hint(asked[0])?.hasPrefix("wsx-node channel edit ") == true)
+        try asked[0].ok(
+            "channel.edit", ["channel": .string(try own.text("id")), "name": "ideas"])
+        bench.advance(1_000)
+        for node in [mina, joon] {
+            #expect(try node.ok("channel.get", ["channel": "ideas"]).text("id") == own.text("id"))
+            #expect(try node.ok("channel.get", ["channel": "plans"]).text("id") != own.text("id"))
+        }
+        #expect(try hint(asked[0]) == nil)
     }
 }
 
