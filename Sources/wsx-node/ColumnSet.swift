@@ -21,12 +21,17 @@ struct ColumnSet {
                 "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
                 "CHANNELS": "channels", "SELECTED": "selected",
             ])
-        case "channel.list", "channel.create", "channel.join":
+        case "channel.list", "channel.find", "channel.create", "channel.join", "channel.leave",
+            "channel.edit", "channel.add", "channel.remove":
             ColumnSet([
                 "ID": "id", "NAME": "name", "KIND": "kind", "MEMBERS": "members",
                 "UNREAD": "unread", "TOPIC": "topic",
             ])
-        case "member.list":
+        case "channel.transfer", "channel.role", "channel.archive", "channel.unarchive":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "OWNER": "owner.name", "ARCHIVED": "archived",
+            ])
+        case "member.list", "channel.members":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
             ])

@@ -46,6 +46,8 @@ struct Rendering {
                 : messages(items, lastDay: &lastDay, namesChannel: false)
         case "message.send": return sent(result)
         case "invite.create" where !isPlain: return invite(result)
+        case "channel.delete" where !isPlain:
+            return "deleted \(shown(result["id"]))  #\(shown(result["name"]))\n"
         case "node.status" where !isPlain: return status(result)
         case "node.doctor" where !isPlain: return findings(result)
         case "net.suspend", "net.resume", "net.status": return fields(result)

@@ -5,15 +5,17 @@ public import WorkspaceModel
 ///
 /// Slow, and written without a look at `AuthEvaluator`'s structure: an operation is valid if its
 /// form allows it, what it rests on is valid, and no valid revocation that it does not precede
-/// hits it. It knows the rules of the reference evaluator (PROTOCOL.md, appendix) and no others:
+/// hits it, and no stronger operation gives its devices to another. It knows the rules of the reference evaluator (PROTOCOL.md, appendix) and no others:
 /// no approval, expiry or invite policy.
 public struct AuthDefinition {
-    private let operations: [OperationID: AuthOperation]
+    let operations: [OperationID: AuthOperation]
     private let pasts: [OperationID: Set<OperationID>]
-    private var lamports: [OperationID: Int] = [:]
+    private(set) var lamports: [OperationID: Int] = [:]
     private var visiting: [OperationID]
     private var verdicts: [OperationID: Bool] = [:]
     private var open: Set<OperationID> = []
+    /// Decided in the order of writing: form depends on nothing but the past.
+    private var wellFormed: Set<OperationID> = []
 
     /// Whether a verdict was ever asked for while it was being made: the rules would be circular.
     public private(set) var foundCycle = false
@@ -26,6 +28,9 @@ public struct AuthDefinition {
         for operation in history.operations {
             let cited = operation.dependencies + (operation.previous.map { [$0] } ?? [])
             lamports[operation.id] = 1 + (cited.compactMap { lamports[$0] }.max() ?? 0)
+        }
+        for operation in history.operations where isWellFormed(operation) {
+            wellFormed.insert(operation.id)
         }
     }
 
@@ -47,13 +52,14 @@ public struct AuthDefinition {
     }
 
     private mutating func decide(_ id: OperationID) -> Bool {
-        guard let operation = operations[id], isWellFormed(operation) else { return false }
+        guard let operation = operations[id], wellFormed.contains(id) else { return false }
         guard let grant = operation.grant else { return true }
         guard isValid(grant) else { return false }
         if case .admit(let invite, _, _) = operation.action, !isValid(invite) { return false }
+        if isOutbid(operation) { return false }
         for other in visiting {
             guard let revocation = operations[other], isRevocation(revocation),
-                isWellFormed(revocation), hits(revocation, operation),
+                wellFormed.contains(other), hits(revocation, operation),
                 !past(other).contains(id), isValid(other)
             else { continue }
             return false
@@ -61,11 +67,61 @@ public struct AuthDefinition {
         return true
     }
 
+    // MARK: Devices
+
+    /// Who got these devices by an operation that carries their consent: for each device of a
+    /// create, admit or adddev its subject, by what `past` holds.
+    private func holders(of device: DeviceID, in past: Set<OperationID>) -> Set<MemberID> {
+        var holders: Set<MemberID> = []
+        for id in past where wellFormed.contains(id) {
+            if let (devices, member) = binding(id), devices.contains(device) {
+                holders.insert(member)
+            }
+        }
+        return holders
+    }
+
+    private func binding(_ id: OperationID) -> (devices: [DeviceID], member: MemberID)? {
+        switch operations[id]?.action {
+        case .create(let member, let devices)?, .admit(_, let member, let devices)?:
+            return (devices, member)
+        case .addDevices(let devices)?:
+            return subject(operations[id]?.grant).map { (devices, $0) }
+        default:
+            return nil
+        }
+    }
+
+    /// A grant lists devices that are its member's already; a binding none that is another's.
+    private func listsOwnDevices(_ operation: AuthOperation) -> Bool {
+        let past = past(operation.id)
+        if case .grant(let given) = operation.action {
+            return given.devices.allSatisfy { holders(of: $0, in: past).contains(given.member) }
+        }
+        guard let (devices, member) = binding(operation.id) else { return true }
+        return devices.allSatisfy { holders(of: $0, in: past).subtracting([member]).isEmpty }
+    }
+
+    /// Whether a stronger valid operation, which this one does not know, gives one of the same
+    /// devices to somebody else.
+    private mutating func isOutbid(_ operation: AuthOperation) -> Bool {
+        guard let (devices, member) = binding(operation.id) else { return false }
+        for other in visiting where other != operation.id {
+            guard let rival = binding(other), let author = operations[other],
+                wellFormed.contains(other), rival.member != member,
+                !Set(rival.devices).isDisjoint(with: devices), rank(author) < rank(operation),
+                isValid(other)
+            else { continue }
+            return true
+        }
+        return false
+    }
+
     // MARK: What grants say
 
-    private func past(_ id: OperationID?) -> Set<OperationID> { id.flatMap { pasts[$0] } ?? [] }
+    func past(_ id: OperationID?) -> Set<OperationID> { id.flatMap { pasts[$0] } ?? [] }
 
-    private func subject(_ grant: OperationID?) -> MemberID? {
+    func subject(_ grant: OperationID?) -> MemberID? {
         guard let operation = grant.flatMap({ operations[$0] }) else { return nil }
         switch operation.action {
         case .create(let member, _), .admit(_, let member, _): return member
@@ -83,7 +139,7 @@ public struct AuthDefinition {
         }
     }
 
-    private func role(_ grant: OperationID?) -> Int? {
+    func role(_ grant: OperationID?) -> Int? {
         guard let operation = grant.flatMap({ operations[$0] }) else { return nil }
         switch operation.action {
         case .create: return 0
@@ -102,7 +158,7 @@ public struct AuthDefinition {
     // MARK: Ranks
 
     /// The words of a rank, compared from the first to the last like the design's tuples.
-    private struct Rank: Comparable {
+    struct Rank: Comparable {
         var numbers: [Int]
         var grant: OperationID
         var tail: [Int]
@@ -126,7 +182,7 @@ public struct AuthDefinition {
             id: .zero)
     }
 
-    private func rank(_ operation: AuthOperation) -> Rank {
+    func rank(_ operation: AuthOperation) -> Rank {
         if case .create = operation.action {
             return Rank(numbers: [-1], grant: .zero, tail: [], id: .zero)
         }
@@ -143,6 +199,10 @@ public struct AuthDefinition {
     // MARK: Form
 
     private func isWellFormed(_ operation: AuthOperation) -> Bool {
+        operation.isWellBound && hasAllowedForm(operation) && listsOwnDevices(operation)
+    }
+
+    private func hasAllowedForm(_ operation: AuthOperation) -> Bool {
         if case .create = operation.action { return past(operation.id).isEmpty }
         guard let grant = operation.grant, past(operation.id).contains(grant),
             devices(grant).contains(operation.device), let role = role(grant)
@@ -163,6 +223,8 @@ public struct AuthDefinition {
                 terms(invite) != nil
             else { return false }
             return role <= 1 && deviceRank(operation) <= deviceRank(opening)
+        case .createDocument, .setDocument, .deleteDocument:
+            return role <= 2
         default:
             return true
         }

@@ -6,10 +6,14 @@ public import WorkspaceModel
 public struct AuthFuzzer {
     /// What was written so far.
     public private(set) var history = AuthHistory()
+    /// Whether the holder of a device lets others list it as theirs. Without that, what lists
+    /// somebody else's device carries no good possession signature.
+    public var sharesDevices = true
     /// Where every random choice comes from.
     public var generator: SeededGenerator
     private var replicas = [Set<OperationID>](repeating: [], count: 4)
     private var home: [DeviceID: Int] = [:]
+    private var holder: [DeviceID: MemberID] = [:]
     private var members: [MemberID: [DeviceID]] = [:]
     private var memberOrder: [MemberID] = []
     private var deviceOrder: [DeviceID] = []
@@ -62,7 +66,8 @@ public struct AuthFuzzer {
         guard let grant = held.randomElement(using: &generator) else { return }
         let action = anyAction(by: device, knowing: past)
         let written = history.write(
-            by: device, under: grant.id, knowing: past, action, with: &generator)
+            by: device, under: grant.id, knowing: past, action,
+            isWellBound: isPossessed(action, grant: grant.id), with: &generator)
         replicas[replica].insert(written.id)
     }
 
@@ -91,7 +96,22 @@ public struct AuthFuzzer {
         let listed = history.devices(of: grant)
         guard let device = device ?? listed.randomElement(using: &generator) else { return nil }
         let action = action ?? anyAction(by: device, knowing: past)
-        return history.write(by: device, under: grant.id, knowing: past, action, with: &generator)
+        return history.write(
+            by: device, under: grant.id, knowing: past, action,
+            isWellBound: isPossessed(action, grant: grant.id), with: &generator)
+    }
+
+    /// Whether every device that the action binds would sign that.
+    private func isPossessed(_ action: AuthAction, grant: OperationID) -> Bool {
+        guard !sharesDevices else { return true }
+        switch action {
+        case .admit(_, let member, let devices):
+            return devices.allSatisfy { holder[$0] == member }
+        case .addDevices(let devices):
+            return devices.allSatisfy { holder[$0] == history.subject(of: grant) }
+        default:
+            return true
+        }
     }
 
     /// A member who has not been seen before.
@@ -106,6 +126,7 @@ public struct AuthFuzzer {
     public mutating func newDevice(of member: MemberID) -> DeviceID {
         let device = DeviceID(generator.bytes(32))
         home[device] = generator.below(replicas.count)
+        holder[device] = member
         members[member, default: []].append(device)
         deviceOrder.append(device)
         return device
@@ -120,10 +141,13 @@ public struct AuthFuzzer {
         case 3..<8:
             return anyInvite(in: past).map { anyAdmission($0.id) } ?? .cutPart
         case 8..<10:
+            if generator.oneIn(4), let others = deviceOrder.randomElement(using: &generator) {
+                return .addDevices([others])
+            }
             let own = memberOrder.first { members[$0]?.contains(device) == true }
             return .addDevices([newDevice(of: own ?? newMember())])
         case 10..<14:
-            return anyRoleGrant()
+            return anyRoleGrant(knowing: past)
         case 14..<16:
             return .remove(member: anyMember())
         case 16:
@@ -139,14 +163,20 @@ public struct AuthFuzzer {
 
     private mutating func anyAdmission(_ invite: OperationID) -> AuthAction {
         let member = generator.oneIn(4) ? anyMember() : newMember()
-        let known = members[member] ?? []
+        var known = members[member] ?? []
+        if generator.oneIn(8), let others = deviceOrder.randomElement(using: &generator) {
+            known.append(others)
+        }
         let devices = known.isEmpty || generator.oneIn(3) ? [newDevice(of: member)] : known
         return .admit(invite: invite, member: member, devices: devices)
     }
 
-    private mutating func anyRoleGrant() -> AuthAction {
+    private mutating func anyRoleGrant(knowing past: Set<OperationID>) -> AuthAction {
         let member = anyMember()
-        var devices = (members[member] ?? []).shuffled(using: &generator)
+        var devices = history.devices(of: member, in: past).shuffled(using: &generator)
+        if generator.oneIn(8), let others = deviceOrder.randomElement(using: &generator) {
+            devices.append(others)
+        }
         if devices.count > 1, generator.oneIn(3) { devices.removeLast() }
         return .grant(
             RoleGrant(

@@ -97,6 +97,28 @@ extension AuthHistory {
         }
     }
 
+    /// Whom a grant serves; `nil` for other operations.
+    public func subject(of id: OperationID?) -> MemberID? {
+        guard let operation = id.flatMap({ self[$0] }) else { return nil }
+        switch operation.action {
+        case .create(let member, _), .admit(_, let member, _): return member
+        case .grant(let given): return given.member
+        case .addDevices: return subject(of: operation.grant)
+        default: return nil
+        }
+    }
+
+    /// The devices that operations in `past` make `member`'s, in the order of writing.
+    public func devices(of member: MemberID, in past: Set<OperationID>) -> [DeviceID] {
+        var found: [DeviceID] = []
+        for operation in operations where past.contains(operation.id) {
+            if case .grant = operation.action { continue }
+            guard subject(of: operation.id) == member else { continue }
+            found += devices(of: operation).filter { !found.contains($0) }
+        }
+        return found
+    }
+
     /// The grants within `past` that list `device`.
     public func grants(of device: DeviceID, in past: Set<OperationID>) -> [AuthOperation] {
         operations.filter { past.contains($0.id) && devices(of: $0).contains(device) }

@@ -34,6 +34,9 @@ public struct AuthEvaluator: Sendable {
     var exposed: [AuthTarget: [Int]] = [:]
     /// Grants by the devices that may use them.
     var grantsOfDevice: [DeviceID: [Int]] = [:]
+    /// Operations that bind a device to a member, by both; without faulty ones, since only they
+    /// carry a good possession signature.
+    var bindings: [DeviceID: [MemberID: [Int]]] = [:]
     /// Admissions by invite, faulty ones too: the past is counted as it is.
     var admissions: [Int: [Int]] = [:]
     /// Requests by invite, without faulty ones.

@@ -157,6 +157,14 @@ extension AuthAction {
         }
     }
 
+    /// The devices that the operation makes its subject's, each with a possession signature.
+    var boundDevices: [DeviceID]? {
+        switch self {
+        case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+        default: nil
+        }
+    }
+
     /// Whether it can take validity from other operations.
     var isRevocation: Bool {
         switch self {

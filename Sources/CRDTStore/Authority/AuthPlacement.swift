@@ -134,6 +134,11 @@ extension AuthEvaluator {
         for device in Set(record.operation.action.grantedDevices ?? []) {
             grantsOfDevice[device, default: []].append(index)
         }
+        if let devices = record.operation.action.boundDevices, let member = record.subject {
+            for device in Set(devices) {
+                bindings[device, default: [:]][member, default: []].append(index)
+            }
+        }
         registerContentRules(index)
     }
 

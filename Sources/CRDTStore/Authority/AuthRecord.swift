@@ -54,6 +54,10 @@ struct AuthRecord: Sendable {
 public enum AuthFault: Hashable, Sendable {
     /// A possession signature, a proof or a member id in it is wrong.
     case notBound
+    /// A grant lists a device that nothing in its past binds to its member.
+    case foreignDevice
+    /// It binds a device that its past binds to another member.
+    case deviceTaken
     /// A root that cites something.
     case rootCites
     /// The cited grant is not in its past, is no grant, or does not list the device.
@@ -88,7 +92,8 @@ public enum AuthVerdict: Hashable, Sendable {
     case faulty(AuthFault)
     /// The grant, invite or policy it rests on is not valid.
     case unsupported(by: OperationID)
-    /// The strongest valid revocation that reaches it.
+    /// The strongest valid revocation that reaches it, or the stronger of two operations that
+    /// bind one device to different members.
     case revoked(by: OperationID)
 }
 

@@ -11,6 +11,8 @@ enum AuthTarget: Hashable {
     case invite(Int)
     /// Operations under one grant.
     case grant(Int)
+    /// Operations that make a device somebody's.
+    case binding(DeviceID)
 }
 
 /// The side of an operation that revocations look at. Content has one too: it is weaker than
@@ -25,12 +27,15 @@ struct AuthExposure {
     var inviter: MemberID?
     /// Whether it gives up the grant it is written under: a transfer does not void another one.
     var isTransfer = false
+    /// The devices it makes its subject's, and who that is.
+    var bound: [DeviceID] = []
+    var subject: MemberID?
 
     var targets: [AuthTarget] {
         var targets: [AuthTarget] = [.member(author), .device(device), .grant(grant)]
         if let invite { targets.append(.invite(invite)) }
         if let inviter, inviter != author { targets.append(.member(inviter)) }
-        return targets
+        return targets + bound.map(AuthTarget.binding)
     }
 }
 
@@ -41,6 +46,8 @@ extension AuthEvaluator {
         guard let grant = record.grant, let author = record.author else { return nil }
         var exposure = AuthExposure(
             rank: record.rank, grant: grant, author: author, device: record.operation.device)
+        exposure.bound = record.operation.action.boundDevices ?? []
+        exposure.subject = record.subject
         switch record.operation.action {
         case .admit:
             exposure.invite = record.reference
@@ -69,6 +76,8 @@ extension AuthEvaluator {
             let replaced: [AuthTarget] = grant.replaces ? [.member(grant.member)] : []
             let dropped = grant.dropsOwn ? record.grant.map { [AuthTarget.grant($0)] } : nil
             return replaced + (dropped ?? [])
+        case .create, .admit, .addDevices:
+            return (record.operation.action.boundDevices ?? []).map(AuthTarget.binding)
         default:
             return []
         }
@@ -84,9 +93,16 @@ extension AuthEvaluator {
     ///
     /// A grant that was given knowing the revocation is a re-admission and exempt; but somebody
     /// removed does not come back through an invite that was his own.
+    ///
+    /// Of two operations that bind one device to different members the stronger counts, like a
+    /// revocation of the other. They are concurrent: knowing one, the other is faulty.
     func hits(_ index: Int, _ target: AuthExposure) -> Bool {
         let revocation = records[index]
         guard revocation.rank < target.rank else { return false }
+        if let devices = revocation.operation.action.boundDevices {
+            return revocation.subject != target.subject
+                && target.bound.contains { devices.contains($0) }
+        }
         if case .revokeInvite = revocation.operation.action {
             return target.invite != nil && target.invite == revocation.reference
         }

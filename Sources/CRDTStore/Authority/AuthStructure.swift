@@ -10,16 +10,18 @@ extension AuthEvaluator {
         }
         guard let role = record.grant.flatMap({ records[$0].role }) else { return .noGrant }
         switch record.operation.action {
-        case .create, .addDevices, .removeDevice, .leave, .cutPart:
+        case .addDevices(let devices):
+            return bindingFault(record, devices)
+        case .create, .removeDevice, .leave, .cutPart:
             return nil
         case .invite(let terms):
             return inviteFault(record, role, terms)
         case .request(_, let member, let devices):
             return requestFault(record, role, member, devices)
         case .admit(_, let member, let devices):
-            return admitFault(record, role, member, devices)
+            return admitFault(record, role, member, devices) ?? bindingFault(record, devices)
         case .grant(let grant):
-            return grantFault(record, role, grant)
+            return grantFault(record, role, grant) ?? foreignDeviceFault(record, grant)
         case .remove(let member):
             guard role <= .admin else { return .roleTooWeak }
             return member == record.author ? .ownSubject : nil
@@ -128,6 +130,31 @@ extension AuthEvaluator {
         guard role <= .admin else { return .roleTooWeak }
         guard grant.member != record.author else { return .ownSubject }
         return grant.role > role || (role == .owner && grant.role == .owner) ? nil : .roleTooStrong
+    }
+
+    /// A grant serves the member's own devices: those that its past binds to the member.
+    private func foreignDeviceFault(_ record: AuthRecord, _ grant: RoleGrant) -> AuthFault? {
+        for device in grant.devices where !isBound(device, to: grant.member, before: record) {
+            return .foreignDevice
+        }
+        return nil
+    }
+
+    /// No device is bound to two members. Whoever knows of one binding cannot write another.
+    private func bindingFault(_ record: AuthRecord, _ devices: [DeviceID]) -> AuthFault? {
+        for device in devices {
+            for member in (bindings[device] ?? [:]).keys
+            where member != record.subject && isBound(device, to: member, before: record) {
+                return .deviceTaken
+            }
+        }
+        return nil
+    }
+
+    private func isBound(
+        _ device: DeviceID, to member: MemberID, before record: AuthRecord
+    ) -> Bool {
+        (bindings[device]?[member] ?? []).contains { record.knows(records[$0]) }
     }
 
     private func revokeInviteFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {

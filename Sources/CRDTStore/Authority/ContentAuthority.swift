@@ -102,7 +102,7 @@ extension AuthEvaluator {
             guard let widened = records[own].reference else { return [] }
             index = widened
         }
-        guard !targets(ofRevocation: index).isEmpty else { return [] }
+        guard records[index].operation.action.isRevocation else { return [] }
         var reached: Set<OperationID> = []
         for record in records where record.role != nil && record.fault == nil {
             guard let grant = indices[record.operation.id] else { continue }

@@ -108,15 +108,16 @@ public final class PeerStore {
         return devices.sorted()
     }
 
+    /// Forgets who holds a branch that is not stored any more: its number may be given again.
+    public func forget(branch: Int64) {
+        held[branch] = nil
+        unwritten = unwritten.filter { $0.branch != branch }
+    }
+
     /// Whether there are receipts that no COMMIT has taken along yet.
     public var hasUnwrittenReceipts: Bool { !unwritten.isEmpty }
 
     /// Writes receipts, where a transaction is open anyway; called right before COMMIT.
-    /// Forgets who holds a branch that is not stored any more.
-    public func forget(branch: Int64) {
-        held[branch] = nil
-    }
-
     func flush() throws(StorageError) {
         guard !unwritten.isEmpty else { return }
         let statement = try connection.statement("INSERT OR REPLACE INTO held VALUES(?, ?, ?)")

@@ -260,6 +260,13 @@ extension ViewStore {
         ).integer(.integer(document), .blob(member.bytes)) == 1
     }
 
+    /// Forgets everything of one channel.
+    public func clear(_ document: Int64) throws(StorageError) {
+        for table in ["message", "subscription"] {
+            try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
+        }
+    }
+
     /// Forgets everything of the view, to fold it anew.
     public func clear() throws(StorageError) {
         try connection.execute("DELETE FROM message")

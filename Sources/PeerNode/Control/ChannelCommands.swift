@@ -2,7 +2,10 @@ import WorkspaceModel
 
 extension Command {
     /// Making, finding and joining channels.
-    static let channelCommands = [channelList, channelCreate, channelGet, channelJoin]
+    static let channelCommands = [
+        channelList, channelFind, channelCreate, channelGet, channelJoin, channelLeave,
+        channelMembers, channelAdd, channelRemove,
+    ]
 
     private static let channelList = {
         let scope = Parameter.choice(
@@ -18,6 +21,21 @@ extension Command {
                 .reply(
                     try context.node.channels(
                         all: given[scope] == "all", PageRequest(given), context.scope(given)))
+            })
+    }()
+
+    private static let channelFind = {
+        let text = Parameter.text("text", "Part of a name, topic or description.", bytes: 1...256)
+        return Command(
+            "channel.find",
+            line: CommandLineForm("channel find", ["text"], examples: ["channel find plan"]),
+            "Find channels, also those one is not in.",
+            parameters: [text.definition, limit.definition, cursor.definition],
+            result: "list of channel", example: ["text": "plan"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.findChannels(
+                        given[text], PageRequest(given), context.scope(given)))
             })
     }()
 
@@ -65,5 +83,61 @@ extension Command {
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.joinChannel(given[channel], context.scope(given)))
+        })
+
+    // MARK: People
+
+    private static let people = Parameter<[MemberReference]>.list(
+        of: Parameter.member("members", "Who."), count: 1...100)
+
+    private static let channelLeave = Command(
+        "channel.leave",
+        line: CommandLineForm("channel leave", ["channel"], examples: ["channel leave plans"]),
+        "Leave a channel. The default one, and one that one owns, cannot be left.",
+        parameters: [channel.definition], result: "channel",
+        failures: [.notFound, .ambiguous, .defaultChannel, .transferFirst, .forbidden],
+        example: ["channel": "plans"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.leaveChannel(given[channel], context.scope(given)))
+        })
+
+    private static let channelMembers = Command(
+        "channel.members",
+        line: CommandLineForm("channel members", ["channel"], examples: ["channel members plans"]),
+        "List who is in a channel, with their roles in it.",
+        parameters: [channel.definition, limit.definition, cursor.definition],
+        result: "list of member", failures: [.notFound, .ambiguous],
+        example: ["channel": "plans"],
+        run: { (context, given) throws(NodeError) in
+            .reply(
+                try context.node.channelMembers(
+                    given[channel], PageRequest(given), context.scope(given)))
+        })
+
+    private static let channelAdd = Command(
+        "channel.add",
+        line: CommandLineForm(
+            "channel add", ["channel", "members"], examples: ["channel add plans @Mina @Joon"]),
+        "Add people of the workspace to a channel. In a public one it gives no right.",
+        parameters: [channel.definition, people.definition], result: "channel",
+        failures: [.notFound, .ambiguous, .forbidden, .archived],
+        example: ["channel": "plans", "members": ["@Mina"]],
+        run: { (context, given) throws(NodeError) in
+            .reply(
+                try context.node.addToChannel(given[people], given[channel], context.scope(given)))
+        })
+
+    private static let channelRemove = Command(
+        "channel.remove",
+        line: CommandLineForm(
+            "channel remove", ["channel", "members"], examples: ["channel remove plans @Mina"]),
+        "Remove people from a channel. In a public one they may read on and come back.",
+        parameters: [channel.definition, people.definition], result: "channel",
+        failures: [.notFound, .ambiguous, .forbidden, .defaultChannel, .transferFirst],
+        example: ["channel": "plans", "members": ["@Mina"]],
+        run: { (context, given) throws(NodeError) in
+            .reply(
+                try context.node.removeFromChannel(
+                    given[people], given[channel], context.scope(given)))
         })
 }

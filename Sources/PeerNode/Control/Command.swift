@@ -112,7 +112,7 @@ extension Command {
         Group(title: "identity", commands: identityCommands),
         Group(title: "workspace", commands: workspaceCommands),
         Group(title: "invites and members", commands: inviteCommands),
-        Group(title: "channels", commands: channelCommands),
+        Group(title: "channels", commands: channelCommands + channelChangeCommands),
         Group(title: "sync and network", commands: networkCommands),
         Group(title: "automation", commands: eventCommands + rpcCommands),
         Group(title: "settings and help", commands: settingCommands),

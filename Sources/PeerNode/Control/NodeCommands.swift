@@ -65,6 +65,42 @@ public protocol NodeCommands: AnyObject {
     func joinChannel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
         -> ChannelObject
 
+    /// The channels whose name, topic or description contains `text`.
+    func findChannels(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+    /// The people in a channel, each with the role in it.
+    func channelMembers(
+        _ channel: ChannelReference, _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<MemberObject>
+    /// Changes name, topic or description.
+    func editChannel(_ edit: ChannelEdit, _ scope: CallScope) throws(NodeError) -> ChannelObject
+    /// Closes a channel for writing, or opens it again.
+    func setArchived(_ isArchived: Bool, _ channel: ChannelReference, _ scope: CallScope)
+        throws(NodeError) -> ChannelObject
+    /// Gives a channel to somebody else.
+    func transferChannel(
+        _ channel: ChannelReference, to member: MemberReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Makes somebody `admin` or `member` of a channel.
+    func setChannelRole(
+        _ role: String, of member: MemberReference, in channel: ChannelReference,
+        _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Deletes a channel for everybody. Answers with what it was.
+    func deleteChannel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    /// Has people follow a channel.
+    func addToChannel(
+        _ members: [MemberReference], _ channel: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Has people no longer follow a channel.
+    func removeFromChannel(
+        _ members: [MemberReference], _ channel: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Leaves a channel. Its owner cannot.
+    func leaveChannel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+
     // MARK: Messages
 
     /// Posts a message.
@@ -151,6 +187,18 @@ public struct ChannelDraft: Sendable {
     public let topic: String?
     /// Whether only those who were added see it.
     public let isPrivate: Bool
+}
+
+/// New texts of a channel; at least one is given.
+public struct ChannelEdit: Sendable {
+    /// Which.
+    public let channel: ChannelReference
+    /// 1 to `Limits.nameBytesMax` bytes; `nil` keeps it.
+    public let name: String?
+    /// Empty clears it, `nil` keeps it.
+    public let topic: String?
+    /// Empty clears it, `nil` keeps it.
+    public let description: String?
 }
 
 /// What a new message is made of.

@@ -9,17 +9,18 @@ extension NodeCore {
     func nextTimestamp() throws(StorageError) -> HybridTimestamp {
         if clock.lead(overWallMilliseconds: time.wall) > Limits.clockLeadMillisecondsMax {
             try renewIncarnation()
+            effects.append(.log(.warning, "clock.stepped_back"))
             clock = HybridClock()
         }
         return clock.next(wallMilliseconds: time.wall)
     }
 
-    private func renewIncarnation() throws(StorageError) {
+    /// Gives every log of this device a new beginning.
+    func renewIncarnation() throws(StorageError) {
         guard let home else { return }
         try write()
         storeIdentity?.incarnation = UInt32(truncatingIfNeeded: environment.random.number())
         try storeIdentity?.write(to: store.registry, home: home, using: environment.random)
-        effects.append(.log(.warning, "clock.stepped_back"))
     }
 
     // MARK: Authority

@@ -25,7 +25,7 @@ extension NodeCore {
         let opened = try openKeys(of: payload, in: workspace)
         try settle(change, in: workspace)
         try keep(operation.id, branch, in: workspace, change)
-        try foldDocuments(after: payload, operation.id, in: workspace, from: source)
+        try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         try foldOpened(by: opened, in: workspace, from: source)
         if workspace.evaluator.isValid(operation.id) {
             try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
@@ -59,6 +59,7 @@ extension NodeCore {
     ) -> AuthChange {
         workspace.authority[id] = record
         workspace.authorityOrder.append(id)
+        note(record.payload, id, in: workspace)
         let isBound = Binding.isGood(
             record.payload, under: record.grant, in: workspace, isRoot: record.isRoot)
         let operation = AuthOperation(
@@ -236,7 +237,7 @@ extension NodeCore {
 
     /// Makes what follows from the whole authority document, after all of it was entered.
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
-        refreshChannels(of: workspace)
+        try refreshChannels(of: workspace)
         try loadProfiles(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
@@ -260,25 +261,54 @@ extension NodeCore {
         }
     }
 
-    func foldDocuments(
-        after payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace,
-        from source: OperationSource
-    ) throws(StorageError) {
+    /// Gives the document that an authority operation makes its place in the store.
+    ///
+    /// - Returns: whether it had one already, because its content came first.
+    @discardableResult
+    func enterDocument(
+        of payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let number = workspace.number
         switch payload {
         case .createDocument:
             let document = DocumentID(sameBytesAs: id)
-            let isKnown = store.operations.document(document, in: workspace.number) != nil
-            try store.operations.enter(document, workspace: workspace.number, kind: .channel)
-            refreshChannels(of: workspace)
-            // Content that came before the channel was known shows from now on.
-            if isKnown { try refold(document, in: workspace, from: source) }
-        case .setDocument, .deleteDocument:
-            refreshChannels(of: workspace)
+            let isKnown = store.operations.document(document, in: number) != nil
+            try store.operations.enter(document, workspace: number, kind: .channel)
+            return isKnown
         case .create:
             try store.operations.enter(
-                workspace.profileDocument, workspace: workspace.number, kind: .profile)
-        default: break
+                workspace.profileDocument, workspace: number, kind: .profile)
+            return false
+        default:
+            return false
         }
+    }
+
+    private func foldDocuments(
+        after payload: AuthorityPayload, _ appended: OperationStore.Appended,
+        _ change: AuthChange, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        let id = appended.operation.id
+        let cause = ChannelCause(arrival: appended.arrival, isBackfill: source.isBackfill)
+        // Whatever else changed its verdict may bear on any channel.
+        let isAlone = change.becameInvalid.isEmpty && change.becameValid == [id]
+        let isKnown = try enterDocument(of: payload, id, in: workspace)
+        switch payload {
+        case .createDocument:
+            let document = DocumentID(sameBytesAs: id)
+            try refreshChannels(of: workspace, only: [document], because: cause)
+            // Content that came before the channel was known shows from now on.
+            if isKnown { try refold(document, in: workspace, from: source) }
+            if isAlone { return }
+        case .setDocument(let settings) where isAlone:
+            return try refreshChannels(of: workspace, only: [settings.document], because: cause)
+        case .deleteDocument(let document, _) where isAlone:
+            return try refreshChannels(of: workspace, only: [document], because: cause)
+        default:
+            break
+        }
+        guard !isAlone, !change.isEmpty else { return }
+        try refreshChannels(of: workspace, because: cause)
     }
 }
 

@@ -1,93 +1,163 @@
 import CRDTStore
 import WorkspaceModel
 
+/// The operation because of which channels are looked at again, for the events that follow.
+struct ChannelCause {
+    let arrival: Int64
+    let isBackfill: Bool
+}
+
 /// The public channels of a workspace, from its valid authority operations: a pure fold.
-enum ChannelFolding {
-    /// Every channel, with the fields of the docset that wins for each of them: of those that
-    /// name a field, the one with the largest (lam, rank, id).
-    static func channels(
-        of workspace: Workspace, numbers: OperationStore
-    ) -> [DocumentID: Workspace.Channel] {
-        var channels: [DocumentID: Workspace.Channel] = [:]
-        for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
-            guard case .createDocument(1, _)? = workspace.authority[id]?.payload,
-                let channel = created(id, in: workspace, numbers: numbers)
-            else { continue }
-            channels[channel.id] = channel
-        }
-        for (setting, settings) in settings(of: workspace) {
-            guard channels[settings.document] != nil else { continue }
-            apply(settings, of: setting, to: &channels[settings.document], in: workspace)
-        }
-        let first = channels.values.min {
-            ($0.rank.lamport, $0.rank.id) < ($1.rank.lamport, $1.rank.id)
-        }
-        if let first { channels[first.id]?.isDefault = true }
-        return channels
-    }
-
-    private static func created(
-        _ id: OperationID, in workspace: Workspace, numbers: OperationStore
-    ) -> Workspace.Channel? {
-        let document = DocumentID(sameBytesAs: id)
-        guard let record = workspace.authority[id],
-            let row = numbers.document(document, in: workspace.number),
-            let lamport = workspace.evaluator.lamport(of: id)
-        else { return nil }
-        return Workspace.Channel(
-            id: document, number: row.number,
-            creator: workspace.evaluator.subject(ofGrant: record.grant),
-            createdAt: record.timestamp.milliseconds, rank: (lamport, id))
-    }
-
-    /// The settings that count, weakest claim first, so that later ones overwrite.
-    private static func settings(
-        of workspace: Workspace
-    ) -> [(OperationID, AuthorityPayload.DocumentSettings)] {
-        var found: [(claim: Claim, settings: AuthorityPayload.DocumentSettings)] = []
-        for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
-            guard let record = workspace.authority[id],
-                case .setDocument(let settings) = record.payload,
-                let lamport = workspace.evaluator.lamport(of: id),
-                let rank = workspace.evaluator.rank(ofGrant: record.grant),
-                maySet(settings.document, by: record.grant, in: workspace)
-            else { continue }
-            found.append((Claim(lamport: lamport, rank: rank, id: id), settings))
-        }
-        return found.sorted { $0.claim < $1.claim }.map { ($0.claim.id, $0.settings) }
-    }
-
-    private struct Claim: Comparable {
-        let lamport: UInt64
-        let rank: GrantRank
-        let id: OperationID
-
-        static func < (left: Self, right: Self) -> Bool {
-            (left.lamport, left.rank, left.id) < (right.lamport, right.rank, right.id)
+extension NodeCore {
+    /// Keeps in mind what an authority operation says about a channel, valid or not.
+    func note(_ payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace) {
+        switch payload {
+        case .createDocument(1, _):
+            workspace.channelCreations.append(id)
+        case .setDocument(let settings):
+            workspace.channelClaims[settings.document, default: []].append(
+                ChannelClaim(id: id, link: settings.replaces, change: settings.change))
+        case .deleteDocument(let document, let link):
+            workspace.channelClaims[document, default: []].append(
+                ChannelClaim(id: id, link: link, change: nil))
+        default:
+            break
         }
     }
 
-    /// The channel's creator and the workspace's admins may change it.
-    private static func maySet(
-        _ document: DocumentID, by grant: OperationID, in workspace: Workspace
-    ) -> Bool {
-        guard let role = workspace.evaluator.role(ofGrant: grant) else { return false }
-        if role <= .admin { return true }
-        let creation = workspace.authority[OperationID(sameBytesAs: document)]
-        guard let creation else { return false }
-        return workspace.evaluator.subject(ofGrant: creation.grant)
-            == workspace.evaluator.subject(ofGrant: grant)
+    /// Judges channels anew and tells what changed.
+    ///
+    /// - Parameters:
+    ///   - documents: those that may have changed; `nil` for all.
+    ///   - cause: without one nothing is told.
+    func refreshChannels(
+        of workspace: Workspace, only documents: [DocumentID]? = nil,
+        because cause: ChannelCause? = nil
+    ) throws(StorageError) {
+        var touched = documents ?? workspace.channelCreations.map { DocumentID(sameBytesAs: $0) }
+        let first = workspace.evaluator.defaultChannel(among: workspace.channelCreations)
+        if first != workspace.defaultChannel {
+            touched += [first, workspace.defaultChannel].compactMap { $0 }
+            workspace.defaultChannel = first
+        }
+        for document in touched {
+            let before = workspace.channels[document]
+            let wasDeleted = workspace.deletedChannels[document] != nil
+            let (channel, deleted) = try judge(document, in: workspace)
+            workspace.channels[document] = channel
+            workspace.deletedChannels[document] = deleted
+            if wasDeleted != (deleted != nil) { compareAnew(document, in: workspace) }
+            guard let cause else { continue }
+            if let deleted {
+                guard !wasDeleted else { continue }
+                try record(
+                    .channelDeleted, workspace: workspace, document: deleted.number,
+                    arrival: cause.arrival, extra: deleted.author?.bytes,
+                    isBackfill: cause.isBackfill)
+            } else if let channel {
+                try tell(channel, before, wasDeleted: wasDeleted, in: workspace, cause)
+            }
+        }
     }
 
-    private static func apply(
-        _ settings: AuthorityPayload.DocumentSettings, of id: OperationID,
-        to channel: inout Workspace.Channel?, in workspace: Workspace
+    /// Digests leave a deleted channel out, and peers hear of one that came back.
+    private func compareAnew(_ document: DocumentID, in workspace: Workspace) {
+        workspace.staleDocuments.insert(document)
+        for branch in store.operations.branches(in: document, of: workspace.number) {
+            moved[workspace.number, default: []].insert(branch.number)
+        }
+    }
+
+    private func judge(
+        _ document: DocumentID, in workspace: Workspace
+    ) throws(StorageError) -> (Workspace.Channel?, Workspace.DeletedChannel?) {
+        let id = OperationID(sameBytesAs: document)
+        let isDefault = document == workspace.defaultChannel
+        guard let record = workspace.authority[id], case .createDocument(1, _) = record.payload,
+            let number = store.operations.document(document, in: workspace.number)?.number,
+            let lamport = workspace.evaluator.lamport(of: id),
+            let ruling = workspace.evaluator.ruling(
+                on: document, claims: workspace.channelClaims[document] ?? [],
+                isDefault: isDefault)
+        else { return (nil, nil) }
+        if let deletion = ruling.deletion, let deleting = workspace.authority[deletion] {
+            let seen = try store.operations.operation(deleting.arrival)?.seen ?? 0
+            return (
+                nil,
+                Workspace.DeletedChannel(
+                    number: number, author: workspace.evaluator.subject(ofGrant: deleting.grant),
+                    seen: UInt64(max(seen, 0)))
+            )
+        }
+        var channel = Workspace.Channel(
+            id: document, number: number, createdAt: record.timestamp.milliseconds,
+            rank: (lamport, id), ruling: ruling, isDefault: isDefault)
+        for setting in ruling.counting { apply(setting, to: &channel, in: workspace) }
+        return (channel, nil)
+    }
+
+    private func apply(
+        _ id: OperationID, to channel: inout Workspace.Channel, in workspace: Workspace
     ) {
-        if let name = workspace.name(settings.name, key: 5, of: id) { channel?.name = name }
-        if let topic = workspace.name(settings.topic, key: 6, of: id) { channel?.topic = topic }
-        if let text = workspace.name(settings.description, key: 7, of: id) {
-            channel?.description = text
+        guard case .setDocument(let settings)? = workspace.authority[id]?.payload else { return }
+        if let name = workspace.name(settings.name, key: 5, of: id),
+            (try? CheckedName.checkWire(name)) != nil
+        {
+            channel.name = name
         }
-        if let archived = settings.archived { channel?.isArchived = archived }
+        if let topic = workspace.name(settings.topic, key: 6, of: id) {
+            channel.topic = topic.isEmpty ? nil : topic
+        }
+        if let text = workspace.name(settings.description, key: 7, of: id) {
+            channel.description = text.isEmpty ? nil : text
+        }
+    }
+
+    // MARK: Events
+
+    private func tell(
+        _ channel: Workspace.Channel, _ before: Workspace.Channel?, wasDeleted: Bool,
+        in workspace: Workspace, _ cause: ChannelCause
+    ) throws(StorageError) {
+        for type in Self.changes(of: channel, since: before, wasDeleted: wasDeleted) {
+            try record(
+                type, workspace: workspace, document: channel.number, arrival: cause.arrival,
+                isBackfill: cause.isBackfill)
+        }
+        guard let before, before.ruling.chain != channel.ruling.chain else { return }
+        let people = [before, channel].flatMap { [$0.ruling.owner] + $0.ruling.admins }
+        for member in Set(people).sorted()
+        where before.role(of: member) != channel.role(of: member) {
+            let role = UInt8(channel.role(of: member).rawValue)
+            try record(
+                .channelRoleChanged, workspace: workspace, document: channel.number,
+                arrival: cause.arrival, extra: member.bytes + [role],
+                isBackfill: cause.isBackfill)
+        }
+    }
+
+    private static func changes(
+        of channel: Workspace.Channel, since before: Workspace.Channel?, wasDeleted: Bool
+    ) -> [EventType] {
+        guard let before else { return wasDeleted ? [.channelEdited] : [.channelCreated] }
+        var changes: [EventType] = []
+        // The first settings of a channel are part of its creation.
+        let isEdited =
+            before.name != channel.name || before.topic != channel.topic
+            || before.description != channel.description
+        if isEdited, before.name != nil { changes.append(.channelEdited) }
+        if before.ruling.isArchived != channel.ruling.isArchived {
+            changes.append(channel.ruling.isArchived ? .channelArchived : .channelUnarchived)
+        }
+        return changes
+    }
+}
+
+extension AuthorityPayload.DocumentSettings {
+    /// What the settings change, as far as authority goes.
+    fileprivate var change: ChannelChange {
+        ChannelChange(
+            owner: owner, admins: roles.map { $0.filter { $0.role <= .admin }.map(\.member) },
+            archived: archived, history: history)
     }
 }

@@ -7,7 +7,8 @@ struct ChannelIndex {
     /// Every channel, the oldest first.
     let all: [Workspace.Channel]
     /// The names under which they are shown, in the same order. Of two with one name the later one
-    /// gets a suffix, and so does one whose name cannot be read yet.
+    /// gets a suffix, and so does one whose name cannot be read yet. The default channel keeps its
+    /// name even where another is older.
     let names: [String]
     private let byKey: [String: [Int]]
     private let byNumber: [Int64: Int]
@@ -22,10 +23,16 @@ struct ChannelIndex {
         var byNumber: [Int64: Int] = [:]
         var byID: [String: Int] = [:]
         var taken: Set<String> = []
+        let first = all.first { $0.isDefault }
+        let reserved = first?.name.flatMap { NameFolding.key(of: $0) }
         for (index, channel) in all.enumerated() {
-            let name = Self.shownName(of: channel, besides: &taken)
+            let name = Self.shownName(
+                of: channel, besides: &taken, reserved: channel.isDefault ? nil : reserved)
             names.append(name)
-            if let key = NameFolding.key(of: name) { byKey[key, default: []].append(index) }
+            let own = channel.name.flatMap { NameFolding.key(of: $0) }
+            for key in Set([own, NameFolding.key(of: name)].compactMap { $0 }) {
+                byKey[key, default: []].append(index)
+            }
             byNumber[channel.number] = index
             byID[PublicID.channel(channel.id)] = index
         }
@@ -36,18 +43,22 @@ struct ChannelIndex {
     }
 
     private static func shownName(
-        of channel: Workspace.Channel, besides taken: inout Set<String>
+        of channel: Workspace.Channel, besides taken: inout Set<String>, reserved: String?
     ) -> String {
         let suffix = String(PublicID.channel(channel.id).dropFirst(2).prefix(6))
         guard let name = channel.name else { return "c_" + suffix }
         // A name too long to compare is nobody's twin.
-        guard let key = NameFolding.key(of: name), !taken.insert(key).inserted else { return name }
+        guard let key = NameFolding.key(of: name) else { return name }
+        if key != reserved, taken.insert(key).inserted { return name }
         return "\(name)-\(suffix)"
     }
 
-    /// The channels shown under a name like this one.
+    /// The channels that are called, or shown as, something like this. Twins are all there, so
+    /// that nothing goes to one of them by chance; only the default channel's name is its own.
     func matching(_ name: String) -> [Int] {
-        NameFolding.key(of: name).flatMap { byKey[$0] } ?? []
+        let found = NameFolding.key(of: name).flatMap { byKey[$0] } ?? []
+        let own = found.filter { all[$0].isDefault }
+        return own.isEmpty ? found : own
     }
 
     /// The channel with this short number.

@@ -7,11 +7,7 @@ extension NodeCore {
         if let made = try replay(scope) { return try replayedMessage(made) }
         let workspace: Workspace = try workspace(scope)
         let channel = try channel(draft.channel, in: workspace)
-        guard !channel.isArchived else {
-            throw NodeError(
-                .archived, "the channel is archived", hint: "wsx-node channel list",
-                reason: "channel.archived")
-        }
+        try refuseArchived(channel, in: workspace)
         let thread = try draft.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: channel)
         }

@@ -56,6 +56,7 @@ extension NodeCore: NodeCommands {
                     message: "\(store.operations.damagedCount) stored operations are damaged; "
                         + "peers are asked for them", hint: "wsx-node doctor"))
         }
+        warnings += twinWarnings
         if environment.files.freeBytes < 64 * 1024 * 1024 {
             warnings.append(
                 .init(

@@ -146,9 +146,11 @@ extension NodeCore {
     ) throws(NodeError) -> Made<ChannelObject> {
         if let made = try replay(scope) {
             guard let id = DocumentID(untrusted: made),
-                let workspace = workspaces.values.first(where: { $0.channels[id] != nil }),
-                let known = workspace.channels[id]
+                let workspace = workspaces.values.first(where: {
+                    $0.channels[id] != nil || $0.deletedChannels[id] != nil
+                })
             else { throw .internalFailure(reason: "replay") }
+            let known = try channel(.id(PublicID.channel(id)), in: workspace)
             return Made(
                 try stored { () throws(StorageError) in try object(of: known, in: workspace) },
                 isReplayed: true)
@@ -173,9 +175,13 @@ extension NodeCore {
             try stored { () throws(StorageError) in try object(of: channel, in: workspace) })
     }
 
-    private func refuseTwin(_ name: String, in workspace: Workspace) throws(NodeError) {
+    /// - Parameter except: the channel that gets the name, if there is one already.
+    func refuseTwin(
+        _ name: String, except: DocumentID? = nil, in workspace: Workspace
+    ) throws(NodeError) {
         let isTaken = workspace.channels.values.contains { channel in
-            channel.name.map { NameFolding.matches($0, name) } == true
+            channel.id != except
+                && channel.name.map { NameFolding.matches($0, name) } == true
         }
         guard isTaken else { return }
         throw NodeError(

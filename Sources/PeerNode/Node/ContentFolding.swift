@@ -75,7 +75,7 @@ extension NodeCore {
                     key: MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix),
                     grant: grant, thread: message.thread),
                 isHidden: !place.isValid)
-            guard place.isValid else { return }
+            guard place.isValid, workspace.deletedChannels[place.documentID] == nil else { return }
             try record(
                 .messageCreated, workspace: workspace, document: place.document.number,
                 arrival: place.arrival, isBackfill: place.source.isBackfill)
@@ -83,16 +83,7 @@ extension NodeCore {
             guard place.document.kind == .channel, place.isValid,
                 let author = workspace.evaluator.subject(ofGrant: place.grant)
             else { return }
-            let isJoined = action == .join || action == .add
-            for member in members.isEmpty ? [author] : members {
-                try store.view.fold(
-                    member, joined: isJoined, in: place.document.number, at: place.timestamp,
-                    by: place.id)
-            }
-            try record(
-                isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
-                document: place.document.number, arrival: place.arrival,
-                extra: (members.first ?? author).bytes, isBackfill: place.source.isBackfill)
+            try fold(action, of: members.isEmpty ? [author] : members, place)
         case .profile(let name):
             guard place.document.kind == .profile, place.isValid,
                 let author = workspace.evaluator.subject(ofGrant: place.grant),
@@ -101,6 +92,27 @@ extension NodeCore {
             take(
                 Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
                 of: author, in: workspace)
+        }
+    }
+
+    /// Takes over who follows a channel. It gives no right, so everybody's word counts.
+    private func fold(
+        _ action: ContentPayload.MembershipAction, of members: [MemberID], _ place: Folding
+    ) throws(StorageError) {
+        let isJoined = action == .join || action == .add
+        let channel = place.workspace.channels[place.documentID]
+        for member in members {
+            try store.view.fold(
+                member, joined: isJoined, in: place.document.number, at: place.timestamp,
+                by: place.id)
+            // Everybody is in the default channel, whatever is said.
+            if channel?.isDefault == true && !isJoined { continue }
+            guard place.workspace.deletedChannels[place.documentID] == nil else { continue }
+            try record(
+                isJoined ? .channelMemberAdded : .channelMemberRemoved,
+                workspace: place.workspace, document: place.document.number,
+                arrival: place.arrival, extra: member.bytes,
+                isBackfill: place.source.isBackfill)
         }
     }
 
@@ -196,7 +208,7 @@ extension NodeCore {
         by keys: [KeyID], in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard !keys.isEmpty else { return }
-        refreshChannels(of: workspace)
+        try refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id
             && store.operations.document(document, in: workspace.number)?.kind != .unknown
@@ -225,10 +237,5 @@ extension NodeCore {
                     timestamp: stored.entry.timestamp, id: stored.place.link.id, name: name),
                 of: author, in: workspace)
         }
-    }
-
-    /// Makes the channel list anew from the valid authority operations.
-    func refreshChannels(of workspace: Workspace) {
-        workspace.channels = ChannelFolding.channels(of: workspace, numbers: store.operations)
     }
 }

@@ -45,7 +45,8 @@ struct CoreReplica: Replica {
     }
 
     func tips(of document: DocumentID) -> [LogTip] {
-        read([]) { () throws(StorageError) in
+        guard workspace.deletedChannels[document] == nil else { return [] }
+        return read([]) { () throws(StorageError) in
             try operations.intactBranches(in: document, of: workspace.number)
                 .compactMap(\.announcement)
         }.sorted { ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id) }
@@ -56,7 +57,7 @@ struct CoreReplica: Replica {
             var tips: [LogTip] = []
             for branch in try operations.branches(
                 changedAfter: Int64(clamping: arrival), workspace: workspace.number)
-            {
+            where workspace.deletedChannels[branch.log.document] == nil {
                 try operations.intact(branch)?.announcement.map { tips.append($0) }
             }
             return tips
@@ -139,7 +140,8 @@ struct CoreReplica: Replica {
 
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         var rows: [(LogName, LogBranch)] = []
-        for document in operations.documents(ofWorkspace: workspace.number) {
+        for document in operations.documents(ofWorkspace: workspace.number)
+        where workspace.deletedChannels[document] == nil {
             for branch in operations.branches(in: document, of: workspace.number)
             where branch.log.device == device {
                 rows.append((branch.log, branch))

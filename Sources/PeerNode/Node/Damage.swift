@@ -117,20 +117,25 @@ extension NodeCore {
         workspace.authorityOrder = []
         workspace.evaluator = AuthEvaluator()
         workspace.contentLimits = [:]
+        workspace.channelCreations = []
+        workspace.channelClaims = [:]
         try loadAuthority(of: workspace)
         try rekeepAuthority(in: workspace)
         var opened: [KeyID] = []
         for id in workspace.authorityOrder {
             guard let payload = workspace.authority[id]?.payload else { continue }
             opened += try openKeys(of: payload, in: workspace)
-            try foldDocuments(after: payload, id, in: workspace, from: source)
+            try enterDocument(of: payload, id, in: workspace)
         }
+        try refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
             guard try judge(document, citing: nil, in: workspace) else { continue }
             try rekeep(document, in: workspace)
         }
-        refreshChannels(of: workspace)
+        for document in workspace.channels.keys.sorted() {
+            try refold(document, in: workspace, from: source)
+        }
         workspace.profiles = [:]
         try loadProfiles(of: workspace)
         try foldOpened(by: opened, in: workspace, from: source)

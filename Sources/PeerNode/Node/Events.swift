@@ -9,6 +9,10 @@ enum EventType: Int64, CaseIterable {
     case channelEdited = 11
     case channelMemberAdded = 12
     case channelMemberRemoved = 13
+    case channelRoleChanged = 14
+    case channelArchived = 15
+    case channelUnarchived = 16
+    case channelDeleted = 17
     case messageCreated = 20
     case memberJoined = 30
     case inviteCreated = 40
@@ -29,6 +33,10 @@ enum EventType: Int64, CaseIterable {
         case .channelEdited: "channel.edited"
         case .channelMemberAdded: "channel.member_added"
         case .channelMemberRemoved: "channel.member_removed"
+        case .channelRoleChanged: "channel.role_changed"
+        case .channelArchived: "channel.archived"
+        case .channelUnarchived: "channel.unarchived"
+        case .channelDeleted: "channel.deleted"
         case .messageCreated: "message.created"
         case .memberJoined: "member.joined"
         case .inviteCreated: "invite.created"
@@ -61,22 +69,6 @@ extension NodeCore {
         _ source: OperationSource
     ) throws(StorageError) {
         switch payload {
-        case .createDocument:
-            let number = store.operations.document(
-                DocumentID(sameBytesAs: id), in: workspace.number)?.number
-            try record(
-                .channelCreated, workspace: workspace, document: number, arrival: arrival,
-                isBackfill: source.isBackfill)
-        case .setDocument(let settings):
-            // The first settings of a channel are part of its creation.
-            let number = store.operations.document(
-                settings.document, in: workspace.number)?.number
-            guard let channel = workspace.channels[settings.document],
-                isEdit(id, of: channel, in: workspace)
-            else { return }
-            try record(
-                .channelEdited, workspace: workspace, document: number, arrival: arrival,
-                isBackfill: source.isBackfill)
         case .invite:
             try record(
                 .inviteCreated, workspace: workspace, arrival: arrival, extra: id.bytes,
@@ -94,16 +86,6 @@ extension NodeCore {
                 isBackfill: source.isBackfill)
         default: break
         }
-    }
-
-    private func isEdit(
-        _ id: OperationID, of channel: Workspace.Channel, in workspace: Workspace
-    ) -> Bool {
-        guard let settings = workspace.authority[id],
-            let creation = workspace.authority[channel.rank.id]
-        else { return false }
-        return settings.sequence != creation.sequence + 1
-            || settings.log.device != creation.log.device
     }
 
     /// The object form of a stored event, or `nil` when what it speaks of is not there any more.
@@ -128,13 +110,16 @@ extension NodeCore {
         switch type {
         case .workspaceCreated, .workspaceJoined:
             return try object(of: workspace).json
-        case .channelCreated, .channelEdited:
+        case .channelCreated, .channelEdited, .channelArchived, .channelUnarchived:
             guard let channel = channel(event.document, in: workspace) else { return .null }
             return try object(of: channel, in: workspace).json
-        case .channelMemberAdded, .channelMemberRemoved:
+        case .channelMemberAdded, .channelMemberRemoved, .channelRoleChanged:
             return memberData(event, workspace)
+        case .channelDeleted:
+            return deletionData(event, workspace)
         case .messageCreated:
-            guard let arrival = event.arrival, let document = event.document,
+            guard channel(event.document, in: workspace) != nil, let arrival = event.arrival,
+                let document = event.document,
                 let stored = try store.operations.operation(arrival),
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: document)
@@ -151,17 +136,31 @@ extension NodeCore {
         }
     }
 
+    /// Who is meant: a member id, and behind it a role where the event says one.
     private func memberData(
         _ event: EventStore.StoredEvent, _ workspace: Workspace
     ) -> JSONValue {
-        guard let channel = channel(event.document, in: workspace),
-            let member = event.extra.flatMap(MemberID.init(untrusted:))
+        guard let channel = channel(event.document, in: workspace), let extra = event.extra,
+            let member = MemberID(untrusted: Array(extra.prefix(16)))
         else { return .null }
-        let role = workspace.members.first { $0.member == member }?.role
+        let said = extra.dropFirst(16).first.flatMap { Role(rawValue: UInt64($0)) }
         return [
             "channel": .string(PublicID.channel(channel.id)),
             "member": person(member, in: workspace).json,
-            "role": JSONValue(orNull: role?.word),
+            "role": .string((said ?? channel.role(of: member)).word),
+        ]
+    }
+
+    private func deletionData(
+        _ event: EventStore.StoredEvent, _ workspace: Workspace
+    ) -> JSONValue {
+        guard let id = event.document.flatMap({ store.operations.document(numbered: $0)?.id }) else {
+            return .null
+        }
+        let author = event.extra.flatMap(MemberID.init(untrusted:))
+        return [
+            "id": .string(PublicID.channel(id)),
+            "by": author.map { person($0, in: workspace).json } ?? .null,
         ]
     }
 

@@ -73,6 +73,7 @@ extension NodeCore {
     private func acceptOne(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
+        if isErased(run, in: workspace) { return .known }
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
         // Before anything is waited for: what is judged on its own bytes must not take up room.
         do throws(Rejection) {
@@ -135,6 +136,12 @@ extension NodeCore {
             workspace: workspace.number, isBackfill: source.isBackfill)
         _ = waiting.admit(guest, until: gap.missing)
         return .waiting
+    }
+
+    /// Whether the run belongs to a channel whose operations were, or should be, erased. What is
+    /// deleted for everybody is no fault of whoever has not heard.
+    private func isErased(_ run: OperationRun, in workspace: Workspace) -> Bool {
+        workspace.deletedChannels[run.log.document].map { $0.erasure <= time.wall } ?? false
     }
 
     /// Whether the run puts content into the authority document, or the other way round.

@@ -271,7 +271,7 @@ extension NodeCore {
         try select(workspace)
         try store.operations.enter(
             workspace.profileDocument, workspace: workspace.number, kind: .profile)
-        refreshChannels(of: workspace)
+        try refreshChannels(of: workspace)
         network.joins[index].stage = .syncing
         network.candidates = nil
         if let peer = link.peer {

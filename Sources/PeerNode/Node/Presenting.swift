@@ -106,16 +106,16 @@ extension NodeCore {
         object.isDefault = channel.isDefault
         object.description = channel.description
         object.topic = channel.topic
-        object.owner = channel.creator.map { person($0, in: workspace) }
+        object.owner = person(channel.ruling.owner, in: workspace)
         object.members = Int64(followers.count)
         object.isJoined = followers.contains(workspace.member)
-        object.isArchived = channel.isArchived
+        object.isArchived = channel.ruling.isArchived
         object.last = try preview(of: channel, in: workspace)
         return object
     }
 
     /// Who follows a channel: everybody the default one, those who said so any other.
-    private func followers(
+    func followers(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
         let members = workspace.members.filter { $0.role <= .member }.map(\.member)

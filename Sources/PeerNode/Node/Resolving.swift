@@ -37,6 +37,7 @@ extension NodeCore {
         switch reference {
         case .id(let id):
             if let place = channels.place(of: id) { return channels.all[place] }
+            if let deleted = deletion(of: id, in: workspace) { throw deleted }
             throw .notFound("channel", id, field: "channel", hint: "wsx-node channel list --all")
         case .name(let name):
             let found = try single(
@@ -56,18 +57,18 @@ extension NodeCore {
         }
     }
 
-    private func single<Item>(
-        _ found: [Item], _ name: String, _ what: String, names: @autoclosure () -> [String],
-        hint: String,
+    func single<Item>(
+        _ found: [Item], _ name: String, _ what: String, field: String? = nil,
+        names: @autoclosure () -> [String], hint: String,
         _ candidate: (Item) -> JSONValue
     ) throws(NodeError) -> Item {
         if found.count > 1 {
-            throw .ambiguous(name, candidates: found.map(candidate), field: what)
+            throw .ambiguous(name, candidates: found.map(candidate), field: field ?? what)
         }
         guard let only = found.first else {
             let similar = Similarity.nearest(to: name, in: names())
             throw .notFound(
-                what, name, field: what,
+                what, name, field: field ?? what,
                 hint: similar.map { "did you mean \(NodeError.quoted($0))?" } ?? hint)
         }
         return only

@@ -267,8 +267,10 @@ extension NodeCore {
         }
         // What this device wrote was told as `appended` already.
         let own = Set(stored.filter { $0.own != nil }.map(\.branch))
+        let deleted = workspaces[sync.workspace]?.deletedChannels ?? [:]
         var tips: [LogTip] = []
-        for branch in moved.subtracting(own).sorted().compactMap({ store.operations.branch($0) }) {
+        for branch in moved.subtracting(own).sorted().compactMap({ store.operations.branch($0) })
+        where deleted[branch.log.document] == nil {
             try store.operations.intact(branch)?.announcement.map { tips.append($0) }
         }
         let answered = sync.ingested
@@ -347,10 +349,13 @@ extension NodeCore {
     /// Brings the digest up to date with the kept tips that moved since it was asked last.
     func refreshDigest(of workspace: Workspace) {
         for document in workspace.staleDocuments {
+            let isDeleted = workspace.deletedChannels[document] != nil
             do throws(StorageError) {
                 workspace.digest.update(
                     document,
-                    tips: try store.operations.intactBranches(in: document, of: workspace.number))
+                    tips: isDeleted
+                        ? []
+                        : try store.operations.intactBranches(in: document, of: workspace.number))
             } catch { failure = error }
         }
         workspace.staleDocuments = []

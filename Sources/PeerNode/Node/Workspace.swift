@@ -26,8 +26,16 @@ final class Workspace {
     var keys: [KeyID: SymmetricKey] = [:] { didSet { derived = Derived() } }
     /// Discovery secrets that are held, newest last.
     var discovery: [SymmetricKey] = []
-    /// Public channels by document.
+    /// Public channels by document, deleted ones left out.
     var channels: [DocumentID: Channel] = [:] { didSet { derived.channels = nil } }
+    /// Channels under a deletion that counts.
+    var deletedChannels: [DocumentID: DeletedChannel] = [:]
+    /// The channel everybody is in.
+    var defaultChannel: DocumentID?
+    /// The operations that make channels, valid or not.
+    var channelCreations: [OperationID] = []
+    /// What operations say about each channel, valid or not.
+    var channelClaims: [DocumentID: [ChannelClaim]] = [:]
     /// What members say they are called, with the register's (hlc, id).
     var profiles: [MemberID: Profile] = [:] { didSet { derived = Derived() } }
     /// Everything kept, for comparing with peers.
@@ -72,14 +80,32 @@ final class Workspace {
     struct Channel {
         let id: DocumentID
         let number: Int64
-        let creator: MemberID?
         let createdAt: UInt64
         let rank: (lamport: UInt64, id: OperationID)
+        /// Who may do what with it.
+        let ruling: ChannelRuling
+        let isDefault: Bool
         var name: String?
         var topic: String?
         var description: String?
-        var isArchived = false
-        var isDefault = false
+
+        /// What somebody is in it: owner, admin or member.
+        func role(of member: MemberID) -> Role {
+            if member == ruling.owner { return .owner }
+            return ruling.admins.contains(member) ? .admin : .member
+        }
+    }
+
+    /// A public channel that was deleted.
+    struct DeletedChannel {
+        let number: Int64
+        /// Who deleted it.
+        let author: MemberID?
+        /// When this node first saw that, milliseconds.
+        let seen: UInt64
+
+        /// When its operations are erased here, milliseconds.
+        var erasure: UInt64 { seen &+ Limits.deletedChannelMilliseconds }
     }
 
     /// A member's own word on the own name.

@@ -46,6 +46,14 @@ public enum Limits {
     /// Branches of one log that nothing valid lies on, and that stay in case a verdict changes.
     public static let voidBranchesMax = 8
 
+    // MARK: Deleted channels
+
+    /// How long the operations of a deleted channel are kept: a deletion that loses its effect,
+    /// because its author is removed, brings the channel back as it was.
+    public static let deletedChannelMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
+    /// Operations that are erased in one turn before the next input gets its turn.
+    public static let erasedPerTurnMax: Int64 = 2_000
+
     // MARK: Waiting
 
     /// Operations of one peer that wait for what they cite.

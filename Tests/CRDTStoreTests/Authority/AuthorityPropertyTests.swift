@@ -81,6 +81,7 @@ import WorkspaceTestKit
         let lost = lostGrants(by: revocation, evaluator, fuzzer)
         guard !lost.isEmpty else { return }
         var forged: [AuthOperation] = []
+        fuzzer.sharesDevices = false
         for _ in 0..<20 {
             guard let next = forgeAsRemoved(revocation, lost, forged, &fuzzer) else { continue }
             forged.append(next)
@@ -99,6 +100,7 @@ import WorkspaceTestKit
         else { return }
         let before = Set(evaluator.validOperations)
         var people: Set<MemberID> = [member]
+        fuzzer.sharesDevices = false
         for _ in 0..<20 {
             let past = fuzzer.anyPast()
             let own = fuzzer.history.operations.filter { operation in
@@ -117,6 +119,7 @@ import WorkspaceTestKit
     @Test func `the fuzzer reaches the interesting cases`() throws {
         var counts = (valid: 0, revoked: 0, unsupported: 0, faulty: 0, removals: 0, plain: 0)
         var forks = 0
+        var devices = (foreign: 0, taken: 0, outbid: 0)
         for seed in UInt64(0)..<60 {
             let fuzzer = document(seed)
             let operations = fuzzer.history.operations
@@ -124,9 +127,15 @@ import WorkspaceTestKit
             for operation in operations {
                 switch evaluator.verdict(on: operation.id) {
                 case .valid: counts.valid += 1
-                case .revoked: counts.revoked += 1
+                case .revoked(let other):
+                    counts.revoked += 1
+                    if evaluator.role(ofGrant: other) != nil { devices.outbid += 1 }
                 case .unsupported: counts.unsupported += 1
-                case .faulty, nil: counts.faulty += 1
+                case .faulty(let fault):
+                    counts.faulty += 1
+                    if fault == .foreignDevice { devices.foreign += 1 }
+                    if fault == .deviceTaken { devices.taken += 1 }
+                case nil: counts.faulty += 1
                 }
             }
             let removals = evaluator.validOperations.filter { isAimedAtPeople($0, evaluator) }
@@ -139,6 +148,7 @@ import WorkspaceTestKit
         }
         #expect(counts.valid > 500 && counts.revoked > 100 && counts.unsupported > 100)
         #expect(counts.faulty > 300)
+        #expect(devices.foreign > 10 && devices.taken > 10 && devices.outbid > 10, "\(devices)")
         #expect(counts.removals > 30 && counts.plain > 30 && forks > 30)
     }
 }

@@ -38,7 +38,7 @@ import WorkspaceTestKit
     }
 
     @Test func `an owner's removal beats a transfer by the removed owner`() throws {
-        var story = Story(admins: ["ann"])
+        var story = Story(admins: ["ann"], members: ["zoe"])
         let second = story.promote("ann", to: .owner)
         let start = story.heads
         let removal = story.write("root", after: start, .remove(member: story.member("ann")))
@@ -51,7 +51,7 @@ import WorkspaceTestKit
         try story.inEveryOrder { evaluator in
             #expect(evaluator.isValid(removal))
             #expect(evaluator.verdict(on: transfer) == .revoked(by: removal))
-            #expect(evaluator.bestGrant(of: story.device("zoe")) == nil)
+            #expect(evaluator.bestGrant(of: story.device("zoe")) == story.grant("zoe"))
         }
     }
 
@@ -157,7 +157,9 @@ import WorkspaceTestKit
         }
     }
 
-    @Test func `a lost last device leaves a member whom an admin can give a new one`() throws {
+    @Test func `a lost last device cannot be replaced by others, only its holder invited anew`()
+        throws
+    {
         var story = Story(admins: ["ann"], members: ["bob"])
         let lost = story.write(
             "ann", after: story.heads, .removeDevice(story.device("bob")))
@@ -167,11 +169,13 @@ import WorkspaceTestKit
             .grant(
                 RoleGrant(
                     member: story.member("bob"), devices: [story.device("bob2")], role: .member)))
+        let invite = story.write("ann", after: [renewed], .invite(InviteTerms(role: .member)))
+        let anew = story.admit("bob2", on: invite, by: "ann", after: [invite])
         try story.inEveryOrder { evaluator in
             #expect(evaluator.verdict(on: thief) == .revoked(by: lost))
-            let bob = evaluator.members.first { $0.member == story.member("bob") }
-            #expect(bob?.devices == [story.device("bob2")])
-            #expect(bob?.grant == renewed)
+            #expect(evaluator.verdict(on: renewed) == .faulty(.foreignDevice))
+            #expect(!evaluator.members.contains { $0.member == story.member("bob") })
+            #expect(evaluator.bestGrant(of: story.device("bob2")) == anew)
         }
     }
 

@@ -129,6 +129,65 @@ final class TableNode: NodeCommands {
         try note("joinChannel \(reference)", scope)
         return channel
     }
+    func findChannels(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+    {
+        try note("findChannels \(text)", scope)
+        return Page([channel])
+    }
+    func channelMembers(
+        _ reference: ChannelReference, _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<MemberObject> {
+        try note("channelMembers \(reference)", scope)
+        return Page([MemberObject(id: "u_mina0000", name: "Mina", role: "owner", joinedAt: 1)])
+    }
+    func editChannel(_ edit: ChannelEdit, _ scope: CallScope) throws(NodeError) -> ChannelObject {
+        try note("editChannel \(edit.channel)", scope)
+        return channel
+    }
+    func setArchived(_ isArchived: Bool, _ reference: ChannelReference, _ scope: CallScope)
+        throws(NodeError) -> ChannelObject
+    {
+        try note("setArchived \(isArchived) \(reference)", scope)
+        return channel
+    }
+    func transferChannel(
+        _ reference: ChannelReference, to member: MemberReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        try note("transferChannel \(reference) \(member)", scope)
+        return channel
+    }
+    func setChannelRole(
+        _ role: String, of member: MemberReference, in reference: ChannelReference,
+        _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        try note("setChannelRole \(reference) \(member) \(role)", scope)
+        return channel
+    }
+    func deleteChannel(_ reference: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    {
+        try note("deleteChannel \(reference)", scope)
+        return channel
+    }
+    func addToChannel(
+        _ members: [MemberReference], _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        try note("addToChannel \(reference) \(members)", scope)
+        return channel
+    }
+    func removeFromChannel(
+        _ members: [MemberReference], _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        try note("removeFromChannel \(reference) \(members)", scope)
+        return channel
+    }
+    func leaveChannel(_ reference: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    {
+        try note("leaveChannel \(reference)", scope)
+        return channel
+    }
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)
         return Made(message)

@@ -80,7 +80,7 @@ import WorkspaceTestKit
         #expect(sent["workspace"] == acme["id"])
     }
 
-    @Test func `twins of two partitions live, the later one under a longer name`() throws {
+    @Test func `twins of two partitions live, and only ids tell one from the other`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
@@ -101,14 +101,38 @@ import WorkspaceTestKit
             #expect(short?[1].lowercased() == "plans")
             let suffix = (long?[0].dropFirst(2).prefix(6)).map(String.init) ?? "?"
             #expect(long?[1].lowercased() == "plans-\(suffix)")
+            let error = try node.refused("channel.get", ["channel": "PLANS"])
+            #expect(error.kind == .ambiguous && error.exitStatus == 5)
+            let candidates = try #require(error.details["candidates"]?.arrayValue)
+            #expect(Set(candidates.compactMap { $0["id"]?.stringValue }) == [short?[0], long?[0]])
             #expect(
-                try node.ok("channel.get", ["channel": "PLANS"]).text("id") == short?[0])
+                Set(candidates.compactMap { $0["name"]?.stringValue }) == [short?[1], long?[1]])
+            #expect(
+                try node.ok("channel.get", ["channel": .string(short?[0] ?? "")]).text("name")
+                    == short?[1])
             #expect(
                 try node.ok("channel.get", ["channel": .string(long?[1] ?? "")]).text("id")
                     == long?[0])
         }
         #expect(try mina.ok("channel.list").texts("name").count == 2)
         #expect(try mina.digest() == joon.digest())
+        // The owner of the later one is asked to rename it, and then each name is one channel's.
+        func hint(_ node: BenchNode) throws -> String? {
+            try node.ok("node.status")["warnings"]?.arrayValue?
+                .first { $0["kind"] == "channel.twin" }?["hint"]?.stringValue
+        }
+        let asked = try [mina, joon].filter { try hint($0) != nil }
+        #expect(asked.count == 1)
+        let own = asked[0] === mina ? first : second
+        #expect(try hint(asked[0])?.hasPrefix("wsx-node channel edit ") == true)
+        try asked[0].ok(
+            "channel.edit", ["channel": .string(try own.text("id")), "name": "ideas"])
+        bench.advance(1_000)
+        for node in [mina, joon] {
+            #expect(try node.ok("channel.get", ["channel": "ideas"]).text("id") == own.text("id"))
+            #expect(try node.ok("channel.get", ["channel": "plans"]).text("id") != own.text("id"))
+        }
+        #expect(try hint(asked[0]) == nil)
     }
 }
 

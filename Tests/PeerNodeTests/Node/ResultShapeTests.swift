@@ -93,6 +93,33 @@ private enum Fields {
         Call(method: "channel.get", parameters: ["channel": "general"], fields: Fields.channel),
         Call(method: "channel.join", parameters: ["channel": "general"], fields: Fields.channel),
         Call(
+            method: "channel.find", parameters: ["text": "gen"], fields: Fields.page,
+            element: Fields.channel),
+        Call(
+            method: "channel.members", parameters: ["channel": "general"], fields: Fields.page,
+            element: Fields.member),
+        Call(
+            method: "channel.edit", parameters: ["channel": "ideas", "topic": "t"],
+            fields: Fields.channel),
+        Call(
+            method: "channel.transfer", parameters: ["channel": "ideas", "member": "Joon"],
+            fields: Fields.channel),
+        Call(
+            method: "channel.role",
+            parameters: ["channel": "ideas", "member": "Joon", "role": "admin"],
+            fields: Fields.channel),
+        Call(
+            method: "channel.add", parameters: ["channel": "ideas", "members": ["Joon"]],
+            fields: Fields.channel),
+        Call(
+            method: "channel.remove", parameters: ["channel": "ideas", "members": ["Joon"]],
+            fields: Fields.channel),
+        Call(method: "channel.leave", parameters: ["channel": "theirs"], fields: Fields.channel),
+        Call(method: "channel.archive", parameters: ["channel": "ideas"], fields: Fields.channel),
+        Call(
+            method: "channel.unarchive", parameters: ["channel": "ideas"], fields: Fields.channel),
+        Call(method: "channel.delete", parameters: ["channel": "ideas"], fields: Fields.channel),
+        Call(
             method: "message.send", parameters: ["channel": "general", "text": "hi"],
             fields: Fields.message),
         Call(
@@ -154,6 +181,10 @@ private enum Fields {
     @Test(arguments: calls)
     func `and with no other`(_ call: Call) throws {
         let (bench, mina, names) = try world()
+        if call.method.hasPrefix("channel.") {
+            try bench.nodes[1].ok("channel.create", ["name": "theirs"])
+            try mina.ok("channel.create", ["name": "ideas"])
+        }
         let answer = try mina.ok(call.method, filled(call.parameters, names))
         #expect(answer.fieldNames == call.fields)
         if let element = call.element {

@@ -69,6 +69,16 @@ private struct WorkspaceView {
         for channel in channels?["items"]?.arrayValue ?? [] {
             guard let id = channel["id"]?.stringValue else { continue }
             lines.append("channel \(id) \(channel["name"]?.stringValue ?? "?")")
+            for field in ["topic", "owner", "archived"] {
+                lines.append("\(field) \(id) \(channel[field]?.text ?? "?")")
+            }
+            let people = node.ask(
+                "channel.members",
+                ["workspace": .string(workspace), "channel": .string(id), "limit": 100])
+            for person in people?["items"]?.arrayValue ?? [] {
+                lines.append(
+                    "in \(id) \(person["id"]?.text ?? "?") \(person["role"]?.text ?? "?")")
+            }
             for message in Scenes.messages(of: id, on: node, in: workspace) {
                 let text = message["text"]?.stringValue ?? "?"
                 let author = message["author"]?["id"]?.stringValue ?? "?"

@@ -98,10 +98,11 @@ public final class RandomLife {
     }
 
     private func step() {
-        switch generator.below(20) {
+        switch generator.below(21) {
         case 0..<11: sendSomething()
         case 11: createChannel()
         case 12, 13: joinSomething()
+        case 14: changeChannel()
         default: if let fault = faults.randomElement(using: &generator) { strike(fault) }
         }
     }
@@ -141,6 +142,25 @@ public final class RandomLife {
         let call = world.nodes[index].call(
             "channel.create", ["workspace": .string(id), "name": .string(name)])
         if call != nil { channels[id, default: []].append(name) }
+    }
+
+    /// Somebody tries to change a channel, who may or may not.
+    private func changeChannel() {
+        guard let (workspace, index) = pickMember() else { return }
+        let id = members[workspace].workspace
+        guard let channel = channels[id]?.randomElement(using: &generator) else { return }
+        var parameters: JSONObject = ["workspace": .string(id), "channel": .string(channel)]
+        let other = members[workspace].nodes.randomElement(using: &generator) ?? index
+        let method = ["edit", "transfer", "role", "archive", "unarchive"][generator.below(5)]
+        switch method {
+        case "edit": parameters.append("topic", .string("topic \(generator.below(1_000))"))
+        case "transfer": parameters.append("member", .string("Person \(other)"))
+        case "role":
+            parameters.append("member", .string("Person \(other)"))
+            parameters.append("role", generator.oneIn(2) ? "admin" : "member")
+        default: break
+        }
+        world.nodes[index].call("channel." + method, .object(parameters))
     }
 
     private func joinSomething() {

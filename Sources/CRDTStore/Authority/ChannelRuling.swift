@@ -1,0 +1,95 @@
+public import WorkspaceModel
+
+/// What the operations about one channel come to.
+public struct ChannelRuling: Hashable, Sendable {
+    /// The operation that made the channel.
+    public let creation: OperationID
+    /// Who owns it: its creator until it was transferred. May have left the workspace.
+    public internal(set) var owner: MemberID
+    /// Who may edit it and add and remove people besides the owner, ascending.
+    public internal(set) var admins: [MemberID] = []
+    /// The operations that made owner and roles what they are, the creation first.
+    public internal(set) var chain: [OperationID]
+    /// The settings that count. Of two that name one field the later in this list has the word.
+    public internal(set) var counting: [OperationID] = []
+    /// The deletion that counts; the first in (lam, rank, id) of several.
+    public internal(set) var deletion: OperationID?
+    /// Whether nothing more should be written. Never true of the default channel.
+    public internal(set) var isArchived = false
+    /// What newcomers see: 0 all, 1 what comes after they joined.
+    public internal(set) var history: UInt64 = 0
+
+    init(creation: OperationID, owner: MemberID) {
+        self.creation = creation
+        self.owner = owner
+        chain = [creation]
+    }
+
+    /// What a new operation about the channel cites, so that it counts.
+    public var lastLink: OperationID { chain[chain.count - 1] }
+
+    /// Whether somebody may do something with the channel now.
+    ///
+    /// - Parameter role: the role in the workspace.
+    public func allows(_ right: ChannelRight, to member: MemberID, of role: Role) -> Bool {
+        if role <= .admin { return true }
+        guard role <= .member else { return false }
+        return member == owner || (right == .edit && admins.contains(member))
+    }
+}
+
+/// What one may be allowed to do with a channel.
+public enum ChannelRight: Hashable, Sendable {
+    /// Name, topic, description; adding and removing people.
+    case edit
+    /// Everything: transfer, roles, archiving, deletion too.
+    case manage
+}
+
+/// What one operation says about a channel, as far as its authority goes.
+public struct ChannelClaim: Hashable, Sendable {
+    /// The operation.
+    public let id: OperationID
+    /// The link of the chain under which it was written; `nil` for the creation.
+    public let link: OperationID?
+    /// What it changes; `nil` when it deletes the channel.
+    public let change: ChannelChange?
+
+    /// What `id` says.
+    public init(id: OperationID, link: OperationID?, change: ChannelChange?) {
+        self.id = id
+        self.link = link
+        self.change = change
+    }
+}
+
+/// New values for a channel. Its texts are sealed, and none of them bears on authority.
+public struct ChannelChange: Hashable, Sendable {
+    /// The new owner.
+    public var owner: MemberID?
+    /// Who is an admin of the channel from here on, all of them.
+    public var admins: [MemberID]?
+    /// Whether nothing more should be written.
+    public var archived: Bool?
+    /// What newcomers see.
+    public var history: UInt64?
+
+    /// Only texts, unless said otherwise.
+    public init(
+        owner: MemberID? = nil, admins: [MemberID]? = nil, archived: Bool? = nil,
+        history: UInt64? = nil
+    ) {
+        self.owner = owner
+        self.admins = admins
+        self.archived = archived
+        self.history = history
+    }
+
+    /// Whether it is a link of the chain: it says who may write from then on.
+    public var isLink: Bool { owner != nil || admins != nil }
+
+    /// What it takes to make it.
+    public var right: ChannelRight {
+        isLink || archived != nil || history != nil ? .manage : .edit
+    }
+}

@@ -1,0 +1,107 @@
+import WorkspaceModel
+
+extension Command {
+    /// Changing channels: what their owners and the admins of the workspace do.
+    static let channelChangeCommands = [
+        channelEdit, channelTransfer, channelRole, channelArchive, channelUnarchive, channelDelete,
+    ]
+
+    private static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
+
+    private static let channelEdit = {
+        let name = Parameter.name("name", "The new name.").optional()
+        let topic = Parameter.text(
+            "topic", "What it is about now; empty clears it.", bytes: 0...1_024
+        ).optional()
+        let description = Parameter.text(
+            "description", "What it is for; empty clears it.", bytes: 0...1_024
+        ).optional()
+        return Command(
+            "channel.edit",
+            line: CommandLineForm(
+                "channel edit", ["channel"],
+                examples: ["channel edit plans --topic 'the next quarter'"]),
+            "Change a channel's name, topic or description.",
+            parameters: [
+                channel.definition, name.definition, topic.definition, description.definition,
+            ],
+            result: "channel", failures: refusals + [.duplicate],
+            example: ["channel": "plans", "topic": "the next quarter"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.editChannel(
+                        ChannelEdit(
+                            channel: given[channel], name: given[name], topic: given[topic],
+                            description: given[description]),
+                        context.scope(given)))
+            })
+    }()
+
+    private static let channelTransfer = {
+        let member = Parameter.member("member", "The new owner.")
+        return Command(
+            "channel.transfer",
+            line: CommandLineForm(
+                "channel transfer", ["channel", "member"],
+                examples: ["channel transfer plans @Mina"]),
+            "Give a channel to somebody else.",
+            parameters: [channel.definition, member.definition], result: "channel",
+            failures: refusals, example: ["channel": "plans", "member": "@Mina"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.transferChannel(
+                        given[channel], to: given[member], context.scope(given)))
+            })
+    }()
+
+    private static let channelRole = {
+        let member = Parameter.member("member", "Whose role.")
+        let role = Parameter.choice(
+            "role", "An admin edits the channel and adds and removes people.", ["admin", "member"])
+        return Command(
+            "channel.role",
+            line: CommandLineForm(
+                "channel role", ["channel", "member", "role"],
+                examples: ["channel role plans @Mina admin"]),
+            "Make somebody admin of a channel, or member again.",
+            parameters: [channel.definition, member.definition, role.definition],
+            result: "channel", failures: refusals + [.transferFirst],
+            example: ["channel": "plans", "member": "@Mina", "role": "admin"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.setChannelRole(
+                        given[role], of: given[member], in: given[channel], context.scope(given)))
+            })
+    }()
+
+    private static let channelArchive = Command(
+        "channel.archive",
+        line: CommandLineForm("channel archive", ["channel"], examples: ["channel archive plans"]),
+        "Close a channel for writing; it can be read as before.",
+        parameters: [channel.definition], result: "channel",
+        failures: refusals + [.defaultChannel], example: ["channel": "plans"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.setArchived(true, given[channel], context.scope(given)))
+        })
+
+    private static let channelUnarchive = Command(
+        "channel.unarchive",
+        line: CommandLineForm(
+            "channel unarchive", ["channel"], examples: ["channel unarchive plans"]),
+        "Open an archived channel again.",
+        parameters: [channel.definition], result: "channel", failures: refusals,
+        example: ["channel": "plans"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.setArchived(false, given[channel], context.scope(given)))
+        })
+
+    private static let channelDelete = Command(
+        "channel.delete",
+        line: CommandLineForm("channel delete", ["channel"], examples: ["channel delete plans"]),
+        "Delete a channel for everybody. It is hidden at once and erased after 7 days.",
+        parameters: [channel.definition], result: "channel",
+        failures: refusals + [.defaultChannel], example: ["channel": "plans"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.deleteChannel(given[channel], context.scope(given)))
+        })
+}

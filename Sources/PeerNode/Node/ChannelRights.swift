@@ -1,0 +1,135 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What stands against changing a channel, and who is meant by a name: asked before anything is
+/// written.
+extension NodeCore {
+    /// Own channels that are shown under a longer name because an older one has theirs.
+    var twinWarnings: [StatusObject.Warning] {
+        var warnings: [StatusObject.Warning] = []
+        for workspace in workspaces.values.filter({ $0.standing == .member })
+            .sorted(by: { $0.number < $1.number })
+        {
+            let index = workspace.channelIndex
+            for (channel, shown) in zip(index.all, index.names)
+            where channel.ruling.owner == workspace.member && channel.name != nil
+                && channel.name != shown
+            {
+                warnings.append(
+                    .init(
+                        kind: "channel.twin",
+                        message: "your channel \(NodeError.quoted(shown)) has the name of another",
+                        hint: "wsx-node channel edit \(shown) --name NEW"))
+            }
+        }
+        return warnings
+    }
+
+    // MARK: Refusals
+
+    /// Nothing is written into a channel that is archived.
+    func refuseArchived(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard channel.ruling.isArchived else { return }
+        let name = shownName(channel, workspace)
+        throw NodeError(
+            .archived, "the channel \(NodeError.quoted(name)) is archived",
+            hint: "its owner or an admin can run: wsx-node channel unarchive \(name)",
+            reason: "channel.archived")
+    }
+
+    /// The channel everybody is in is neither left nor closed.
+    func refuseDefault(
+        _ channel: Workspace.Channel, _ what: String, in workspace: Workspace
+    ) throws(NodeError) {
+        guard channel.isDefault else { return }
+        throw NodeError(
+            .defaultChannel,
+            "\(NodeError.quoted(shownName(channel, workspace))) is the channel that everybody is "
+                + "in; it cannot be \(what)",
+            hint: "wsx-node channel list --all", reason: "channel.default",
+            fields: [.init(name: "channel", reason: "default")])
+    }
+
+    /// The owner stays in the channel until it is somebody else's.
+    func refuseOwner(
+        _ member: MemberID, of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard channel.ruling.owner == member else { return }
+        let name = shownName(channel, workspace)
+        let who = member == workspace.member ? "you own" : "the owner cannot leave"
+        throw NodeError(
+            .transferFirst, "\(who) the channel \(NodeError.quoted(name))",
+            hint: "wsx-node channel transfer \(name) @U, or: wsx-node channel delete \(name)",
+            reason: "channel.owner")
+    }
+
+    /// Only the owner, admins of the channel and those of the workspace change it.
+    func require(
+        _ right: ChannelRight, on channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard let role = workspace.ownRole else { throw notAllowed(in: workspace) }
+        guard !channel.ruling.allows(right, to: workspace.member, of: role) else { return }
+        let owner = workspace.displayName(of: channel.ruling.owner)
+        throw .forbidden(
+            "the channel \(NodeError.quoted(shownName(channel, workspace))) belongs to "
+                + NodeError.quoted(owner),
+            reason: "channel.role", hint: "ask its owner or an admin of the workspace")
+    }
+
+    /// The failure that a deleted channel is, when it is asked for by its id.
+    func deletion(of id: String, in workspace: Workspace) -> NodeError? {
+        guard
+            let gone = workspace.deletedChannels.first(where: { PublicID.channel($0.key) == id })
+        else { return nil }
+        let author = gone.value.author.map { " by " + workspace.displayName(of: $0) } ?? ""
+        return NodeError(
+            .notFound, "the channel was deleted\(author)", hint: "wsx-node channel list --all",
+            reason: "channel.deleted", fields: [.init(name: "channel", reason: "deleted")])
+    }
+
+    /// The name under which people see it.
+    func shownName(_ channel: Workspace.Channel, _ workspace: Workspace) -> String {
+        let index = workspace.channelIndex
+        return index.place(of: PublicID.channel(channel.id)).map { index.names[$0] } ?? ""
+    }
+
+    // MARK: People
+
+    /// Somebody who is in the workspace now and may be in public channels.
+    func someone(
+        _ reference: MemberReference, field: String, in workspace: Workspace
+    ) throws(NodeError) -> MemberID {
+        let people = workspace.members.filter { $0.role <= .member }.map(\.member)
+        switch reference {
+        case .id(let id):
+            if let found = people.first(where: { PublicID.member($0) == id }) { return found }
+            throw .notFound("member", id, field: field, hint: "wsx-node member list")
+        case .name(let name):
+            let found = people.filter {
+                NameFolding.matches(workspace.displayName(of: $0), name)
+            }
+            return try single(
+                found, name, "member", field: field,
+                names: people.map { workspace.displayName(of: $0) }, hint: "wsx-node member list"
+            ) {
+                [
+                    "id": .string(PublicID.member($0)),
+                    "name": .string(workspace.displayName(of: $0)),
+                ]
+            }
+        }
+    }
+
+    /// Several people, each once, in the order of their ids.
+    func everyone(
+        _ references: [MemberReference], in workspace: Workspace
+    ) throws(NodeError) -> [MemberID] {
+        var people: Set<MemberID> = []
+        for reference in references {
+            people.insert(try someone(reference, field: "members", in: workspace))
+        }
+        return people.sorted()
+    }
+}

@@ -1,0 +1,215 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Changing channels and the people in them. Refusals come before anything is written.
+extension NodeCore {
+    // MARK: Looking
+
+    func findChannels(
+        _ text: String, _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<ChannelObject> {
+        let workspace: Workspace = try workspace(scope)
+        let wanted = NameFolding.key(of: text) ?? text
+        let index = workspace.channelIndex
+        let found = index.all.indices.filter { place in
+            let channel = index.all[place]
+            return [index.names[place], channel.topic, channel.description].contains { field in
+                guard let field else { return false }
+                return (NameFolding.key(of: field) ?? field).contains(wanted)
+            }
+        }.map { index.all[$0] }
+        let (items, next) = try page(found, request)
+        return Page(
+            try stored { () throws(StorageError) in
+                var objects: [ChannelObject] = []
+                for channel in items { objects.append(try object(of: channel, in: workspace)) }
+                return objects
+            }, next: next)
+    }
+
+    func channelMembers(
+        _ reference: ChannelReference, _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<MemberObject> {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        let people = try stored { () throws(StorageError) in
+            try followers(of: channel, in: workspace)
+        }
+        let (items, next) = try page(people, request)
+        return Page(
+            items.compactMap { member in
+                var object = object(of: member, in: workspace)
+                object?.role = channel.role(of: member).word
+                return object
+            }, next: next)
+    }
+
+    // MARK: The channel
+
+    func editChannel(
+        _ edit: ChannelEdit, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(edit.channel, in: workspace)
+        guard edit.name != nil || edit.topic != nil || edit.description != nil else {
+            throw NodeError(
+                .badRequest, "nothing to change was given",
+                hint: "give --name, --topic or --description", reason: "nothing",
+                fields: [.init(name: "name", reason: "missing")])
+        }
+        try require(.edit, on: channel, in: workspace)
+        let name = try edit.name.map { (name) throws(NodeError) in
+            try checked(name, field: "name")
+        }
+        if let name { try refuseTwin(name, except: channel.id, in: workspace) }
+        return try set(channel, in: workspace) { settings, draft in
+            settings.name = name.map { draft.sealed($0, field: 5) }
+            settings.topic = edit.topic.map { draft.sealed($0, field: 6) }
+            settings.description = edit.description.map { draft.sealed($0, field: 7) }
+        }
+    }
+
+    func setArchived(
+        _ isArchived: Bool, _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        if isArchived { try refuseDefault(channel, "archived", in: workspace) }
+        try require(.manage, on: channel, in: workspace)
+        if channel.ruling.isArchived == isArchived { return try answer(channel, in: workspace) }
+        return try set(channel, in: workspace) { settings, _ in settings.archived = isArchived }
+    }
+
+    func transferChannel(
+        _ reference: ChannelReference, to member: MemberReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        let heir = try someone(member, field: "member", in: workspace)
+        try require(.manage, on: channel, in: workspace)
+        if heir == channel.ruling.owner { return try answer(channel, in: workspace) }
+        return try set(channel, in: workspace) { settings, _ in settings.owner = heir }
+    }
+
+    func setChannelRole(
+        _ role: String, of member: MemberReference, in reference: ChannelReference,
+        _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        let person = try someone(member, field: "member", in: workspace)
+        try require(.manage, on: channel, in: workspace)
+        guard person != channel.ruling.owner else {
+            throw NodeError(
+                .transferFirst, "the owner of a channel has no smaller role in it",
+                hint: "wsx-node channel transfer \(shownName(channel, workspace)) @U",
+                reason: "channel.owner")
+        }
+        var admins = Set(channel.ruling.admins)
+        if role == "admin" { admins.insert(person) } else { admins.remove(person) }
+        if admins == Set(channel.ruling.admins) { return try answer(channel, in: workspace) }
+        return try set(channel, in: workspace) { settings, _ in
+            settings.roles = admins.sorted().map { .init(member: $0, role: .admin) }
+        }
+    }
+
+    func deleteChannel(
+        _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        try refuseDefault(channel, "deleted", in: workspace)
+        try require(.manage, on: channel, in: workspace)
+        let last = try answer(channel, in: workspace)
+        let written = try stored { () throws(StorageError) in
+            try authorAuthority(in: workspace) { _ in
+                .deleteDocument(channel.id, chainLink: channel.ruling.lastLink)
+            }
+        }
+        guard written != nil else { throw notAllowed(in: workspace) }
+        return last
+    }
+
+    // MARK: People
+
+    func addToChannel(
+        _ members: [MemberReference], _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        let people = try everyone(members, in: workspace)
+        try require(.edit, on: channel, in: workspace)
+        try refuseArchived(channel, in: workspace)
+        return try follow(.add, people, channel, in: workspace) { !$1.contains($0) }
+    }
+
+    func removeFromChannel(
+        _ members: [MemberReference], _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        let people = try everyone(members, in: workspace)
+        try refuseDefault(channel, "left", in: workspace)
+        if people != [workspace.member] { try require(.edit, on: channel, in: workspace) }
+        for member in people { try refuseOwner(member, of: channel, in: workspace) }
+        return try follow(.remove, people, channel, in: workspace) { $1.contains($0) }
+    }
+
+    func leaveChannel(
+        _ reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        try refuseDefault(channel, "left", in: workspace)
+        try refuseOwner(workspace.member, of: channel, in: workspace)
+        return try follow(.leave, [workspace.member], channel, in: workspace) { $1.contains($0) }
+    }
+
+    // MARK: Writing
+
+    private func answer(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) -> ChannelObject {
+        let current = workspace.channels[channel.id] ?? channel
+        return try stored { () throws(StorageError) in try object(of: current, in: workspace) }
+    }
+
+    /// Writes settings under the last link of the channel's chain.
+    private func set(
+        _ channel: Workspace.Channel, in workspace: Workspace,
+        _ change: (inout AuthorityPayload.DocumentSettings, AuthorityDraft) -> Void
+    ) throws(NodeError) -> ChannelObject {
+        let link = channel.ruling.lastLink
+        let written = try stored { () throws(StorageError) in
+            try authorAuthority(in: workspace) { draft in
+                var settings = AuthorityPayload.DocumentSettings(document: channel.id)
+                settings.replaces = link == channel.ruling.creation ? nil : link
+                change(&settings, draft)
+                return .setDocument(settings)
+            }
+        }
+        guard written != nil else { throw notAllowed(in: workspace) }
+        return try answer(channel, in: workspace)
+    }
+
+    /// Says of those whom it concerns that they follow a channel, or no longer.
+    private func follow(
+        _ action: ContentPayload.MembershipAction, _ people: [MemberID],
+        _ channel: Workspace.Channel, in workspace: Workspace,
+        where isConcerned: (MemberID, [MemberID]) -> Bool
+    ) throws(NodeError) -> ChannelObject {
+        let present = try stored { () throws(StorageError) in
+            try followers(of: channel, in: workspace)
+        }
+        let concerned = people.filter { isConcerned($0, present) }
+        if !concerned.isEmpty {
+            let members = action == .leave ? [] : concerned
+            let made = try stored { () throws(StorageError) in
+                try authorContent(
+                    .membership(action, members: members), to: channel.id, in: workspace)
+            }
+            guard made != nil else { throw notAllowed(in: workspace) }
+        }
+        return try answer(channel, in: workspace)
+    }
+}
