@@ -26,6 +26,7 @@ extension NodeCore {
         deadlines += subscriptions.waiters.map(\.deadline)
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
+        deadlines += keyChangesDue.values
         if network.announces, home != nil, !network.registry.isSuspended,
             !network.listening.isEmpty
         {
@@ -54,6 +55,7 @@ extension NodeCore {
         network.contests.removeAll { $0.deadline <= now }
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
+        try changeKeysWhenDue()
         dialWhenDue()
         announceWhenDue()
     }
