@@ -124,23 +124,14 @@ import WorkspaceTestKit
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
-        let link = try mina.link()
-        bench.advance(10_000)
-        for node in [mina, ada] {
-            bench.cut(node, wim)
-            bench.cut(node, joon)
-        }
+        let late = try bench.bareNode("Late")
+        for node in [ada, wim, joon, late] { bench.cut(node, mina) }
         try mina.ok("member.remove", ["member": "Joon"])
         try mina.send("with the new key")
-        // Wim lets somebody in, and hands on the key that he knows.
-        let late = try bench.bareNode("Late")
-        bench.cut(late, mina)
-        bench.cut(late, ada)
-        try late.join(link)
+        // Ada lets somebody in meanwhile, and hands on the key that she knows.
+        try late.join(try ada.link())
         #expect(try !late.opens(whatIsSealedBy: mina))
-        bench.heal(wim, mina)
-        bench.heal(wim, ada)
-        bench.heal(late, mina)
+        for node in [ada, wim, late] { bench.heal(node, mina) }
         bench.advance(60_000)
         #expect(try late.log() == ["with the new key"])
         #expect(try sealingKeys([mina, ada, wim, late]).count == 1)
