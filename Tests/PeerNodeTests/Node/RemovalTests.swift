@@ -99,8 +99,9 @@ extension BenchNode {
         #expect(refusals.first?["reason"] == "removed")
         #expect(refusals.first?["by"]?["name"] == "Mina")
         #expect(try joon.told("workspace.removed").count == 1)
-        #expect(try joon.refused("message.send", ["channel": "general", "text": "x"]).reason
-            == "removed")
+        #expect(
+            try joon.refused("message.send", ["channel": "general", "text": "x"]).reason
+                == "removed")
         // All of it holds after a restart.
         try joon.restart()
         try wim.restart()
@@ -231,12 +232,14 @@ extension BenchNode {
         bench.heal(mina, ada)
         bench.advance(60_000)
         #expect(try wim.log() == [])
-        #expect(try wim.refused("member.remove", ["member": "Joon", "recut": true]).kind
-            == .forbidden)
+        #expect(
+            try wim.refused("member.remove", ["member": "Joon", "recut": true]).kind
+                == .forbidden)
         #expect(try mina.refused("member.remove", ["member": "Joon"]).reason == "member.removed")
         // Ada holds it, but is weaker than whoever removed Joon.
-        #expect(try ada.refused("member.remove", ["member": "Joon", "recut": true]).kind
-            == .forbidden)
+        #expect(
+            try ada.refused("member.remove", ["member": "Joon", "recut": true]).kind
+                == .forbidden)
         // It came to Mina in the moment in which she met Wim again.
         try mina.ok("member.remove", ["member": "Joon", "recut": true])
         bench.advance(60_000)
@@ -248,8 +251,9 @@ extension BenchNode {
         let world = try RemovalBench()
         let (mina, ada, wim, bench) = (world.mina, world.ada, world.wim, world.bench)
         for other in [mina, ada, world.joon] { bench.cut(wim, other) }
-        #expect(try mina.refused("member.status", ["member": "Joon"]).reason
-            == "member.not_removed")
+        #expect(
+            try mina.refused("member.status", ["member": "Joon"]).reason
+                == "member.not_removed")
         try mina.ok("member.remove", ["member": "Joon"])
         bench.advance(10_000)
         func complete() throws -> [String] {

@@ -25,10 +25,12 @@ import WorkspaceTestKit
         let before = try mina.rowCount("operation")
         try mina.ok("member.role", ["member": "Wim", "role": "member"])
         #expect(try mina.rowCount("operation") == before)
-        #expect(try ada.refused("member.role", ["member": "Wim", "role": "admin"]).reason
-            == "rank")
-        #expect(try ada.refused("member.role", ["member": "Nobody", "role": "member"]).kind
-            == .notFound)
+        #expect(
+            try ada.refused("member.role", ["member": "Wim", "role": "admin"]).reason
+                == "rank")
+        #expect(
+            try ada.refused("member.role", ["member": "Nobody", "role": "member"]).kind
+                == .notFound)
         try world.expectEqual("after the changes")
     }
 
@@ -37,8 +39,9 @@ import WorkspaceTestKit
         let (mina, ada, bench) = (world.mina, world.ada, world.bench)
         let error = try mina.refused("workspace.leave")
         #expect(error.kind == .transferFirst && error.exitStatus == 6)
-        #expect(try ada.refused("member.role", ["member": "Wim", "role": "owner"]).reason
-            == "rank")
+        #expect(
+            try ada.refused("member.role", ["member": "Wim", "role": "owner"]).reason
+                == "rank")
         try mina.ok("member.role", ["member": "Ada", "role": "owner"])
         bench.advance(5_000)
         #expect(try ada.ok("workspace.get")["role"] == "owner")
@@ -60,8 +63,9 @@ import WorkspaceTestKit
         for other in [mina, ada] { bench.heal(wim, other) }
         bench.advance(60_000)
         #expect(try ada.log() == ["offline"])
-        #expect(try ada.ok("channel.list", ["scope": "all"]).texts("name").sorted()
-            == ["general", "plans"])
+        #expect(
+            try ada.ok("channel.list", ["scope": "all"]).texts("name").sorted()
+                == ["general", "plans"])
         try world.expectEqual("after the promotion")
     }
 
@@ -85,8 +89,9 @@ import WorkspaceTestKit
         let refusals = try wim.told("message.refused")
         #expect(refusals.compactMap { $0["reason"] } == ["role", "role"])
         #expect(refusals.compactMap { $0["by"]?["name"] } == ["Mina", "Mina"])
-        #expect(try wim.refused("message.send", ["channel": "general", "text": "x"]).reason
-            == "role")
+        #expect(
+            try wim.refused("message.send", ["channel": "general", "text": "x"]).reason
+                == "role")
         #expect(try !wim.opens(whatIsSealedBy: mina))
         // Promoted again, the old ones stay cut off and new ones count.
         try mina.ok("member.role", ["member": "Wim", "role": "member"])

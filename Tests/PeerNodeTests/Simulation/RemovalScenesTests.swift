@@ -117,10 +117,11 @@ import WorkspaceTestKit
                 }.sorted()
             })
         #expect(lists.count == 1)
-        let own = Set(inside.compactMap { node in
-            (node.ask("member.list")?["items"]?.arrayValue ?? [])
-                .first { $0["self"] == true }?["id"]?.stringValue
-        })
+        let own = Set(
+            inside.compactMap { node in
+                (node.ask("member.list")?["items"]?.arrayValue ?? [])
+                    .first { $0["self"] == true }?["id"]?.stringValue
+            })
         #expect(own.isSubset(of: Set(lists.first ?? [])))
         #expect(world.failures == [])
     }
