@@ -44,9 +44,9 @@ extension EndToEnd {
             #expect(
                 eventually { joon.run("workspace", "show", "--json").object["role"] == .null })
             #expect(joon.run("log", "general").output.contains("late (refused)"))
-            let event = joon.run(
-                "rpc", "events.wait", "since=all", #"types=["message.refused"]"#, "--json")
-            #expect(event.output.contains(#""reason":"removed""#))
+            let events = joon.run("rpc", "events.wait", "since=all", "limit=1000", "--json")
+            #expect(events.output.contains(#""type":"message.refused""#), "\(events.output)")
+            #expect(events.output.contains(#""reason":"removed""#))
             let silent = joon.run("send", "general", "more", "--json")
             #expect(silent.status == 4)
             #expect(silent.error.reason == "removed")
