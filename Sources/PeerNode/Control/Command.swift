@@ -111,7 +111,7 @@ extension Command {
         Group(title: "node", commands: nodeCommands),
         Group(title: "identity", commands: identityCommands),
         Group(title: "workspace", commands: workspaceCommands),
-        Group(title: "invites and members", commands: inviteCommands),
+        Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands + channelChangeCommands),
         Group(title: "sync and network", commands: networkCommands),
         Group(title: "automation", commands: eventCommands + rpcCommands),

@@ -23,13 +23,14 @@ extension NodeCore {
             operation.id, record, previous: operation.header.previous,
             dependencies: operation.header.dependencies.map(\.id), in: workspace)
         let opened = try openKeys(of: payload, in: workspace)
-        try settle(change, in: workspace)
+        try settle(change, in: workspace, from: source)
         try keep(operation.id, branch, in: workspace, change)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         try foldOpened(by: opened, in: workspace, from: source)
         if workspace.evaluator.isValid(operation.id) {
             try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
         }
+        try tellRoles(after: change, of: operation.id, appended.arrival, workspace, source)
     }
 
     /// Puts an operation that is read back from the store into the evaluator; `finishLoading`
@@ -62,11 +63,12 @@ extension NodeCore {
         note(record.payload, id, in: workspace)
         let isBound = Binding.isGood(
             record.payload, under: record.grant, in: workspace, isRoot: record.isRoot)
+        let cuts = CutParts.cuts(of: record.payload, behind: previous, in: workspace)
         let operation = AuthOperation(
             id: id, device: record.log.device, incarnation: record.log.incarnation,
             sequence: record.sequence, previous: previous, dependencies: dependencies,
             timestamp: record.timestamp.rawValue, grant: record.isRoot ? nil : record.grant,
-            isWellBound: isBound, action: record.payload.action, cuts: record.payload.cuts)
+            isWellBound: isBound && cuts != nil, action: record.payload.action, cuts: cuts ?? [])
         // What it cites is stored, so it can be placed; if not, it has no effect.
         return (try? workspace.evaluator.add(operation)) ?? AuthChange()
     }
@@ -107,7 +109,12 @@ extension NodeCore {
                 opened.append(key.keyID)
             }
         }
-        return opened
+        let held = wrapped.key
+        let isOpenable = payload.carriedRekey != nil && workspace.keys[held] != nil
+        return try opened
+            + openOlderKeys(
+                under: isOpenable && !opened.contains(held) ? opened + [held] : opened,
+                in: workspace)
     }
 
     /// The names of the discovery secrets that the workspace has: a box may hold anything, and
@@ -156,7 +163,9 @@ extension NodeCore {
     // MARK: Verdicts
 
     /// Shows and hides what changed verdicts bear on.
-    private func settle(_ change: AuthChange, in workspace: Workspace) throws(StorageError) {
+    private func settle(
+        _ change: AuthChange, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
         guard !change.isEmpty else { return }
         workspace.contentLimits.removeAll()
         let changed = (change.becameValid + change.becameInvalid)
@@ -165,7 +174,8 @@ extension NodeCore {
         guard !cited.isEmpty else { return }
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            guard try judge(document, citing: cited, in: workspace) else { continue }
+            guard try judge(document, citing: cited, in: workspace, because: source)
+            else { continue }
             try rekeep(document, in: workspace)
             for branch in store.operations.branches(in: document, of: workspace.number)
             where branch.parent != nil {
@@ -239,6 +249,9 @@ extension NodeCore {
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
         try refreshChannels(of: workspace)
         try loadProfiles(of: workspace)
+        workspace.toldRoles = Dictionary(
+            uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
+        planKeyChange(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.staleDocuments.insert(document)

@@ -14,7 +14,7 @@ extension NodeCore {
             return
         }
         guard let first = appended.first?.operation.header.sequence else { return }
-        try judgeAppended(to: branch, from: first, in: workspace)
+        try judgeAppended(to: branch, from: first, in: workspace, because: source)
         let before = store.operations.branch(branch)?.kept
         var kept = before
         for item in appended {
@@ -68,14 +68,21 @@ extension NodeCore {
             guard place.document.kind == .channel,
                 let grant = store.operations.number(ofGrant: place.grant)
             else { return }
+            let isOwn = isOwn(place.grant, of: place.device, workspace)
             try store.view.fold(
                 ViewStore.MessageRow(
                     document: place.document.number,
                     position: .init(sort: place.sort, arrival: place.arrival),
                     key: MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix),
                     grant: grant, thread: message.thread),
-                isHidden: !place.isValid)
-            guard place.isValid, workspace.deletedChannels[place.documentID] == nil else { return }
+                as: place.isValid ? .shown : isOwn ? .refused : .hidden)
+            guard place.isValid else {
+                if isOwn, let stored = try store.operations.operation(place.arrival) {
+                    try recordRefused(stored, in: place.document.number, workspace, place.source)
+                }
+                return
+            }
+            guard workspace.deletedChannels[place.documentID] == nil else { return }
             try record(
                 .messageCreated, workspace: workspace, document: place.document.number,
                 arrival: place.arrival, isBackfill: place.source.isBackfill)
@@ -89,9 +96,15 @@ extension NodeCore {
                 let author = workspace.evaluator.subject(ofGrant: place.grant),
                 (try? CheckedName.checkWire(name)) != nil
             else { return }
+            let before = workspace.displayName(of: author)
             take(
                 Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
                 of: author, in: workspace)
+            if workspace.displayName(of: author) != before {
+                try record(
+                    .memberEdited, workspace: workspace, arrival: place.arrival,
+                    extra: author.bytes, isBackfill: place.source.isBackfill)
+            }
         }
     }
 
@@ -114,6 +127,12 @@ extension NodeCore {
                 arrival: place.arrival, extra: member.bytes,
                 isBackfill: place.source.isBackfill)
         }
+    }
+
+    /// Whether what a device wrote under a grant is ours. A liar may cite a grant of ours.
+    func isOwn(_ grant: OperationID, of device: DeviceID, _ workspace: Workspace) -> Bool {
+        workspace.evaluator.subject(ofGrant: grant) == workspace.member
+            && workspace.evaluator.devices(ofGrant: grant).contains(device)
     }
 
     private func take(

@@ -6,12 +6,15 @@ import WorkspaceModel
 extension NodeCore {
     /// Judges what was just stored on a branch, and what of it waited for a cut's place to come.
     func judgeAppended(
-        to number: Int64, from first: UInt64, in workspace: Workspace
+        to number: Int64, from first: UInt64, in workspace: Workspace,
+        because source: OperationSource
     ) throws(StorageError) {
         // Nothing bounds most spans, and only authority changes that.
         guard store.operations.spans(of: number).contains(where: { $0.validThrough != .max })
         else { return }
-        try judge(number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace)
+        try judge(
+            number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace,
+            because: source)
     }
 
     /// Judges anew what cites these grants, everywhere in a document, and shows and hides it.
@@ -19,13 +22,14 @@ extension NodeCore {
     /// - Parameter grants: their short numbers; `nil` for all there are.
     /// - Returns: whether anything changed.
     func judge(
-        _ document: DocumentID, citing grants: Set<Int64>?, in workspace: Workspace
+        _ document: DocumentID, citing grants: Set<Int64>?, in workspace: Workspace,
+        because source: OperationSource
     ) throws(StorageError) -> Bool {
         var hasChanged = false
         for branch in store.operations.branches(in: document, of: workspace.number) {
             let changed = try judge(
                 branch.number, isJudged: { grants?.contains($0.grant) ?? true }, shownBefore: .max,
-                in: workspace)
+                in: workspace, because: source)
             hasChanged = hasChanged || changed
         }
         return hasChanged
@@ -34,7 +38,7 @@ extension NodeCore {
     @discardableResult
     private func judge(
         _ number: Int64, isJudged: (GrantSpan) -> Bool, shownBefore end: UInt64,
-        in workspace: Workspace
+        in workspace: Workspace, because source: OperationSource
     ) throws(StorageError) -> Bool {
         guard let branch = store.operations.branch(number) else { return false }
         var bounds: [Int64: UInt64?] = [:]
@@ -51,24 +55,48 @@ extension NodeCore {
             hasChanged = true
             try store.operations.setValid(through: bound, ofSpan: index, in: number)
             guard let places = store.operations.places(ofSpan: index, in: number) else { continue }
-            try show(branch, places, from: span.validThrough, to: bound, before: end)
+            let positions = try moving(branch, places, span.validThrough, bound, before: end)
+            let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
+            if isShown == true {
+                try store.view.setVisibility(.shown, of: positions, in: branch.document)
+            } else {
+                try hide(positions, of: branch, under: span.grant, in: workspace, source)
+            }
         }
         return hasChanged
     }
 
-    /// Moves the border between what is shown and what is hidden of a span.
-    private func show(
-        _ branch: LogBranch, _ places: ClosedRange<UInt64>, from old: UInt64?, to new: UInt64?,
+    /// Where the operations stand that lie between the old and the new end of what is valid.
+    private func moving(
+        _ branch: LogBranch, _ places: ClosedRange<UInt64>, _ old: UInt64?, _ new: UInt64?,
         before end: UInt64
-    ) throws(StorageError) {
-        let isHidden = new.map { old != nil && $0 < (old ?? 0) } ?? true
-        let (low, high) = isHidden ? (new, old) : (old, new)
-        guard let high, end > 0, low != .max else { return }
-        let first = max(places.lowerBound, low.map { $0 + 1 } ?? 0)
+    ) throws(StorageError) -> [ViewStore.Position] {
+        let ends = (new.map { old != nil && $0 < (old ?? 0) } ?? true) ? [new, old] : [old, new]
+        guard let high = ends[1], end > 0, ends[0] != .max else { return [] }
+        let first = max(places.lowerBound, ends[0].map { $0 + 1 } ?? 0)
         let last = min(places.upperBound, high, end - 1)
-        guard first <= last else { return }
-        let positions = try store.operations.positions(in: branch.number, first...last)
-        try store.view.setHidden(isHidden, positions, in: branch.document)
+        guard first <= last else { return [] }
+        return try store.operations.positions(in: branch.number, first...last)
+    }
+
+    /// Hides what lost its effect. Its author goes on seeing it, and is told.
+    private func hide(
+        _ positions: [ViewStore.Position], of branch: LogBranch, under number: Int64,
+        in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        let isOwn = store.operations.grant(number)
+            .map { self.isOwn($0, of: branch.log.device, workspace) } ?? false
+        try store.view.setVisibility(
+            isOwn ? .refused : .hidden, of: positions, in: branch.document)
+        guard isOwn else { return }
+        for position in positions {
+            let row = try store.view.message(
+                arrival: position.arrival, sort: position.sort, document: branch.document)
+            guard row != nil, let stored = try store.operations.operation(position.arrival) else {
+                continue
+            }
+            try recordRefused(stored, in: branch.document, workspace, source)
+        }
     }
 
     /// The last place of a branch that is valid under a grant, `nil` for none.

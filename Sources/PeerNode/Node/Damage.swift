@@ -130,7 +130,8 @@ extension NodeCore {
         try refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            guard try judge(document, citing: nil, in: workspace) else { continue }
+            guard try judge(document, citing: nil, in: workspace, because: source)
+            else { continue }
             try rekeep(document, in: workspace)
         }
         for document in workspace.channels.keys.sorted() {

@@ -27,6 +27,7 @@ extension NodeCore {
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
         erasureDue.map { deadlines.append($0) }
+        deadlines += keyChangesDue.values
         if network.announces, home != nil, !network.registry.isSuspended,
             !network.listening.isEmpty
         {
@@ -56,6 +57,7 @@ extension NodeCore {
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
         try eraseDeleted()
+        try changeKeysWhenDue()
         dialWhenDue()
         announceWhenDue()
     }

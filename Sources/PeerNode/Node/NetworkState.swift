@@ -24,6 +24,8 @@ struct NetworkState {
     var announces: Bool
     var nextBeacon: UInt64 = 0
     var joins: [JoinAttempt] = []
+    /// Workspaces in which this process has once held what a peer held.
+    var synced: Set<Int64> = []
     /// Numbers of sessions in planners; never given twice.
     var nextSource: PullPlanner.SourceID = 1
     /// Dials of join attempts have numbers of their own, from the other end.

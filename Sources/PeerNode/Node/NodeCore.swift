@@ -42,6 +42,8 @@ final class NodeCore {
     var wroteInInput = false
     var hasMoreToDo = false
     var isStopping = false
+    /// When this device changes a workspace's key, on the monotonic clock.
+    var keyChangesDue: [Int64: UInt64] = [:]
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// The event number at which old events are looked for again.
@@ -120,6 +122,9 @@ final class NodeCore {
 
     var guardedCounter: UInt64 = 0
 
+    /// Whether the store takes anything now.
+    var mayWrite: Bool { refusal == nil }
+
     /// Receipts wait for a COMMIT that takes them along, but not for ever.
     private func writeReceipts() throws(StorageError) {
         guard store.peers.hasUnwrittenReceipts else {
@@ -140,9 +145,6 @@ final class NodeCore {
         if former.registry.isSuspended { network.registry.suspend() }
         network.nextJoinDial = former.nextJoinDial
     }
-
-    /// Whether anything may be written now.
-    var mayWrite: Bool { refusal == nil }
 
     func refuseWriting(because error: StorageError) { refusal = error }
 

@@ -43,13 +43,20 @@ extension SyncSession {
     mutating func open(as standing: Standing, replica: some Replica) {
         phase = .open
         self.standing = standing
-        guard standing != .removed else {
-            return send(.workspaceResult(tag: configuration.tag, .removed), .control)
-        }
+        if standing == .removed { return sayFarewell(replica: replica) }
         sayRoot(replica: replica)
         if standing == .authorityOnly {
             send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
         }
+    }
+
+    /// Tells a peer that it is out, and what it may see of how that came.
+    private mutating func sayFarewell(replica: some Replica) {
+        let tips = replica.farewell(to: configuration.peerDevice)
+        // The number in the opening is what the tips are about.
+        if !tips.isEmpty { sayRoot(replica: replica) }
+        send(.workspaceResult(tag: configuration.tag, .removed), .control)
+        if !tips.isEmpty { sendInParts(tips) }
     }
 
     /// Sends `ws_open`; whoever may not know it is told no digest.
@@ -199,8 +206,11 @@ extension SyncSession {
         peerRefuses = true
         effects.append(.refused(refusal))
         guard refusal == .authorityOnly, standing == .full else { return }
-        // In parts: a member can make the document have more logs than one message takes.
-        let tips = replica.tips(of: replica.authorityDocument)
+        sendInParts(replica.tips(of: replica.authorityDocument))
+    }
+
+    /// In parts: a member can make the document have more logs than one message takes.
+    private mutating func sendInParts(_ tips: [LogTip]) {
         var start = 0
         repeat {
             let end = min(start + Self.tipsPerMessage, tips.count)

@@ -123,8 +123,8 @@ import WorkspaceTestKit
         try core.store.begin()
         #expect(try core.accept(run, in: workspace, from: somebody) == .waiting)
         #expect(
-            try core.accept(first.run(in: channel), in: workspace, from: somebody)
-                == .stored(1))
+            try core.accept(first.run(in: channel), in: workspace, from: somebody) == .known,
+            "the start of the run did not wait")
         #expect(
             try core.accept(second.run(in: channel), in: workspace, from: somebody) == .waiting)
         try core.store.commit()
