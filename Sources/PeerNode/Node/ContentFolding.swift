@@ -99,6 +99,11 @@ extension NodeCore {
             take(
                 Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
                 of: author, in: workspace)
+        case .device(let device, let name):
+            guard place.document.kind == .profile, place.isValid else { return }
+            takeName(
+                Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
+                of: device, under: place.grant, in: workspace)
         }
     }
 
@@ -296,11 +301,15 @@ extension NodeCore {
     func loadProfiles(of workspace: Workspace) throws(StorageError) {
         let document = workspace.profileDocument
         var found: [(StoredOperation, String)] = []
+        var devices: [(StoredOperation, DeviceID, String)] = []
         try store.operations.forEachOperation(in: document) { (stored) throws(StorageError) in
-            if case .profile(let name)? = try content(of: stored, in: workspace) {
-                found.append((stored, name))
+            switch try content(of: stored, in: workspace) {
+            case .profile(let name)?: found.append((stored, name))
+            case .device(let device, let name)?: devices.append((stored, device, name))
+            default: break
             }
         }
+        try loadDeviceNames(devices, of: workspace)
         for (stored, name) in found {
             guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
                 try isContentValid(

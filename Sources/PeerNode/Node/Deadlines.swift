@@ -23,6 +23,12 @@ extension NodeCore {
                 deadlines.append(join.nextDial)
             }
         }
+        if let linking = network.linking {
+            deadlines.append(linking.deadline)
+            if linking.isWaitingToDial, !network.registry.isSuspended {
+                deadlines.append(linking.nextDial)
+            }
+        }
         deadlines += subscriptions.waiters.map(\.deadline)
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
@@ -54,6 +60,7 @@ extension NodeCore {
         network.contests.removeAll { $0.deadline <= now }
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
+        try expireLinking()
         dialWhenDue()
         announceWhenDue()
     }
@@ -71,6 +78,11 @@ extension NodeCore {
                 continue
             }
             network.joins[index].dial = network.nextJoinDial
+            effects.append(.dial(number: network.nextJoinDial, address: address.text))
+            network.nextJoinDial -= 1
+        }
+        if let address = network.linking?.addressDue(now: time.monotonic) {
+            network.linking?.dial = network.nextJoinDial
             effects.append(.dial(number: network.nextJoinDial, address: address.text))
             network.nextJoinDial -= 1
         }

@@ -22,6 +22,10 @@ struct NetworkState {
     var announces: Bool
     var nextBeacon: UInt64 = 0
     var joins: [JoinAttempt] = []
+    /// The device link that was made here last.
+    var issuedLink: IssuedDeviceLink?
+    /// The device link by which this home becomes a device of somebody.
+    var linking: LinkAttempt?
     /// Numbers of sessions in planners; never given twice.
     var nextSource: PullPlanner.SourceID = 1
     /// Dials of join attempts have numbers of their own, from the other end.

@@ -158,7 +158,12 @@ extension NodeCore {
                 keys.append(InviteSecret.beaconKey(psk: candidate.psk))
             }
         }
-        return keys + network.joins.map(\.link.secret.beaconKey)
+        keys += network.joins.map(\.link.secret.beaconKey)
+        if deviceLinkCandidates.isEmpty == false {
+            network.issuedLink.map { keys.append($0.link.secret.beaconKey) }
+        }
+        network.linking.map { keys.append($0.link.secret.beaconKey) }
+        return keys
     }
 
     private var workspaceBeaconKeys: [SymmetricKey] {
@@ -184,6 +189,11 @@ extension NodeCore {
             network.joins[index].link.secret.beaconKey, wallMilliseconds: time.wall)
         {
             network.joins[index].heard(address)
+        }
+        if let key = network.linking?.link.secret.beaconKey,
+            packet.matches(key, wallMilliseconds: time.wall)
+        {
+            network.linking?.heard(address)
         }
     }
 

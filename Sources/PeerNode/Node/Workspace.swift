@@ -11,8 +11,8 @@ final class Workspace {
     let number: Int64
     /// How we stand to it.
     var standing: RegistryStore.Standing
-    /// Who we are in it.
-    let member: MemberID
+    /// Who we are in it. Somebody who comes back learns it from the authority document.
+    var member: MemberID
     /// Since when, milliseconds.
     var joined: UInt64
 
@@ -20,6 +20,12 @@ final class Workspace {
     var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
     /// The stored authority operations by id.
     var authority: [OperationID: AuthorityRecord] = [:] { didSet { derived = Derived() } }
+    /// The devices that are recovery phrases: they write nothing from day to day.
+    var recoveryDevices: Set<DeviceID> = []
+    /// Whose each device is that an authority operation ever bound.
+    var deviceOwners: [DeviceID: MemberID] = [:]
+    /// What people call devices, with the register's (hlc, id).
+    var deviceNames: [DeviceID: Profile] = [:]
     /// The ids of `authority` in the order of arrival.
     var authorityOrder: [OperationID] = []
     /// Epoch keys that are held.
