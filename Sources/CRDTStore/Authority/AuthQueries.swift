@@ -143,7 +143,7 @@ extension AuthEvaluator {
         return revocations(hitting: exposure).map { records[$0].operation.id }
     }
 
-    private func inForce(_ device: DeviceID) -> [Int] {
+    func inForce(_ device: DeviceID) -> [Int] {
         (grantsOfDevice[device] ?? [])
             .filter { grant in
                 guard records[grant].isValid, let exposure = contentExposure(grant, device) else {

@@ -139,7 +139,7 @@ extension AuthEvaluator {
         return hitting.sorted { records[$0].rank < records[$1].rank }
     }
 
-    private func reachesContent(
+    func reachesContent(
         _ revocation: Int, _ exposure: AuthExposure, leastRole: Role
     ) -> Bool {
         switch records[revocation].operation.action {

@@ -73,7 +73,7 @@ public enum Schema {
         """,
 
         // The view: where each message stands. key_*: its name (hlc, first 8 bytes of the id).
-        // thread_*: the name of what it replies to. hidden: its grant is not valid.
+        // thread_*: the name of what it replies to. hidden: ViewStore.Visibility.
         """
         CREATE TABLE message(did INTEGER NOT NULL, sort INTEGER NOT NULL, arr INTEGER NOT NULL,
             key_hlc INTEGER NOT NULL, key_id INTEGER NOT NULL, gid INTEGER NOT NULL,

@@ -39,6 +39,8 @@ public final class ViewStore {
         public let grant: Int64
         /// The name of what it replies to.
         public let thread: MessageKey?
+        /// Whether only its author sees it: a revocation has cut it off.
+        public internal(set) var isRefused = false
 
         /// A row with the given fields.
         public init(
@@ -53,6 +55,16 @@ public final class ViewStore {
         }
     }
 
+    /// Who sees a message.
+    public enum Visibility: Int64, Sendable {
+        /// Everybody.
+        case shown = 0
+        /// Nobody: it is not valid.
+        case hidden = 1
+        /// Its author, who wrote it here and is told that it does not count.
+        case refused = 2
+    }
+
     init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
         insert = try connection.statement(
@@ -61,8 +73,8 @@ public final class ViewStore {
 
     // MARK: Messages
 
-    /// Shows a message, or hides it where its grant is not valid.
-    public func fold(_ message: MessageRow, isHidden: Bool) throws(StorageError) {
+    /// Puts a message in its place, for whoever may see it.
+    public func fold(_ message: MessageRow, as visibility: Visibility) throws(StorageError) {
         try insert.run { row in
             row.bind(1, message.document)
             row.bind(2, message.position.sort)
@@ -72,31 +84,39 @@ public final class ViewStore {
             row.bind(6, message.grant)
             row.bind(7, message.thread.map { Int64(bitPattern: $0.timestamp.rawValue) })
             row.bind(8, message.thread.map { Int64(bitPattern: $0.idPrefix) })
-            row.bind(9, isHidden ? 1 : 0)
+            row.bind(9, visibility.rawValue)
         }
     }
 
     /// Hides or shows everything written under one grant.
-    public func setHidden(_ isHidden: Bool, grant: Int64) throws(StorageError) {
+    public func setVisibility(_ visibility: Visibility, grant: Int64) throws(StorageError) {
         try connection.statement("UPDATE message SET hidden = ? WHERE gid = ?")
-            .run(.integer(isHidden ? 1 : 0), .integer(grant))
+            .run(.integer(visibility.rawValue), .integer(grant))
     }
 
     /// Where everything written under one grant stands, hidden or not.
     public func positions(
         underGrant grant: Int64
-    ) throws(StorageError) -> [(document: Int64, position: Position)] {
-        try connection.statement("SELECT did, sort, arr FROM message WHERE gid = ?")
-            .rows(.integer(grant)) {
-                ($0.integer(0), Position(sort: $0.integer(1), arrival: $0.integer(2)))
-            }
+    ) throws(StorageError) -> [(document: Int64, position: Position, visibility: Visibility)] {
+        try connection.statement(
+            "SELECT did, sort, arr, hidden FROM message WHERE gid = ? ORDER BY did, sort, arr"
+        ).rows(.integer(grant)) {
+            (
+                $0.integer(0), Position(sort: $0.integer(1), arrival: $0.integer(2)),
+                Visibility(rawValue: $0.integer(3)) ?? .hidden
+            )
+        }
     }
 
-    /// Hides one message.
-    public func hide(_ position: Position, in document: Int64) throws(StorageError) {
+    /// Changes who sees one message.
+    public func setVisibility(
+        _ visibility: Visibility, of position: Position, in document: Int64
+    ) throws(StorageError) {
         try connection.statement(
-            "UPDATE message SET hidden = 1 WHERE did = ? AND sort = ? AND arr = ?"
-        ).run(.integer(document), .integer(position.sort), .integer(position.arrival))
+            "UPDATE message SET hidden = ? WHERE did = ? AND sort = ? AND arr = ?"
+        ).run(
+            .integer(visibility.rawValue), .integer(document), .integer(position.sort),
+            .integer(position.arrival))
     }
 
     /// Which messages of a channel are asked for.
@@ -134,8 +154,9 @@ public final class ViewStore {
         _ limit: Int
     ) throws(StorageError) -> [MessageRow] {
         var sql = """
-            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id FROM message
-                WHERE did = ? AND hidden = 0 AND (sort, arr) \(comparison) (?, ?)
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
+                FROM message
+                WHERE did = ? AND hidden != 1 AND (sort, arr) \(comparison) (?, ?)
             """
         var values: [SQLValue] = [
             .integer(filter.document), .integer(position.sort), .integer(position.arrival),
@@ -169,11 +190,12 @@ public final class ViewStore {
         Int64(min(milliseconds, (1 << 47) - 1) << 16)
     }
 
-    /// The message with this name, hidden ones left out.
+    /// The message with this name, hidden ones left out, and refused ones not.
     public func message(_ key: MessageKey) throws(StorageError) -> MessageRow? {
         let sql = """
-            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id FROM message
-                WHERE key_hlc = ? AND key_id = ? AND hidden = 0 LIMIT 1
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
+                FROM message
+                WHERE key_hlc = ? AND key_id = ? AND hidden != 1 LIMIT 1
             """
         return try connection.statement(sql).firstRow(
             .integer(Int64(bitPattern: key.timestamp.rawValue)),
@@ -186,8 +208,9 @@ public final class ViewStore {
         arrival: Int64, sort: Int64, document: Int64
     ) throws(StorageError) -> MessageRow? {
         let sql = """
-            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id FROM message
-                WHERE did = ? AND sort = ? AND arr = ? AND hidden = 0
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
+                FROM message
+                WHERE did = ? AND sort = ? AND arr = ? AND hidden != 1
             """
         return try connection.statement(sql)
             .firstRow(.integer(document), .integer(sort), .integer(arrival)) { Self.message($0) }
@@ -196,7 +219,7 @@ public final class ViewStore {
     /// How many visible messages reply to this one.
     public func replyCount(to key: MessageKey) throws(StorageError) -> Int64 {
         let sql = """
-            SELECT count(*) FROM message WHERE thread_hlc = ? AND thread_id = ? AND hidden = 0
+            SELECT count(*) FROM message WHERE thread_hlc = ? AND thread_id = ? AND hidden != 1
             """
         return try connection.statement(sql).integer(
             .integer(Int64(bitPattern: key.timestamp.rawValue)),
@@ -208,10 +231,12 @@ public final class ViewStore {
         if let timestamp = row.optionalInteger(6) {
             thread = key(timestamp, row.integer(7))
         }
-        return MessageRow(
+        var message = MessageRow(
             document: row.integer(0),
             position: Position(sort: row.integer(1), arrival: row.integer(2)),
             key: key(row.integer(3), row.integer(4)), grant: row.integer(5), thread: thread)
+        message.isRefused = row.integer(8) == Visibility.refused.rawValue
+        return message
     }
 
     private static func key(_ timestamp: Int64, _ prefix: Int64) -> MessageKey {

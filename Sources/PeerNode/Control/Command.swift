@@ -112,7 +112,7 @@ extension Command {
         Group(title: "identity", commands: identityCommands),
         Group(title: "devices", commands: deviceCommands),
         Group(title: "workspace", commands: workspaceCommands),
-        Group(title: "invites and members", commands: inviteCommands),
+        Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands),
         Group(title: "sync and network", commands: networkCommands),
         Group(title: "automation", commands: eventCommands + rpcCommands),

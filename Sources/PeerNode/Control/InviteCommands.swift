@@ -1,8 +1,8 @@
 import WorkspaceModel
 
 extension Command {
-    /// Letting people in, and seeing who is.
-    static let inviteCommands = [inviteCreate, inviteList, inviteRevoke, memberList]
+    /// Letting people in.
+    static let inviteCommands = [inviteCreate, inviteList, inviteRevoke]
 
     private static let inviteCreate = {
         let uses = Parameter.integer("uses", "How many people may use it.", 1...1_000)
@@ -62,19 +62,6 @@ extension Command {
             failures: [.notFound, .forbidden], example: ["id": "i_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.revokeInvite(given[id], context.scope(given)))
-            })
-    }()
-
-    private static let memberList = {
-        let removed = Parameter.flag("removed", "List those who were removed instead.")
-        return Command(
-            "member.list", line: CommandLineForm("member list"), "List the members.",
-            parameters: [removed.definition, limit.definition, cursor.definition],
-            result: "list of member",
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.members(
-                        removed: given[removed], PageRequest(given), context.scope(given)))
             })
     }()
 }

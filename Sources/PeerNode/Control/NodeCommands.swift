@@ -71,6 +71,22 @@ public protocol NodeCommands: AnyObject {
     func members(removed: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<MemberObject>
 
+    /// One member, or somebody who was removed.
+    func member(_ member: MemberReference, _ scope: CallScope) throws(NodeError) -> MemberObject
+    /// The devices of members, and which are known to hold the removal of somebody.
+    func removalHolders(_ member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> Page<HolderObject>
+    /// Gives a member the role `owner`, `admin`, `member` or `guest`.
+    func setRole(_ role: String, of member: MemberReference, _ scope: CallScope)
+        throws(NodeError) -> MemberObject
+    /// Removes somebody, or keeps more of somebody who was.
+    func removeMember(_ draft: RemovalDraft, _ scope: CallScope) throws(NodeError)
+        -> MemberObject
+    /// Ends the own membership.
+    func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    /// Changes the key for contents and names.
+    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
+
     // MARK: Channels
 
     /// Makes a channel.

@@ -101,7 +101,9 @@ extension NodeCore {
     ) -> AuthEvaluator? {
         guard let payload = try? AuthorityPayload(decoding: operation.payload),
             Binding.isGood(
-                payload, under: operation.header.grant, in: workspace, isRoot: false)
+                payload, under: operation.header.grant, in: workspace, isRoot: false),
+            let cuts = CutParts.cuts(
+                of: payload, behind: operation.header.previous, in: workspace)
         else { return nil }
         let header = operation.header
         var trial = workspace.evaluator
@@ -111,7 +113,7 @@ extension NodeCore {
                 sequence: header.sequence, previous: header.previous,
                 dependencies: header.dependencies.map(\.id),
                 timestamp: header.timestamp.rawValue, grant: header.grant, isWellBound: true,
-                action: payload.action, cuts: payload.cuts))
+                action: payload.action, cuts: cuts))
         return trial.isValid(operation.id) ? trial : nil
     }
 
@@ -136,6 +138,7 @@ extension NodeCore {
     func authorContent(
         _ content: ContentPayload, to document: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
+        try answerEnds(in: workspace)
         guard let home, let storeIdentity,
             let grant = workspace.evaluator.contentGrant(
                 of: home.device, leastRole: .member, as: workspace.member),

@@ -23,13 +23,14 @@ extension NodeCore {
             operation.id, record, previous: operation.header.previous,
             dependencies: operation.header.dependencies.map(\.id), in: workspace)
         let opened = try openKeys(of: payload, in: workspace)
-        try settle(change, in: workspace)
+        try settle(change, in: workspace, from: source)
         try keep(operation.id, branch, in: workspace, change)
         try foldDocuments(after: payload, operation.id, in: workspace, from: source)
         try foldOpened(by: opened, in: workspace, from: source)
         if workspace.evaluator.isValid(operation.id) {
             try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
         }
+        try tellRoles(after: change, of: operation.id, appended.arrival, workspace, source)
     }
 
     /// Puts an operation that is read back from the store into the evaluator; `finishLoading`
@@ -62,11 +63,12 @@ extension NodeCore {
         let isBound = Binding.isGood(
             record.payload, under: record.grant, in: workspace, isRoot: record.isRoot)
         if isBound { noteDevices(of: record, in: workspace) }
+        let cuts = CutParts.cuts(of: record.payload, behind: previous, in: workspace)
         let operation = AuthOperation(
             id: id, device: record.log.device, incarnation: record.log.incarnation,
             sequence: record.sequence, previous: previous, dependencies: dependencies,
             timestamp: record.timestamp.rawValue, grant: record.isRoot ? nil : record.grant,
-            isWellBound: isBound, action: record.payload.action, cuts: record.payload.cuts)
+            isWellBound: isBound && cuts != nil, action: record.payload.action, cuts: cuts ?? [])
         // What it cites is stored, so it can be placed; if not, it has no effect.
         return (try? workspace.evaluator.add(operation)) ?? AuthChange()
     }
@@ -129,7 +131,12 @@ extension NodeCore {
                 opened.append(key.keyID)
             }
         }
-        return opened
+        let held = wrapped.key
+        let isOpenable = payload.carriedRekey != nil && workspace.keys[held] != nil
+        return try opened
+            + openOlderKeys(
+                under: isOpenable && !opened.contains(held) ? opened + [held] : opened,
+                in: workspace)
     }
 
     /// The names of the discovery secrets that the workspace has: a box may hold anything, and
@@ -178,7 +185,9 @@ extension NodeCore {
     // MARK: Verdicts
 
     /// Shows and hides what changed verdicts bear on.
-    private func settle(_ change: AuthChange, in workspace: Workspace) throws(StorageError) {
+    private func settle(
+        _ change: AuthChange, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
         guard !change.isEmpty else { return }
         workspace.contentLimits.removeAll()
         let changed = (change.becameValid + change.becameInvalid)
@@ -187,7 +196,9 @@ extension NodeCore {
             store.operations.number(ofGrant: grant).map { (grant, $0) }
         }
         guard !cited.isEmpty else { return }
-        for (grant, number) in cited { try settleMessages(under: grant, number, in: workspace) }
+        for (grant, number) in cited {
+            try settleMessages(under: grant, number, in: workspace, from: source)
+        }
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
             try rekeep(document, in: workspace)
@@ -198,11 +209,20 @@ extension NodeCore {
 
     /// Hides and shows messages as if the verdict had been there before they came.
     private func settleMessages(
-        under grant: OperationID, _ number: Int64, in workspace: Workspace
+        under grant: OperationID, _ number: Int64, in workspace: Workspace,
+        from source: OperationSource
     ) throws(StorageError) {
-        let isValid = workspace.evaluator.isValid(grant)
-        try store.view.setHidden(!isValid, grant: number)
-        guard isValid else { return }
+        let evaluator = workspace.evaluator
+        let isOwn = evaluator.subject(ofGrant: grant) == workspace.member
+        if !evaluator.isValid(grant), !isOwn {
+            return try store.view.setVisibility(.hidden, grant: number)
+        }
+        let isReached = evaluator.devices(ofGrant: grant).contains {
+            evaluator.revocation(reachingContent: grant, of: $0, leastRole: .member) != nil
+        }
+        if !isReached, evaluator.isValid(grant) {
+            return try store.view.setVisibility(.shown, grant: number)
+        }
         for row in try store.view.positions(underGrant: number) {
             guard let stored = try store.operations.operation(row.position.arrival) else {
                 continue
@@ -210,7 +230,13 @@ extension NodeCore {
             let isShown = try isContentValid(
                 grant: grant, log: stored.log, branch: stored.place.branch,
                 sequence: stored.place.sequence, in: workspace)
-            if !isShown { try store.view.hide(row.position, in: row.document) }
+            let visibility: ViewStore.Visibility =
+                isShown ? .shown : isOwn ? .refused : .hidden
+            guard visibility != row.visibility else { continue }
+            try store.view.setVisibility(visibility, of: row.position, in: row.document)
+            if visibility == .refused {
+                try recordRefused(stored, in: row.document, workspace, source)
+            }
         }
     }
 
@@ -277,6 +303,9 @@ extension NodeCore {
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
         refreshChannels(of: workspace)
         try loadProfiles(of: workspace)
+        workspace.toldRoles = Dictionary(
+            uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
+        planKeyChange(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document)
             workspace.staleDocuments.insert(document)

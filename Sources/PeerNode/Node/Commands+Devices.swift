@@ -12,39 +12,18 @@ extension NodeCore {
     ) throws(NodeError) -> Page<DeviceObject> {
         let workspace: Workspace = try workspace(scope)
         let owner = try member.map { (reference) throws(NodeError) in
-            try deviceOwner(reference, in: workspace)
+            try person(reference, in: workspace, orRemoved: true)
         }
         let all = knownDevices(of: owner ?? workspace.member, in: workspace)
         let (items, next) = try page(all, request)
         return Page(items.compactMap { object(ofDevice: $0, in: workspace) }, next: next)
     }
 
-    private func deviceOwner(
-        _ reference: MemberReference, in workspace: Workspace
-    ) throws(NodeError) -> MemberID {
-        let owners = Set(workspace.deviceOwners.values).sorted()
-        let found = owners.filter { owner in
-            switch reference {
-            case .id(let id): PublicID.member(owner) == id
-            case .name(let name): NameFolding.matches(workspace.displayName(of: owner), name)
-            }
-        }
-        let text = switch reference { case .id(let id): id case .name(let name): name }
-        if found.count > 1 {
-            throw .ambiguous(
-                text, candidates: found.map { person($0, in: workspace).json }, field: "member")
-        }
-        guard let only = found.first else {
-            throw .notFound("member", text, field: "member", hint: "wsx-node member list")
-        }
-        return only
-    }
-
     /// Every device that was ever bound to a member, the earliest first.
     private func knownDevices(of member: MemberID, in workspace: Workspace) -> [DeviceID] {
         var devices: [DeviceID] = []
         for id in workspace.authorityOrder {
-            for entry in workspace.authority[id]?.payload.boundDevices ?? []
+            for entry in workspace.authority[id]?.payload.listedDevices ?? []
             where workspace.deviceOwners[entry.device] == member
                 && !devices.contains(entry.device)
             {
@@ -56,7 +35,7 @@ extension NodeCore {
 
     func object(ofDevice device: DeviceID, in workspace: Workspace) -> DeviceObject? {
         let record = workspace.authorityOrder.lazy.compactMap { workspace.authority[$0] }
-            .first { $0.payload.boundDevices.contains { $0.device == device } }
+            .first { $0.payload.listedDevices.contains { $0.device == device } }
         guard let record, let owner = workspace.deviceOwners[device] else { return nil }
         let isRecovery = workspace.recoveryDevices.contains(device)
         let id = PublicID.device(device)
@@ -189,17 +168,5 @@ extension NodeCore {
         if type == .memberKeyChanged { return ["member": member, "device": object.json] }
         fields.append("member", member)
         return .object(fields)
-    }
-}
-
-extension AuthorityPayload {
-    /// The devices that the payload binds to a member.
-    var boundDevices: [DeviceEntry] {
-        switch self {
-        case .create(let create): create.devices
-        case .admit(let joiner, _, _, _): joiner.devices
-        case .addDevices(let devices, _, _): devices
-        default: []
-        }
     }
 }

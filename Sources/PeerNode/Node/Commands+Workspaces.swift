@@ -124,18 +124,7 @@ extension NodeCore {
         removed: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try workspace(scope)
-        let current = workspace.members.map(\.member)
-        var all = current
-        if removed {
-            all = []
-            for id in workspace.authorityOrder {
-                if case .admit(let joiner, _, _, _)? = workspace.authority[id]?.payload,
-                    !current.contains(joiner.member), !all.contains(joiner.member)
-                {
-                    all.append(joiner.member)
-                }
-            }
-        }
+        let all = removed ? formerMembers(of: workspace) : workspace.members.map(\.member)
         let objects = all.compactMap { object(of: $0, in: workspace) }
             .sorted { ($0.joinedAt, $0.id) < ($1.joinedAt, $1.id) }
         let (items, next) = try page(objects, request)

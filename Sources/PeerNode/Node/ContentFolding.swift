@@ -72,8 +72,13 @@ extension NodeCore {
                     position: .init(sort: place.sort, arrival: place.arrival),
                     key: MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix),
                     grant: grant, thread: message.thread),
-                isHidden: !place.isValid)
-            guard place.isValid else { return }
+                as: place.isValid ? .shown : isOwn(place) ? .refused : .hidden)
+            guard place.isValid else {
+                if isOwn(place), let stored = try store.operations.operation(place.arrival) {
+                    try recordRefused(stored, in: place.document.number, workspace, place.source)
+                }
+                return
+            }
             try record(
                 .messageCreated, workspace: workspace, document: place.document.number,
                 arrival: place.arrival, isBackfill: place.source.isBackfill)
@@ -96,15 +101,25 @@ extension NodeCore {
                 let author = workspace.evaluator.subject(ofGrant: place.grant),
                 (try? CheckedName.checkWire(name)) != nil
             else { return }
+            let before = workspace.displayName(of: author)
             take(
                 Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
                 of: author, in: workspace)
+            if workspace.displayName(of: author) != before {
+                try record(
+                    .memberEdited, workspace: workspace, arrival: place.arrival,
+                    extra: author.bytes, isBackfill: place.source.isBackfill)
+            }
         case .device(let device, let name):
             guard place.document.kind == .profile, place.isValid else { return }
             takeName(
                 Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
                 of: device, under: place.grant, in: workspace)
         }
+    }
+
+    private func isOwn(_ place: Folding) -> Bool {
+        place.workspace.evaluator.subject(ofGrant: place.grant) == place.workspace.member
     }
 
     private func take(

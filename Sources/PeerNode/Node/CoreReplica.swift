@@ -128,6 +128,8 @@ struct CoreReplica: Replica {
         return .runs([run], isComplete: last >= item.target.sequence)
     }
 
+    func farewell(to device: DeviceID) -> [LogTip] { workspace.farewell(to: device) }
+
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         var rows: [(LogName, LogBranch)] = []
         for document in operations.documents(ofWorkspace: workspace.number) {

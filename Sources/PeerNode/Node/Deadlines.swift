@@ -32,6 +32,7 @@ extension NodeCore {
         deadlines += subscriptions.waiters.map(\.deadline)
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
+        deadlines += keyChangesDue.values
         if network.announces, home != nil, !network.registry.isSuspended,
             !network.listening.isEmpty
         {
@@ -61,6 +62,7 @@ extension NodeCore {
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
         try expireLinking()
+        try changeKeysWhenDue()
         dialWhenDue()
         announceWhenDue()
     }

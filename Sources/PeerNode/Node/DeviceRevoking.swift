@@ -51,14 +51,15 @@ extension NodeCore {
         guard let role = workspace.ownRole, isOwn || role <= .admin else {
             throw notAllowed(in: workspace)
         }
+        let cuts = Array(
+            cuts(ofDevices: [device], in: workspace).suffix(Limits.cutsPerOperationMax))
+        let rekey = rekey(excluding: [device], in: workspace)
         let made = try stored { () throws(StorageError) in
             try write()
             return try authorAuthority(
                 in: workspace, signedBy: signer,
                 isEffective: { $0.bestGrant(of: device, as: owner) == nil },
-                { _ in
-                    .removeDevice(device, cuts: [], rekey: nil)
-                })
+                { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })
         }
         guard made == nil else { return }
         if isOwn, signer == nil, workspace.ownRole != nil {

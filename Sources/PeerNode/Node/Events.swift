@@ -5,12 +5,17 @@ import WorkspaceModel
 enum EventType: Int64, CaseIterable {
     case workspaceCreated = 1
     case workspaceJoined = 2
+    case workspaceRemoved = 3
     case channelCreated = 10
     case channelEdited = 11
     case channelMemberAdded = 12
     case channelMemberRemoved = 13
     case messageCreated = 20
+    case messageRefused = 21
     case memberJoined = 30
+    case memberRoleChanged = 31
+    case memberRemoved = 32
+    case memberEdited = 33
     case inviteCreated = 40
     case inviteUsed = 41
     case inviteRevoked = 42
@@ -28,12 +33,17 @@ enum EventType: Int64, CaseIterable {
         switch self {
         case .workspaceCreated: "workspace.created"
         case .workspaceJoined: "workspace.joined"
+        case .workspaceRemoved: "workspace.removed"
         case .channelCreated: "channel.created"
         case .channelEdited: "channel.edited"
         case .channelMemberAdded: "channel.member_added"
         case .channelMemberRemoved: "channel.member_removed"
         case .messageCreated: "message.created"
+        case .messageRefused: "message.refused"
         case .memberJoined: "member.joined"
+        case .memberRoleChanged: "member.role_changed"
+        case .memberRemoved: "member.removed"
+        case .memberEdited: "member.edited"
         case .inviteCreated: "invite.created"
         case .inviteUsed: "invite.used"
         case .inviteRevoked: "invite.revoked"
@@ -136,7 +146,7 @@ extension NodeCore {
     ) throws(StorageError) -> JSONValue {
         guard let workspace else { return eventDataOutside(of: event, type) }
         switch type {
-        case .workspaceCreated, .workspaceJoined:
+        case .workspaceCreated, .workspaceJoined, .workspaceRemoved:
             return try object(of: workspace).json
         case .channelCreated, .channelEdited:
             guard let channel = channel(event.document, in: workspace) else { return .null }
@@ -150,7 +160,9 @@ extension NodeCore {
                     arrival: arrival, sort: stored.place.sort, document: document)
             else { return .null }
             return try object(of: row, in: workspace)?.json ?? .null
-        case .memberJoined:
+        case .messageRefused:
+            return try refusalData(of: event, in: workspace)
+        case .memberJoined, .memberRoleChanged, .memberRemoved, .memberEdited:
             guard let member = event.extra.flatMap(MemberID.init(untrusted:)) else { return .null }
             return object(of: member, in: workspace)?.json ?? .null
         case .inviteCreated, .inviteUsed, .inviteRevoked:

@@ -26,6 +26,8 @@ struct NetworkState {
     var issuedLink: IssuedDeviceLink?
     /// The device link by which this home becomes a device of somebody.
     var linking: LinkAttempt?
+    /// Workspaces in which this process has once held what a peer held.
+    var synced: Set<Int64> = []
     /// Numbers of sessions in planners; never given twice.
     var nextSource: PullPlanner.SourceID = 1
     /// Dials of join attempts have numbers of their own, from the other end.

@@ -38,6 +38,8 @@ final class NodeCore {
     var wroteInInput = false
     var hasMoreToDo = false
     var isStopping = false
+    /// When this device changes a workspace's key, on the monotonic clock.
+    var keyChangesDue: [Int64: UInt64] = [:]
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// The event number at which old events are looked for again.
@@ -109,6 +111,9 @@ final class NodeCore {
     }
 
     var guardedCounter: UInt64 = 0
+
+    /// Whether the store takes anything now.
+    var mayWrite: Bool { refusal == nil }
 
     /// Receipts wait for a COMMIT that takes them along, but not for ever.
     private func writeReceipts() throws(StorageError) {

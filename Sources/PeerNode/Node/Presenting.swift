@@ -20,23 +20,24 @@ extension NodeCore {
         let devices = standing?.devices ?? []
         object.devices = Int64(devices.count { !workspace.recoveryDevices.contains($0) })
         object.isRemoved = standing == nil
+        object.removedAt = removed(member, from: workspace)?.at
         return object
     }
 
-    /// The operation that made somebody a member.
+    /// The operation that made somebody a member, the last one of whoever came back.
     func admission(
         of member: MemberID, in workspace: Workspace
     ) -> Workspace.AuthorityRecord? {
+        var found: Workspace.AuthorityRecord?
         for id in workspace.authorityOrder {
             switch workspace.authority[id]?.payload {
-            case .create(let create)? where create.member == member:
-                return workspace.authority[id]
-            case .admit(let joiner, _, _, _)? where joiner.member == member:
-                return workspace.authority[id]
+            case .create(let create)? where create.member == member: break
+            case .admit(let joiner, _, _, _)? where joiner.member == member: break
             default: continue
             }
+            if found == nil || workspace.evaluator.isValid(id) { found = workspace.authority[id] }
         }
-        return nil
+        return found
     }
 
     // MARK: Workspaces
@@ -55,6 +56,7 @@ extension NodeCore {
         object.members = Int64(members.count)
         object.channels = Int64(workspace.channels.count)
         object.isSelected = try selectedWorkspace() === workspace
+        object.removedAt = removed(workspace.member, from: workspace)?.at
         return object
     }
 
@@ -164,6 +166,7 @@ extension NodeCore {
         ).filter { $0 != home?.device }
         object.holders = Int64(others.count) + 1
         object.state = others.isEmpty ? "local" : "held_by_others"
+        if row.isRefused { object.state = "refused" }
         return object
     }
 
@@ -205,13 +208,7 @@ extension NodeCore {
     }
 
     func isRevoked(_ invite: OperationID, in workspace: Workspace) -> Bool {
-        guard workspace.evaluator.isValid(invite) else { return true }
-        return workspace.authorityOrder.contains { id in
-            guard case .revokeInvite(let target)? = workspace.authority[id]?.payload else {
-                return false
-            }
-            return target == invite && workspace.evaluator.isValid(id)
-        }
+        workspace.evaluator.isClosed(invite: invite)
     }
 }
 

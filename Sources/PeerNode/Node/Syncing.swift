@@ -145,6 +145,7 @@ extension NodeCore {
         case .ingest(let runs, let request):
             try ingest(runs, request, of: sync, workspace, on: link)
         case .remember(let agreement):
+            network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
@@ -163,6 +164,7 @@ extension NodeCore {
             }
         case .caughtUp:
             sync.isCaughtUp = true
+            network.synced.insert(workspace.number)
             try caughtUp(workspace, on: link)
         case .replanOthers:
             for other in network.ordered where other !== link {
@@ -245,6 +247,8 @@ extension NodeCore {
             let branches = moved
             appended = []
             moved = [:]
+            // First, or whoever was removed in this turn would be told what follows in it.
+            try standingsMayHaveEnded(stored)
             for link in network.ordered {
                 for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                     try tell(sync, on: link, stored, branches[sync.workspace] ?? [])
@@ -289,14 +293,36 @@ extension NodeCore {
         }
     }
 
+    /// The end of a grant takes from peers what they may do on their links.
+    private func standingsMayHaveEnded(_ stored: [AppendedRun]) throws(StorageError) {
+        let changed = workspacesWithNewAuthority(stored)
+        try changeStandings(in: changed) { $0 == .full && $1 != .full }
+    }
+
     /// A new grant, or the end of one, changes what peers may do on their links.
     private func standingsMayHaveChanged(_ stored: [AppendedRun]) throws(StorageError) {
-        let changed = Set(
-            stored.filter { workspaces[$0.workspace]?.id == $0.log.document }
-                .map(\.workspace))
+        let changed = workspacesWithNewAuthority(stored)
         guard !changed.isEmpty else { return }
         network.candidates = nil
-        for number in changed.sorted() { try workspaces[number].map(openWhereShared) }
+        for number in changed.sorted() {
+            guard let workspace = workspaces[number] else { continue }
+            try openWhereShared(workspace)
+            planKeyChange(of: workspace)
+        }
+        try changeStandings(in: changed) { _, _ in true }
+    }
+
+    private func workspacesWithNewAuthority(_ stored: [AppendedRun]) -> Set<Int64> {
+        Set(
+            stored.filter { workspaces[$0.workspace]?.id == $0.log.document }
+                .map(\.workspace))
+    }
+
+    private func changeStandings(
+        in changed: Set<Int64>,
+        where isWanted: (SyncSession.Standing, SyncSession.Standing) -> Bool
+    ) throws(StorageError) {
+        guard !changed.isEmpty else { return }
         for link in network.ordered {
             guard let peer = link.peer else { continue }
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
@@ -305,7 +331,9 @@ extension NodeCore {
                     workspace.standing == .member
                 else { continue }
                 let standing = standing(of: peer.device, in: workspace)
-                guard standing != sync.standing else { continue }
+                guard standing != sync.standing, isWanted(sync.standing, standing) else {
+                    continue
+                }
                 try setStanding(standing, of: sync, workspace, on: link)
             }
         }

@@ -48,6 +48,8 @@ final class Workspace {
     var documentKeys: [KeyPlace: SymmetricKey] = [:]
     /// How far the content of a log is valid, until authority changes.
     var contentLimits: [LimitPlace: ContentLimit] = [:]
+    /// The roles that events have told of.
+    var toldRoles: [MemberID: Role] = [:]
     /// Who is behind the grant with this number.
     var grantSubjects: [Int64: MemberID] = [:]
 
@@ -58,7 +60,9 @@ final class Workspace {
         var names: [MemberID: String] = [:]
         var channels: ChannelIndex?
         /// `nil` while it was not looked for; the inner one where there is none.
-        var currentKey: KeyID??
+        var sealingKey: SealingKey??
+        /// What devices whose membership has ended may see.
+        var farewells: [DeviceID: [LogTip]] = [:]
     }
 
     private var derived = Derived()
@@ -152,25 +156,32 @@ final class Workspace {
         return index
     }
 
-    /// The epoch key for what is written now: of the keys that valid operations made and we
-    /// hold, the one with the largest (lam, id).
+    /// The epoch key for what is written now, and whose word it is.
+    var sealingKey: SealingKey? {
+        if let known = derived.sealingKey { return known }
+        let found = findSealingKey()
+        derived.sealingKey = .some(found)
+        return found
+    }
+
+    /// The epoch key for what is written now; see `findSealingKey`.
     var currentKey: (id: KeyID, key: SymmetricKey)? {
-        let id = derived.currentKey ?? newestKey
-        derived.currentKey = id
-        guard let id, let key = keys[id] else { return nil }
+        guard let id = sealingKey?.id, let key = keys[id] else { return nil }
         return (id, key)
     }
 
-    private var newestKey: KeyID? {
-        var best: (rank: (UInt64, OperationID), id: KeyID)?
-        for id in authorityOrder {
-            guard let keyID = authority[id]?.payload.newKey, keys[keyID] != nil,
-                evaluator.isValid(id), let lamport = evaluator.lamport(of: id)
-            else { continue }
-            if let known = best, known.rank > (lamport, id) { continue }
-            best = ((lamport, id), keyID)
-        }
-        return best?.id
+    /// The tips of the authority document up to what ended the membership of `device`.
+    func farewell(to device: DeviceID) -> [LogTip] {
+        if let known = derived.farewells[device] { return known }
+        let past = evaluator.past(upTo: evaluator.revocations(ending: device))
+        let covered = Set(past.compactMap { evaluator.operation($0)?.previous })
+        let tips = past.subtracting(covered).compactMap { id in
+            authority[id].map {
+                LogTip(log: $0.log, sequence: $0.sequence, id: Identifier16(prefixOf: id))
+            }
+        }.sorted { ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id) }
+        derived.farewells[device] = tips
+        return tips
     }
 
     /// The name in a field of an authority operation, or `nil` while its key is not held.
@@ -243,7 +254,10 @@ final class Workspace {
     }
 
     /// Our role, `nil` when we are not a member (any more).
-    var ownRole: Role? { members.first { $0.member == member }?.role }
+    var ownRole: Role? { role(of: member) }
+
+    /// Somebody's role, `nil` for whoever is not a member (any more).
+    func role(of person: MemberID) -> Role? { members.first { $0.member == person }?.role }
 }
 
 extension AuthorityPayload {

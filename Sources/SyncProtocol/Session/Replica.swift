@@ -34,6 +34,9 @@ public protocol Replica {
     func runs(for item: PullItem, maxBytes: Int) -> PullAnswer
     /// `H("wsx-mine1", …)` over the stored log tips of `device` (PROTOCOL.md, 5.3).
     func ownTipsDigest(of device: DeviceID) -> SetDigest
+    /// The tips of the authority document as far as `device`, whose membership has ended, may
+    /// see it: up to what ended it. Ascending; none for anybody else.
+    func farewell(to device: DeviceID) -> [LogTip]
 }
 
 /// What a replica has for one item of a pull.

@@ -43,13 +43,17 @@ extension SyncSession {
     mutating func open(as standing: Standing, replica: some Replica) {
         phase = .open
         self.standing = standing
-        guard standing != .removed else {
-            return send(.workspaceResult(tag: configuration.tag, .removed), .control)
-        }
         sayRoot(replica: replica)
+        if standing == .removed { return sayFarewell(replica: replica) }
         if standing == .authorityOnly {
             send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
         }
+    }
+
+    /// Tells a peer that it is out, and what it may see of how that came.
+    private mutating func sayFarewell(replica: some Replica) {
+        send(.workspaceResult(tag: configuration.tag, .removed), .control)
+        sendInParts(replica.farewell(to: configuration.peerDevice))
     }
 
     /// Sends `ws_open`; whoever may not know it is told no digest.
@@ -198,8 +202,11 @@ extension SyncSession {
         peerRefuses = true
         effects.append(.refused(refusal))
         guard refusal == .authorityOnly, standing == .full else { return }
-        // In parts: a member can make the document have more logs than one message takes.
-        let tips = replica.tips(of: replica.authorityDocument)
+        sendInParts(replica.tips(of: replica.authorityDocument))
+    }
+
+    /// In parts: a member can make the document have more logs than one message takes.
+    private mutating func sendInParts(_ tips: [LogTip]) {
         var start = 0
         repeat {
             let end = min(start + Self.tipsPerMessage, tips.count)

@@ -27,7 +27,7 @@ extension SyncSession {
         var runs: [OperationRun] = []
         var left = min(pull.maxBytes, Limits.operationsMessageBytesMax) - Self.envelopeBytes
         var isComplete = true
-        for item in pull.items where isServed(item.target.log, replica: replica) {
+        for item in pull.items where isServed(item.target, replica: replica) {
             noteHave(item)
             switch replica.runs(for: item, maxBytes: max(left, 0)) {
             case .runs(let found, let isWhole):
@@ -57,11 +57,13 @@ extension SyncSession {
             .bulk)
     }
 
-    private func isServed(_ log: LogName, replica: some Replica) -> Bool {
+    private func isServed(_ target: LogTip, replica: some Replica) -> Bool {
         switch standing {
         case .full: true
-        case .joining: log.document == replica.authorityDocument
-        case .authorityOnly, .removed: false
+        case .joining: target.log.document == replica.authorityDocument
+        // What ended the membership, and what came before it; nothing beyond.
+        case .removed: replica.farewell(to: configuration.peerDevice).contains(target)
+        case .authorityOnly: false
         }
     }
 }

@@ -46,7 +46,8 @@ public struct SyncSession: Sendable {
         case authorityOnly
         /// Somebody who joins by an invite: the authority document is served, nothing is asked.
         case joining
-        /// A valid removal is known: the peer is told so, and nothing else.
+        /// A valid removal is known: the peer is told so, may fetch the authority document up to
+        /// it, and nothing else.
         case removed
     }
 
@@ -253,7 +254,11 @@ public struct SyncSession: Sendable {
     private mutating func receive(
         _ message: SyncMessage, replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
-        guard standing != .removed else { return }
+        if standing == .removed {
+            // The peer may fetch what ended its membership, and is not heard otherwise.
+            if case .pull(_, let pull) = message { try serve(pull, replica: replica) }
+            return
+        }
         switch message {
         case .workspaceOpen(let opening): try opened(by: opening, replica: replica)
         case .workspaceResult(_, let refusal): refused(refusal, replica: replica)

@@ -47,10 +47,10 @@ extension CBOREncoder {
 enum AuthorityListLimits {
     static let devices = 64
     static let wraps = 8_192
-    static let cuts = 5_000
-    static let invites = 1_024
+    static let cuts = Limits.cutsPerOperationMax
+    static let invites = Limits.revokedInvitesMax
     static let roles = 4_096
-    static let olderKeys = 64
+    static let olderKeys = Limits.olderKeysMax
 }
 
 extension CBORDecoder {

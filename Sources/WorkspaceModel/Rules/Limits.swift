@@ -18,6 +18,14 @@ public enum Limits {
     public static let payloadBytesMax = 256 * 1024
     /// Bytes of an authority operation's payload: key wraps for 2,000 devices and 5,000 cuts fit.
     public static let authPayloadBytesMax = 768 * 1024
+    /// Cuts in one authority operation; more go into parts before it.
+    public static let cutsPerOperationMax = 5_000
+    /// Parts of one removal: 320,000 logs of one person, more than any workspace has.
+    public static let cutPartsMax = 64
+    /// Invites that one removal names, and other lists of operations in a payload.
+    public static let revokedInvitesMax = 1_024
+    /// Older keys that one rekey seals: as many as admins change the key at the same time.
+    public static let olderKeysMax = 64
     /// Dependencies of an operation outside the authority document.
     public static let dependenciesMax = 16
     /// Dependencies of an authority operation: heads of many concurrent administrators.

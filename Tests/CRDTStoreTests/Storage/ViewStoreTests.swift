@@ -35,7 +35,7 @@ import WorkspaceTestKit
                 document: 1, position: .init(sort: .max, arrival: 3), key: key, grant: 0,
                 thread: nil),
         ]
-        for row in rows { try view.fold(row, isHidden: false) }
+        for row in rows { try view.fold(row, as: .shown) }
         #expect(
             try view.messages(.init(document: 1), before: nil, limit: 9) == rows)
         #expect(try view.message(key) == rows[2])
@@ -48,12 +48,12 @@ import WorkspaceTestKit
 
     @Test func `hides what its grant does not carry`() throws {
         let root = Self.row(1)
-        try view.fold(root, isHidden: false)
+        try view.fold(root, as: .shown)
         for arrival in Int64(2)...5 {
             try view.fold(
-                Self.row(arrival, grant: arrival % 2, thread: root.key), isHidden: false)
+                Self.row(arrival, grant: arrival % 2, thread: root.key), as: .shown)
         }
-        try view.fold(Self.row(6, grant: 7), isHidden: true)
+        try view.fold(Self.row(6, grant: 7), as: .hidden)
         func shown() throws -> [Int64] {
             try view.messages(.init(document: 1), before: nil, limit: 99)
                 .map(\.position.arrival)
@@ -82,9 +82,9 @@ import WorkspaceTestKit
             let store = try NodeStore.inMemory()
             try store.begin()
             for row in rows.shuffled(using: &random) {
-                try store.view.fold(row, isHidden: row.grant == 0)
+                try store.view.fold(row, as: row.grant == 0 ? .hidden : .shown)
                 // Once more changes nothing.
-                if random.oneIn(4) { try store.view.fold(row, isHidden: row.grant == 0) }
+                if random.oneIn(4) { try store.view.fold(row, as: row.grant == 0 ? .hidden : .shown) }
             }
             for word in said.shuffled(using: &random) {
                 try word.fold(into: store.view)
@@ -195,7 +195,7 @@ extension NodeStore {
         let store = try NodeStore.inMemory()
         try store.begin()
         let rows = `The view of a channel`.rows(40, with: &random)
-        for row in rows { try store.view.fold(row, isHidden: row.grant == 0) }
+        for row in rows { try store.view.fold(row, as: row.grant == 0 ? .hidden : .shown) }
         let model = Model(rows: rows)
         for _ in 0..<60 {
             var filter = ViewStore.Filter(document: Int64(random.below(2)))
@@ -223,7 +223,7 @@ extension NodeStore {
         let store = try NodeStore.inMemory()
         try store.begin()
         for row in `The view of a channel`.rows(50, with: &random) {
-            try store.view.fold(row, isHidden: false)
+            try store.view.fold(row, as: .shown)
         }
         let filter = ViewStore.Filter(document: 0)
         let all = try store.view.messages(filter, before: nil, limit: 99)
@@ -256,7 +256,7 @@ extension NodeStore {
         for (index, time) in times.enumerated() {
             try store.view.fold(
                 `The view of a channel`.row(Int64(index), hlc: time << 16 | 0xffff),
-                isHidden: false)
+                as: .shown)
         }
         var filter = ViewStore.Filter(document: 1)
         func found() throws -> [Int64] {

@@ -105,6 +105,43 @@ final class TableNode: NodeCommands {
         try note("members \(removed)", scope)
         return Page([MemberObject(id: "u_mina0000", name: "Mina", role: "owner", joinedAt: 1)])
     }
+    private var someone: MemberObject {
+        MemberObject(id: "u_joon0000", name: "Joon", role: "member", joinedAt: 1)
+    }
+    func member(_ member: MemberReference, _ scope: CallScope) throws(NodeError) -> MemberObject {
+        try note("member \(member)", scope)
+        return someone
+    }
+    func removalHolders(_ member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> Page<HolderObject>
+    {
+        try note("removalHolders \(member)", scope)
+        return Page([
+            HolderObject(
+                device: "d_1", member: PersonObject(id: "u_mina0000", name: "Mina"), have: 1,
+                isComplete: true)
+        ])
+    }
+    func setRole(_ role: String, of member: MemberReference, _ scope: CallScope)
+        throws(NodeError) -> MemberObject
+    {
+        try note("setRole \(role) \(member)", scope)
+        return someone
+    }
+    func removeMember(_ draft: RemovalDraft, _ scope: CallScope) throws(NodeError)
+        -> MemberObject
+    {
+        try note("remove \(draft.member) \(draft.isForced) \(draft.widens)", scope)
+        return someone
+    }
+    func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+        try note("leave", scope)
+        return workspace
+    }
+    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+        try note("rekey", scope)
+        return workspace
+    }
     func createChannel(_ draft: ChannelDraft, _ scope: CallScope) throws(NodeError)
         -> Made<ChannelObject>
     {

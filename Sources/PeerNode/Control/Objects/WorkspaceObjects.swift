@@ -83,6 +83,8 @@ public struct MemberObject: ControlObject {
     public var joinedAt: Int64
     /// Whether they were removed.
     public var isRemoved = false
+    /// When they were, milliseconds since 1970.
+    public var removedAt: Int64?
 
     /// A member with one device.
     public init(id: String, name: String, role: String, joinedAt: Int64) {
@@ -97,7 +99,8 @@ public struct MemberObject: ControlObject {
         [
             "id": .string(id), "name": .string(name), "role": .string(role),
             "self": .bool(isSelf), "devices": .integer(devices), "joined_at": .integer(joinedAt),
-            "removed": .bool(isRemoved), "presence": .null,
+            "removed": .bool(isRemoved), "removed_at": JSONValue(orNull: removedAt),
+            "presence": .null,
         ]
     }
 }

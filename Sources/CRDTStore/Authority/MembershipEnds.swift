@@ -1,0 +1,139 @@
+public import WorkspaceModel
+
+/// Questions about ended memberships: who may still act, and what ended it.
+///
+/// Each is linear in the size of the document.
+extension AuthEvaluator {
+    /// The strongest role the member has now; `nil` for whoever is not in.
+    public func role(of member: MemberID) -> Role? {
+        var best: (rank: GrantRank, role: Role)?
+        for index in grants(everTo: member) where records[index].isValid {
+            guard let rank = rank(ofGrant: index), let role = records[index].role,
+                best.map({ rank < $0.rank }) ?? true,
+                (records[index].operation.action.grantedDevices ?? [])
+                    .contains(where: { isInForce(index, on: $0) })
+            else { continue }
+            best = (rank, role)
+        }
+        return best?.role
+    }
+
+    /// Every device that a grant to the member ever listed, in force or not. Ascending.
+    public func devices(everOf member: MemberID) -> [DeviceID] {
+        var devices: Set<DeviceID> = []
+        for index in grants(everTo: member) {
+            devices.formUnion(records[index].operation.action.grantedDevices ?? [])
+        }
+        return devices.sorted()
+    }
+
+    /// Whose grants ever listed the device. Ascending.
+    public func members(everUsing device: DeviceID) -> [MemberID] {
+        Set((grantsOfDevice[device] ?? []).compactMap { records[$0].subject }).sorted()
+    }
+
+    /// The valid removals of members and devices, and departures, in the order of arrival.
+    public var membershipEnds: [OperationID] {
+        records.filter { $0.isValid && $0.operation.action.endsMembership }.map(\.operation.id)
+    }
+
+    /// The valid revocations by which the device lost what it had, ascending; empty while it may
+    /// act for somebody, and where it never could.
+    public func revocations(ending device: DeviceID) -> [OperationID] {
+        guard inForce(device).isEmpty else { return [] }
+        return ends((grantsOfDevice[device] ?? []).map { ($0, [device]) })
+    }
+
+    /// The valid revocations by which the member lost what it had, ascending; empty for whoever
+    /// is in, and for whoever never was.
+    public func revocations(ending member: MemberID) -> [OperationID] {
+        guard role(of: member) == nil else { return [] }
+        return ends(
+            grants(everTo: member).map { ($0, records[$0].operation.action.grantedDevices ?? []) })
+    }
+
+    /// What hits the valid ones of these grants. A role that was given and taken before the end
+    /// is not the end.
+    private func ends(_ grants: [(grant: Int, devices: [DeviceID])]) -> [OperationID] {
+        var found: Set<Int> = []
+        for (grant, devices) in grants where records[grant].isValid {
+            for device in devices {
+                guard let exposure = contentExposure(grant, device) else { continue }
+                found.formUnion(revocations(hitting: exposure))
+            }
+        }
+        let ending = found.filter { records[$0].operation.action.endsMembership }
+        return (ending.isEmpty ? found : ending).map { records[$0].operation.id }.sorted()
+    }
+
+    /// The operation that takes content under `grant` from `device`, whatever is written: the
+    /// strongest valid revocation that reaches it, or that of the grant itself.
+    public func revocation(
+        reachingContent grant: OperationID, of device: DeviceID, leastRole: Role
+    ) -> OperationID? {
+        guard let index = indices[grant] else { return nil }
+        guard records[index].isValid else {
+            if let revocation = revocation(voiding: index) {
+                return records[revocation].operation.id
+            }
+            for support in records[index].supports where !records[support].isValid {
+                return revocation(voiding: support).map { records[$0].operation.id }
+            }
+            return nil
+        }
+        guard let exposure = contentExposure(index, device) else { return nil }
+        return revocations(hitting: exposure)
+            .first { reachesContent($0, exposure, leastRole: leastRole) }
+            .map { records[$0].operation.id }
+    }
+
+    /// Whether a new admission on the invite would be void: it was revoked, or whoever opened it
+    /// was removed.
+    public func isClosed(invite id: OperationID) -> Bool {
+        guard let index = indices[id], records[index].isValid, let author = records[index].author,
+            let grant = records[index].grant
+        else { return true }
+        if (revocations[.invite(index)] ?? []).contains(where: { records[$0].isValid }) {
+            return true
+        }
+        let admission = AuthRank(
+            author: records[index].rank.author, lamport: AuthRank.infinity, id: .zero)
+        return (revocations[.member(author)] ?? []).contains { revocation in
+            guard records[revocation].isValid, records[revocation].rank < admission,
+                case .remove = records[revocation].operation.action
+            else { return false }
+            return !records[grant].knows(records[revocation])
+        }
+    }
+
+    /// The operations in the past of `ids`, and these. What somebody may see whose membership
+    /// they end.
+    public func past(upTo ids: [OperationID]) -> Set<OperationID> {
+        let ends = ids.compactMap { indices[$0] }
+        guard !ends.isEmpty else { return [] }
+        var past = Set(ids)
+        for record in records where ends.contains(where: { records[$0].knows(record) }) {
+            past.insert(record.operation.id)
+        }
+        return past
+    }
+
+    private func grants(everTo member: MemberID) -> [Int] {
+        records.indices.filter { records[$0].subject == member && records[$0].fault == nil }
+    }
+
+    private func isInForce(_ grant: Int, on device: DeviceID) -> Bool {
+        guard let exposure = contentExposure(grant, device) else { return false }
+        return revocations(hitting: exposure).isEmpty
+    }
+}
+
+extension AuthAction {
+    /// Whether it ends the membership of somebody or some device.
+    var endsMembership: Bool {
+        switch self {
+        case .remove, .removeDevice, .leave: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,144 @@
+public import WorkspaceModel
+
+extension Command {
+    /// Seeing who is in, and changing who may do what.
+    static let memberCommands = [
+        memberList, memberGet, memberStatus, memberRole, memberRemove, workspaceLeave,
+        workspaceRekey,
+    ]
+
+    private static let member = Parameter.member("member", "Who: '@Mina', or an id.")
+
+    private static let memberList = {
+        let removed = Parameter.flag("removed", "List those who were removed instead.")
+        return Command(
+            "member.list", line: CommandLineForm("member list"), "List the members.",
+            parameters: [removed.definition, limit.definition, cursor.definition],
+            result: "list of member",
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.members(
+                        removed: given[removed], PageRequest(given), context.scope(given)))
+            })
+    }()
+
+    private static let memberGet = Command(
+        "member.get",
+        line: CommandLineForm("member show", ["member"], examples: ["member show @Joon"]),
+        "Show one member, or somebody who was removed.",
+        parameters: [member.definition], result: "member", failures: [.notFound, .ambiguous],
+        example: ["member": "@Joon"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.member(given[member], context.scope(given)))
+        })
+
+    private static let memberStatus = Command(
+        "member.status",
+        line: CommandLineForm("member status", ["member"], examples: ["member status @Joon"]),
+        "Show which devices are known to have applied a removal.",
+        parameters: [member.definition], result: "list of holder",
+        failures: [.notFound, .ambiguous, .conflict], example: ["member": "@Joon"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.removalHolders(given[member], context.scope(given)))
+        })
+
+    private static let memberRole = {
+        let role = Parameter.choice(
+            "role", "What they become. Only an owner makes owners.",
+            ["owner", "admin", "member", "guest"])
+        return Command(
+            "member.role",
+            line: CommandLineForm(
+                "member role", ["member", "role"], examples: ["member role @Joon admin"]),
+            "Change what a member may do.",
+            parameters: [member.definition, role.definition], result: "member",
+            failures: [.notFound, .ambiguous, .forbidden],
+            example: ["member": "@Joon", "role": "admin"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.setRole(
+                        given[role], of: given[member], context.scope(given)))
+            })
+    }()
+
+    private static let memberRemove = {
+        let force = Parameter.flag(
+            "force", "Remove even though this node may not know all that they wrote.")
+        let recut = Parameter.flag(
+            "recut", "Of somebody who is out: keep what has arrived of theirs since.")
+        return Command(
+            "member.remove",
+            line: CommandLineForm(
+                "member remove", ["member"],
+                examples: ["member remove @Joon", "member remove @Joon --recut"]),
+            "Remove somebody: what this node knows of them stays, everything else is refused.",
+            parameters: [member.definition, force.definition, recut.definition],
+            result: "member",
+            failures: [.notFound, .ambiguous, .forbidden, .conflict, .unsynced],
+            example: ["member": "@Joon"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.removeMember(
+                        RemovalDraft(
+                            member: given[member], isForced: given[force],
+                            widens: given[recut]), context.scope(given)))
+            })
+    }()
+
+    private static let workspaceLeave = Command(
+        "workspace.leave",
+        line: CommandLineForm("workspace leave", examples: ["workspace leave"]),
+        "Leave a workspace; it stays readable.",
+        parameters: [workspace.definition], result: "workspace",
+        failures: [.notFound, .ambiguous, .forbidden, .transferFirst],
+        example: ["workspace": "acme"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.leaveWorkspace(context.scope(given)))
+        })
+
+    private static let workspaceRekey = Command(
+        "workspace.rekey", line: CommandLineForm("workspace rekey"),
+        "Change the key that seals contents and names from now on.",
+        parameters: [], result: "workspace", failures: [.forbidden],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.changeWorkspaceKey(context.scope(given)))
+        })
+}
+
+/// How somebody is removed.
+public struct RemovalDraft: Sendable {
+    /// Who.
+    public let member: MemberReference
+    /// Whether it is done although this node may lack what they wrote.
+    public let isForced: Bool
+    /// Whether what has arrived since a removal is kept.
+    public let widens: Bool
+}
+
+/// A device, and whether it holds something (section 4.0.7).
+public struct HolderObject: ControlObject {
+    /// `d_…`.
+    public let device: String
+    /// Whose it is.
+    public let member: PersonObject
+    /// How many of the operations in question it is known to hold.
+    public let have: Int64
+    /// Whether that is all of them.
+    public let isComplete: Bool
+
+    /// A device that is known to hold `have` operations.
+    public init(device: String, member: PersonObject, have: Int64, isComplete: Bool) {
+        self.device = device
+        self.member = member
+        self.have = have
+        self.isComplete = isComplete
+    }
+
+    /// All fields; `at` is `null` until receipts have times.
+    public var json: JSONValue {
+        [
+            "device": .string(device), "member": member.json, "have": .integer(have),
+            "complete": .bool(isComplete), "at": .null,
+        ]
+    }
+}

@@ -1,0 +1,252 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Members, roles and removals, as commands ask for them.
+extension NodeCore {
+    // MARK: Who
+
+    /// The person with this id or name. Names are looked for among members first.
+    ///
+    /// - Parameter removed: whether somebody who is out may be meant.
+    func person(
+        _ reference: MemberReference, in workspace: Workspace, orRemoved removed: Bool
+    ) throws(NodeError) -> MemberID {
+        let current = workspace.members.map(\.member)
+        let past = removed ? formerMembers(of: workspace) : []
+        switch reference {
+        case .id(let id):
+            if let found = (current + past).first(where: { PublicID.member($0) == id }) {
+                return found
+            }
+            throw .notFound("member", id, field: "member", hint: "wsx-node member list")
+        case .name(let name):
+            for people in [current, past] {
+                let found = people.filter {
+                    NameFolding.matches(workspace.displayName(of: $0), name)
+                }
+                if found.count > 1 {
+                    throw .ambiguous(
+                        name,
+                        candidates: found.map { person($0, in: workspace).json }, field: "member")
+                }
+                if let only = found.first { return only }
+            }
+            let names = current.map { workspace.displayName(of: $0) }
+            throw .notFound(
+                "member", name, field: "member",
+                hint: Similarity.nearest(to: name, in: names)
+                    .map { "did you mean \(NodeError.quoted($0))?" } ?? "wsx-node member list")
+        }
+    }
+
+    /// Everybody who was in and is not, in the order in which they came.
+    func formerMembers(of workspace: Workspace) -> [MemberID] {
+        let current = Set(workspace.members.map(\.member))
+        var former: [MemberID] = []
+        for id in workspace.authorityOrder {
+            var member: MemberID?
+            switch workspace.authority[id]?.payload {
+            case .admit(let joiner, _, _, _)?: member = joiner.member
+            case .create(let create)?: member = create.member
+            default: continue
+            }
+            if let member, !current.contains(member), !former.contains(member) {
+                former.append(member)
+            }
+        }
+        return former
+    }
+
+    func member(
+        _ reference: MemberReference, _ scope: CallScope
+    ) throws(NodeError) -> MemberObject {
+        let workspace: Workspace = try workspace(scope)
+        return try shown(person(reference, in: workspace, orRemoved: true), in: workspace)
+    }
+
+    private func shown(
+        _ member: MemberID, in workspace: Workspace
+    ) throws(NodeError) -> MemberObject {
+        guard let object = object(of: member, in: workspace) else {
+            throw .internalFailure(reason: "member")
+        }
+        return object
+    }
+
+    func removalHolders(
+        _ reference: MemberReference, _ scope: CallScope
+    ) throws(NodeError) -> Page<HolderObject> {
+        let workspace: Workspace = try workspace(scope)
+        let member = try person(reference, in: workspace, orRemoved: true)
+        guard let end = removed(member, from: workspace) else {
+            throw NodeError(
+                .conflict,
+                "\(NodeError.quoted(workspace.displayName(of: member))) was not removed",
+                hint: "wsx-node member list --removed", reason: "member.not_removed")
+        }
+        let holding = Set(
+            try stored { () throws(StorageError) in try holders(of: end.operation, in: workspace) })
+        let objects = workspace.members.flatMap { standing in
+            standing.devices.map { device in
+                let has = holding.contains(device)
+                return HolderObject(
+                    device: PublicID.device(device),
+                    member: person(standing.member, in: workspace), have: has ? 1 : 0,
+                    isComplete: has)
+            }
+        }
+        return Page(objects)
+    }
+
+    /// The devices that are known to hold an authority operation, this one included.
+    private func holders(
+        of id: OperationID, in workspace: Workspace
+    ) throws(StorageError) -> [DeviceID] {
+        guard let record = workspace.authority[id], let home else { return [] }
+        let reference = OperationReference(
+            device: record.log.device, incarnation: record.log.incarnation,
+            sequence: record.sequence, id: id)
+        guard let place = try store.operations.find(reference, in: workspace.id) else { return [] }
+        return [home.device]
+            + store.peers.holders(
+                of: place.branch, through: place.sequence, arrival: place.arrival,
+                workspace: workspace.number)
+    }
+
+    // MARK: Roles
+
+    func setRole(
+        _ word: String, of reference: MemberReference, _ scope: CallScope
+    ) throws(NodeError) -> MemberObject {
+        let workspace: Workspace = try workspace(scope)
+        let member = try person(reference, in: workspace, orRemoved: false)
+        guard let role = Role(word: word), let standing = standing(of: member, in: workspace)
+        else { throw .internalFailure(reason: "role") }
+        guard role != standing.role else { return try shown(member, in: workspace) }
+        let own = try strongerStanding(than: standing, in: workspace)
+        guard role > own.role || (own.role == .owner && role == .owner) else {
+            throw .forbidden(
+                "only somebody stronger than \(role.word) makes \(role.word)s", reason: "rank",
+                hint: "wsx-node member list")
+        }
+        let made = try stored { () throws(StorageError) in
+            try setRole(role, of: standing, in: workspace)
+        }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return try shown(member, in: workspace)
+    }
+
+    private func standing(of member: MemberID, in workspace: Workspace) -> MemberStanding? {
+        workspace.members.first { $0.member == member }
+    }
+
+    /// Our own standing, which must be strictly stronger: what reaches only what is weaker would
+    /// have no effect.
+    private func strongerStanding(
+        than other: MemberStanding, in workspace: Workspace
+    ) throws(NodeError) -> MemberStanding {
+        guard let own = standing(of: workspace.member, in: workspace), own.role <= .admin else {
+            throw notAllowed(in: workspace)
+        }
+        let name = NodeError.quoted(workspace.displayName(of: other.member))
+        guard other.member != workspace.member else {
+            throw .forbidden(
+                "nobody changes the own role", reason: "own",
+                hint: "to leave: wsx-node workspace leave")
+        }
+        guard let ownRank = workspace.evaluator.rank(ofGrant: own.grant),
+            let rank = workspace.evaluator.rank(ofGrant: other.grant), ownRank < rank
+        else {
+            throw .forbidden(
+                "\(name) is \(other.role.word) and not weaker than you", reason: "rank",
+                hint: "wsx-node member list")
+        }
+        return own
+    }
+
+    // MARK: Removal
+
+    func removeMember(
+        _ draft: RemovalDraft, _ scope: CallScope
+    ) throws(NodeError) -> MemberObject {
+        let workspace: Workspace = try workspace(scope)
+        let member = try person(draft.member, in: workspace, orRemoved: true)
+        guard let standing = standing(of: member, in: workspace) else {
+            return try widenRemoval(of: member, isAsked: draft.widens, in: workspace)
+        }
+        guard !draft.widens else {
+            throw NodeError(
+                .conflict,
+                "\(NodeError.quoted(workspace.displayName(of: member))) was not removed",
+                hint: "wsx-node member list --removed", reason: "member.not_removed")
+        }
+        _ = try strongerStanding(than: standing, in: workspace)
+        if !draft.isForced { try refuseUnsynced(removing: standing, from: workspace) }
+        let made = try stored { () throws(StorageError) in try remove(member, from: workspace) }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return try shown(member, in: workspace)
+    }
+
+    /// What this node does not know of somebody is refused everywhere from the removal on. So it
+    /// should have heard what others know.
+    private func refuseUnsynced(
+        removing standing: MemberStanding, from workspace: Workspace
+    ) throws(NodeError) {
+        guard !network.synced.contains(workspace.number) else { return }
+        let others = Set(devices(of: workspace)).subtracting(standing.devices)
+        guard others.contains(where: { $0 != home?.device }) else { return }
+        let name = NodeError.quoted(workspace.displayName(of: standing.member))
+        throw NodeError(
+            .unsynced,
+            "this node has not met a peer since it started, and may lack what \(name) wrote",
+            hint: "try again when wsx-node peer list shows one, or add --force",
+            reason: "member.unsynced")
+    }
+
+    private func widenRemoval(
+        of member: MemberID, isAsked: Bool, in workspace: Workspace
+    ) throws(NodeError) -> MemberObject {
+        let name = NodeError.quoted(workspace.displayName(of: member))
+        guard isAsked else {
+            throw NodeError(
+                .conflict, "\(name) was removed already",
+                hint: "to keep what has arrived since, add --recut", reason: "member.removed")
+        }
+        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        let ends = workspace.evaluator.revocations(ending: member)
+        let made = try stored { () throws(StorageError) in
+            try widen(ends, of: member, in: workspace)
+        }
+        guard !made.isEmpty else {
+            throw .forbidden(
+                "only whoever removed \(name), or somebody stronger, keeps more", reason: "rank",
+                hint: "wsx-node member list")
+        }
+        return try shown(member, in: workspace)
+    }
+
+    // MARK: Leaving
+
+    func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+        let workspace: Workspace = try workspace(scope)
+        guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
+        let owners = workspace.members.filter { $0.role == .owner }
+        guard own != .owner || owners.count > 1 else {
+            throw NodeError(
+                .transferFirst,
+                "an owner does not leave \(NodeError.quoted(workspace.displayName))",
+                hint: "make somebody else owner first: wsx-node member role @NAME owner",
+                reason: "workspace.owner")
+        }
+        let made = try stored { () throws(StorageError) in try leave(workspace) }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+        let workspace: Workspace = try workspace(scope)
+        let made = try stored { () throws(StorageError) in try changeKey(of: workspace) }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+}

@@ -1,0 +1,124 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What is told when somebody's role changes or ends, and to authors whose messages are cut off.
+extension NodeCore {
+    // MARK: Roles
+
+    /// Records what an authority operation, or what it took the effect from, did to roles.
+    func tellRoles(
+        after change: AuthChange, of id: OperationID, _ arrival: Int64, _ workspace: Workspace,
+        _ source: OperationSource
+    ) throws(StorageError) {
+        guard !change.isEmpty else { return }
+        var concerned: Set<MemberID> = []
+        for id in change.becameValid + change.becameInvalid {
+            concerned.formUnion(members(concernedBy: id, in: workspace))
+        }
+        var isOwnEnd = false
+        for member in concerned.sorted() {
+            let role = workspace.evaluator.role(of: member)
+            let told = workspace.toldRoles[member]
+            guard role != told else { continue }
+            workspace.toldRoles[member] = role
+            let type: EventType
+            switch (told, role) {
+            case (nil, _):
+                // An admission is an event of its own.
+                if case .admit? = workspace.authority[id]?.payload { continue }
+                if case .create? = workspace.authority[id]?.payload { continue }
+                type = .memberJoined
+            case (_, nil): type = .memberRemoved
+            default: type = .memberRoleChanged
+            }
+            try record(
+                type, workspace: workspace, arrival: arrival, extra: member.bytes,
+                isBackfill: source.isBackfill)
+            isOwnEnd = isOwnEnd || (member == workspace.member && role == nil)
+        }
+        guard isOwnEnd, workspace.standing == .member else { return }
+        try record(
+            .workspaceRemoved, workspace: workspace, arrival: arrival,
+            isBackfill: source.isBackfill)
+    }
+
+    /// Whose role an operation may give, change or end.
+    private func members(
+        concernedBy id: OperationID, in workspace: Workspace
+    ) -> Set<MemberID> {
+        guard let record = workspace.authority[id] else { return [] }
+        let evaluator = workspace.evaluator
+        var members: Set<MemberID> = []
+        evaluator.subject(ofGrant: id).map { _ = members.insert($0) }
+        switch record.payload {
+        case .remove(let remove): members.insert(remove.member)
+        case .removeDevice(let device, _, _):
+            members.formUnion(evaluator.members(everUsing: device))
+        case .leave, .grant:
+            evaluator.subject(ofGrant: record.grant).map { _ = members.insert($0) }
+        default: break
+        }
+        return members
+    }
+
+    /// The operation by which somebody is out: the first of those that count. `nil` for members.
+    func removed(
+        _ member: MemberID, from workspace: Workspace
+    ) -> (at: Int64, operation: OperationID)? {
+        guard workspace.role(of: member) == nil else { return nil }
+        return workspace.evaluator.revocations(ending: member)
+            .compactMap { id in
+                workspace.authority[id].map {
+                    (Int64(clamping: $0.timestamp.milliseconds), id)
+                }
+            }
+            .min { $0 < $1 }
+    }
+
+    // MARK: Messages that were cut off
+
+    /// Tells the author, who is at this node, that a message does not count.
+    func recordRefused(
+        _ stored: StoredOperation, in document: Int64, _ workspace: Workspace,
+        _ source: OperationSource
+    ) throws(StorageError) {
+        let revocation = workspace.evaluator.revocation(
+            reachingContent: stored.entry.grant, of: stored.log.device, leastRole: .member)
+        try record(
+            .messageRefused, workspace: workspace, document: document,
+            arrival: stored.place.arrival, extra: revocation?.bytes,
+            isBackfill: source.isBackfill)
+    }
+
+    /// `{message, channel, reason, by}` of an event that a message was cut off.
+    func refusalData(
+        of event: EventStore.StoredEvent, in workspace: Workspace
+    ) throws(StorageError) -> JSONValue {
+        guard let arrival = event.arrival, let document = event.document,
+            let stored = try store.operations.operation(arrival),
+            let row = try store.view.message(
+                arrival: arrival, sort: stored.place.sort, document: document)
+        else { return .null }
+        let revocation = event.extra.flatMap(OperationID.init(untrusted:))
+            .flatMap { workspace.authority[$0] }
+        let author = revocation.flatMap { workspace.evaluator.subject(ofGrant: $0.grant) }
+        return [
+            "message": .string(PublicID.message(row.key)),
+            "channel": .string(PublicID.channel(stored.log.document)),
+            "reason": .string(Self.reason(of: revocation?.payload)),
+            "by": author.map { person($0, in: workspace).json } ?? .null,
+        ]
+    }
+
+    /// What a revocation did, in one stable word.
+    private static func reason(of payload: AuthorityPayload?) -> String {
+        switch payload {
+        case .remove: "removed"
+        case .removeDevice: "device_revoked"
+        case .leave: "left"
+        case .grant: "role"
+        case .revokeInvite: "invite_revoked"
+        default: "no_grant"
+        }
+    }
+}

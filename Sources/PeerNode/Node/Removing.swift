@@ -1,0 +1,179 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Ending what devices may do: what stays of what they wrote, and the operations that say so.
+extension NodeCore {
+    /// What stays of the content of `devices`: the tip of every branch that this node knows of
+    /// every log of theirs, in all documents but the authority document, whose operations are
+    /// kept by being in the past. Ascending.
+    ///
+    /// - Parameter all: also what an earlier revocation has cut off.
+    func cuts(
+        ofDevices devices: Set<DeviceID>, in workspace: Workspace, keeping all: Bool = false
+    ) -> [CutEntry] {
+        var cuts: [CutEntry] = []
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            for branch in store.operations.branches(in: document)
+            where devices.contains(branch.log.device) {
+                let kept = branch.kept.map { ($0.sequence, $0.id) }
+                guard let tip = all ? (branch.tipSequence, branch.tip.id) : kept else { continue }
+                cuts.append(
+                    CutEntry(
+                        log: branch.log, sequence: tip.0, id: Identifier16(prefixOf: tip.1)))
+            }
+        }
+        return cuts.sorted { ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id) }
+    }
+
+    /// Every device that ever acted for a member.
+    func devices(everOf member: MemberID, in workspace: Workspace) -> Set<DeviceID> {
+        Set(workspace.evaluator.devices(everOf: member))
+    }
+
+    // MARK: Members
+
+    /// Removes somebody: cuts at what this node knows, and a new key, in one operation.
+    ///
+    /// - Returns: its id, or `nil` when this device may not; then nothing is written.
+    func remove(
+        _ member: MemberID, from workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
+        let devices = devices(everOf: member, in: workspace)
+        let all = cuts(ofDevices: devices, in: workspace)
+        let inline = Array(all.suffix(Limits.cutsPerOperationMax))
+        let parts = try writeCutParts(all.dropLast(inline.count), in: workspace)
+        let invites = openInvites(of: member, in: workspace)
+        let rekey = rekey(excluding: devices, in: workspace)
+        return try authorAuthority(in: workspace) { _ in
+            .remove(
+                .init(
+                    member: member, cuts: inline, rekey: rekey, revokedInvites: invites,
+                    cutPartCount: UInt64(parts.count), cutPartHash: CutParts.hash(of: parts)))
+        }
+    }
+
+    /// The invites of a member by which somebody could still come in, oldest first.
+    func openInvites(of member: MemberID, in workspace: Workspace) -> [OperationID] {
+        let open = workspace.authorityOrder.filter { id in
+            guard let record = workspace.authority[id], case .invite = record.payload else {
+                return false
+            }
+            return workspace.evaluator.subject(ofGrant: record.grant) == member
+                && !workspace.evaluator.isClosed(invite: id)
+        }
+        return Array(open.suffix(Limits.revokedInvitesMax))
+    }
+
+    /// Keeps what has arrived since of somebody who was removed.
+    ///
+    /// - Returns: the widenings that were written; empty when this device may not.
+    func widen(
+        _ revocations: [OperationID], of member: MemberID, in workspace: Workspace
+    ) throws(StorageError) -> [OperationID] {
+        let all = cuts(
+            ofDevices: devices(everOf: member, in: workspace), in: workspace, keeping: true)
+        var written: [OperationID] = []
+        for revocation in revocations {
+            for part in CutParts.split(all) {
+                let id = try authorAuthority(in: workspace) { _ in
+                    .recut(revocation: revocation, cuts: part)
+                }
+                id.map { written.append($0) }
+            }
+        }
+        return written
+    }
+
+    /// Ends the own membership. What this node has written stays.
+    func leave(_ workspace: Workspace) throws(StorageError) -> OperationID? {
+        let devices = devices(everOf: workspace.member, in: workspace)
+        // A departure has no parts: after it its author can write none, nor add to it.
+        let cuts = self.cuts(ofDevices: devices, in: workspace).suffix(Limits.cutsPerOperationMax)
+        return try authorAuthority(in: workspace) { _ in .leave(cuts: Array(cuts)) }
+    }
+
+    /// Gives a member another role. A weaker one replaces what was given before; a stronger one
+    /// comes on top, so that nothing is lost that was written meanwhile.
+    func setRole(
+        _ role: Role, of standing: MemberStanding, in workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
+        // The order of a grant's devices is their rank, so it is kept.
+        let listed = workspace.evaluator.devices(ofGrant: standing.grant)
+            .filter { standing.devices.contains($0) }
+        let devices = listed + standing.devices.filter { !listed.contains($0) }
+        let isGuest = role > .member
+        let everOf = self.devices(everOf: standing.member, in: workspace)
+        let cuts = isGuest ? self.cuts(ofDevices: everOf, in: workspace) : []
+        let parts = CutParts.split(cuts)
+        let id = try authorAuthority(in: workspace) { _ in
+            .grant(
+                .init(
+                    member: standing.member, devices: devices, role: role,
+                    replaces: role > standing.role, drops: false, cuts: parts.first ?? []))
+        }
+        guard let id else { return nil }
+        for part in parts.dropFirst() {
+            _ = try authorAuthority(in: workspace) { _ in .recut(revocation: id, cuts: part) }
+        }
+        if isGuest { try changeKey(of: workspace) }
+        return id
+    }
+
+    // MARK: Parts
+
+    /// Writes what does not fit into a removal right before it.
+    private func writeCutParts(
+        _ cuts: ArraySlice<CutEntry>, in workspace: Workspace
+    ) throws(StorageError) -> [OperationID] {
+        var parts: [OperationID] = []
+        for part in CutParts.split(Array(cuts)).prefix(Limits.cutPartsMax) where !part.isEmpty {
+            try authorAuthority(in: workspace) { _ in .cutPart(part) }.map { parts.append($0) }
+        }
+        return parts
+    }
+}
+
+/// The operations that carry what is too much for one removal: those right before it in its log.
+enum CutParts {
+    /// H("wsx-cutparts1", the ids in the order of the log), 32 bytes; empty for none.
+    static func hash(of parts: [OperationID]) -> [UInt8] {
+        guard !parts.isEmpty else { return [] }
+        return Hash.personal("wsx-cutparts1", parts.flatMap(\.bytes))
+    }
+
+    /// `cuts` in pieces that fit into one operation each; one empty piece for none.
+    static func split(_ cuts: [CutEntry]) -> [[CutEntry]] {
+        guard !cuts.isEmpty else { return [[]] }
+        return stride(from: 0, to: cuts.count, by: Limits.cutsPerOperationMax).map { start in
+            Array(cuts[start..<min(start + Limits.cutsPerOperationMax, cuts.count)])
+        }
+    }
+
+    /// Everything that the operation keeps of what it revokes, parts included.
+    ///
+    /// - Parameter previous: the operation before it in its log.
+    /// - Returns: `nil` where the parts are not those that it names: then it is void.
+    static func cuts(
+        of payload: AuthorityPayload, behind previous: OperationID?, in workspace: Workspace
+    ) -> [CutEntry]? {
+        guard case .remove(let remove) = payload, remove.cutPartCount > 0 else {
+            return payload.cuts
+        }
+        guard remove.cutPartCount <= UInt64(Limits.cutPartsMax) else { return nil }
+        var parts: [OperationID] = []
+        var cuts: [CutEntry] = []
+        var next = previous
+        while UInt64(parts.count) < remove.cutPartCount {
+            guard let id = next, case .cutPart(let part)? = workspace.authority[id]?.payload else {
+                return nil
+            }
+            parts.append(id)
+            cuts += part
+            next = workspace.evaluator.operation(id)?.previous
+        }
+        guard hash(of: parts.reversed()) == remove.cutPartHash else { return nil }
+        return cuts + remove.cuts
+    }
+}
