@@ -30,6 +30,11 @@ struct ColumnSet {
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
             ])
+        case "device.list", "device.rename", "device.revoke":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",
+                "REVOKED": "revoked",
+            ])
         case "invite.list", "invite.create", "invite.revoke":
             ColumnSet([
                 "ID": "id", "STATE": "state", "ROLE": "role", "USED": "used", "USES": "uses",

@@ -197,10 +197,12 @@ extension NodeCore {
         try write()
         workspace.member = member
         let reader = (device: signing.device, box: phrase.agreementKey)
+        var opened: [KeyID] = []
         for id in workspace.authorityOrder {
             guard let payload = workspace.authority[id]?.payload else { continue }
-            _ = try openKeys(of: payload, in: workspace, for: reader)
+            opened += try openKeys(of: payload, in: workspace, for: reader)
         }
+        _ = try openOlderKeys(under: opened, in: workspace)
         let entry = home.deviceEntry(
             member: member, salt: Binding.salt(of: member, in: workspace))
         guard try addDevice(entry, to: workspace, signedBy: signing) != nil else {

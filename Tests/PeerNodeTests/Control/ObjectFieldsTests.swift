@@ -136,7 +136,7 @@ import WorkspaceModel
         #expect(
             object.json.text == """
                 {"id":"d_1","name":"Mina","created_at":5,"passphrase":false,"locked":false,\
-                "members":[]}
+                "recovery":"none","members":[]}
                 """)
         object.hasPassphrase = true
         object.isLocked = true
