@@ -43,8 +43,8 @@ extension SyncSession {
     mutating func open(as standing: Standing, replica: some Replica) {
         phase = .open
         self.standing = standing
-        sayRoot(replica: replica)
         if standing == .removed { return sayFarewell(replica: replica) }
+        sayRoot(replica: replica)
         if standing == .authorityOnly {
             send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
         }
@@ -52,8 +52,11 @@ extension SyncSession {
 
     /// Tells a peer that it is out, and what it may see of how that came.
     private mutating func sayFarewell(replica: some Replica) {
+        let tips = replica.farewell(to: configuration.peerDevice)
+        // The number in the opening is what the tips are about.
+        if !tips.isEmpty { sayRoot(replica: replica) }
         send(.workspaceResult(tag: configuration.tag, .removed), .control)
-        sendInParts(replica.farewell(to: configuration.peerDevice))
+        if !tips.isEmpty { sendInParts(tips) }
     }
 
     /// Sends `ws_open`; whoever may not know it is told no digest.

@@ -256,7 +256,11 @@ public struct SyncSession: Sendable {
     ) throws(SyncViolation) {
         if standing == .removed {
             // The peer may fetch what ended its membership, and is not heard otherwise.
-            if case .pull(_, let pull) = message { try serve(pull, replica: replica) }
+            if case .pull(_, let pull) = message,
+                !replica.farewell(to: configuration.peerDevice).isEmpty
+            {
+                try serve(pull, replica: replica)
+            }
             return
         }
         switch message {

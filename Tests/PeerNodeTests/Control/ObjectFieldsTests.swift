@@ -109,10 +109,11 @@ import WorkspaceModel
         object.isSelf = true
         object.devices = 4
         object.isRemoved = true
+        object.removedAt = 9
         #expect(
             object.json.text == """
                 {"id":"u_1","name":"Joon","role":"guest","self":true,"devices":4,"joined_at":5,\
-                "removed":true,"presence":null}
+                "removed":true,"removed_at":9,"presence":null}
                 """)
     }
 

@@ -161,13 +161,12 @@ private enum Fields {
 
     /// The phrase of a node, without asking for it: then it would be shown already.
     private static func phrase(of node: BenchNode) throws -> String {
-        let home = try HomeIdentity(fileBytes: try #require(node.files.identity))
-        let sealed = try node.connection?.statement(
-            "SELECT value FROM meta WHERE name = 'recovery.seed'"
-        ).firstRow { $0.blob(0) }
-        let seed = home.open(try #require(sealed ?? nil), name: Array("recovery.seed".utf8))
-        return try #require(RecoveryPhrase(untrusted: try #require(seed))).words
-            .joined(separator: " ")
+        let core = try #require(node.host?.core)
+        let home = try #require(core.home)
+        let sealed = try core.store.registry.value("recovery.seed") ?? []
+        let seed = home.open(sealed, name: Array("recovery.seed".utf8)) ?? []
+        let phrase = try #require(RecoveryPhrase(untrusted: seed))
+        return phrase.words.joined(separator: " ")
     }
 
     private func filled(_ value: JSONValue, _ names: [String: JSONValue]) -> JSONValue {

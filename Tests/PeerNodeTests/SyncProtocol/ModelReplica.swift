@@ -220,6 +220,11 @@ struct ModelReplica: Replica {
         return .runs(run.entries.isEmpty ? [] : [run], isComplete: true)
     }
 
+    /// What `farewell(to:)` gives, whoever asks.
+    var farewellTips: [LogTip] = []
+
+    func farewell(to device: DeviceID) -> [LogTip] { farewellTips }
+
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         let logs = byLog.keys.filter { $0.device == device }.sorted()
         return SetDigest(sameBytesAs: Self.mix(Self.bytes(of: logs.flatMap { tips(ofLog: $0) })))

@@ -88,6 +88,39 @@ import WorkspaceTestKit
         }
     }
 
+    /// The peer may fetch the authority document up to what ended its membership.
+    @Test func `that has ended leaves its end to be fetched, and nothing beyond`() throws {
+        var (lone, planner) = opened(.full)
+        let end = try #require(lone.replica.tips(of: SyncWorld.document(0)).first)
+        let log = Self.own(0)
+        let before = try #require(lone.replica.operations.values.first { $0.log == log })
+        lone.replica.write(log, behind: before.id, payload: [9])
+        let beyond = try #require(lone.replica.tips(of: SyncWorld.document(0)).first)
+        #expect(beyond.sequence == end.sequence + 1)
+        lone.replica.farewellTips = [end]
+        let said = lone.give(.standingChanged(.removed), &planner).messages
+        #expect(said.map(\.type) == [0x01, 0x02, 0x12])
+        #expect(said.last == .tips(1, [end], final: true))
+        for case .workspaceOpen(let opening) in said {
+            #expect(opening.root == .zero && opening.mine == .zero)
+        }
+        for (target, served) in [
+            (end, [end.log]), (beyond, []), (LoneSession.tip(1), []),
+        ] {
+            let pull = PullRequest(
+                request: 9, items: [PullItem(target: target, have: [])], maxBytes: 10_000)
+            let answers = lone.give(.received(.pull(4, pull)), &planner).messages
+            guard case .operations(1, 9, let runs, true) = answers.first else {
+                Issue.record("no answer for \(target)")
+                continue
+            }
+            #expect(runs.map(\.log) == served)
+            #expect(runs.allSatisfy { $0.entries.count == 1 }, "what follows is not told")
+        }
+        let tips = SyncMessage.tips(4, [LoneSession.tip(5)], final: true)
+        #expect(lone.give(.received(tips), &planner).isEmpty, "and it is not heard")
+    }
+
     @Test(arguments: rows)
     func `decides which pushes are taken`(_ row: Row) {
         var (lone, planner) = opened(row.standing)
