@@ -84,8 +84,9 @@ extension NodeCore {
             network.nextJoinDial -= 1
         }
         if let address = network.linking?.addressDue(now: time.monotonic) {
-            network.linking?.dial = network.nextJoinDial
-            effects.append(.dial(number: network.nextJoinDial, address: address.text))
+            let number = network.nextJoinDial
+            network.linking?.dial = number
+            effects.append(.dial(number: number, address: address.text))
             network.nextJoinDial -= 1
         }
         guard mayDialPeers else { return }

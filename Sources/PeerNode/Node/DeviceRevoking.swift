@@ -55,8 +55,7 @@ extension NodeCore {
             cuts(ofDevices: [device], in: workspace).suffix(Limits.cutsPerOperationMax))
         let rekey = rekey(excluding: [device], in: workspace)
         let made = try stored { () throws(StorageError) in
-            try write()
-            return try authorAuthority(
+            try authorAuthority(
                 in: workspace, signedBy: signer,
                 isEffective: { $0.bestGrant(of: device, as: owner) == nil },
                 { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })

@@ -158,7 +158,6 @@ extension NodeCore {
         guard let current = workspace.currentKey, let discovery = workspace.discovery.last else {
             return nil
         }
-        try write()
         return try authorAuthority(in: workspace, signedBy: other) { _ in
             .addDevices(
                 [entry], keyID: current.id, wraps: wraps(current.key, discovery, for: [entry]))

@@ -344,7 +344,8 @@ extension NodeCore {
         guard workspace.standing == .member else { return }
         for link in network.ordered where link.syncs[workspace.number] == nil {
             guard let peer = link.peer, !link.isClosing, joinIndex(of: link) == nil,
-                network.linking?.connection != link.id, standing(of: peer.device, in: workspace) == .full
+                network.linking?.connection != link.id,
+                standing(of: peer.device, in: workspace) == .full
             else { continue }
             try openSync(workspace, on: link)
         }

@@ -258,14 +258,4 @@ extension BenchNode {
         #expect(typo.kind == .badRequest)
         #expect(typo.message.contains("word 2"))
     }
-
-    @Test func `leaves a role-less member nothing to revoke with`() throws {
-        let (_, laptop, _, joon) = try world()
-        let tablet = joon.name
-        #expect(tablet == "Joon")
-        let id = JSONValue.string(try laptop.deviceID())
-        let count = try joon.rowCount("operation")
-        #expect(try joon.refused("device.revoke", ["device": id]).reason == "role")
-        #expect(try joon.rowCount("operation") == count)
-    }
 }

@@ -38,7 +38,8 @@ import WorkspaceModel
         let text = Array(Self.link().text.utf8)
         for place in DeviceLink.prefix.utf8.count..<text.count {
             var changed = text
-            changed[place] = changed[place] == UInt8(ascii: "q") ? UInt8(ascii: "r") : UInt8(ascii: "q")
+            changed[place] =
+                changed[place] == UInt8(ascii: "q") ? UInt8(ascii: "r") : UInt8(ascii: "q")
             #expect(throws: InviteLink.Problem.self) {
                 try DeviceLink(String(decoding: changed, as: UTF8.self))
             }
