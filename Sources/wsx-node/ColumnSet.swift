@@ -16,7 +16,8 @@ struct ColumnSet {
     /// The columns of a method's answer, or `nil` where it is shown field by field.
     static func of(_ method: String) -> ColumnSet? {
         switch method {
-        case "workspace.list", "workspace.create", "workspace.select", "workspace.join":
+        case "workspace.list", "workspace.create", "workspace.select", "workspace.join",
+            "workspace.leave", "workspace.rekey":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
                 "CHANNELS": "channels", "SELECTED": "selected",
@@ -26,7 +27,7 @@ struct ColumnSet {
                 "ID": "id", "NAME": "name", "KIND": "kind", "MEMBERS": "members",
                 "UNREAD": "unread", "TOPIC": "topic",
             ])
-        case "member.list":
+        case "member.list", "member.role", "member.remove":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
             ])
@@ -35,6 +36,8 @@ struct ColumnSet {
                 "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",
                 "REVOKED": "revoked",
             ])
+        case "member.status":
+            ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "APPLIED": "complete"])
         case "invite.list", "invite.create", "invite.revoke":
             ColumnSet([
                 "ID": "id", "STATE": "state", "ROLE": "role", "USED": "used", "USES": "uses",

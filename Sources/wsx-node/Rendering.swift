@@ -48,6 +48,11 @@ struct Rendering {
         case "invite.create" where !isPlain: return invite(result)
         case "identity.show" where !isPlain && result["phrase"] != nil: return phrase(result)
         case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
+        case "member.role" where !isPlain:
+            return "\(shown(result["name"])) is \(shown(result["role"])) now\n"
+        case "member.remove" where !isPlain: return removed(result)
+        case "workspace.leave" where !isPlain:
+            return "left \(shown(result["name"])); it stays readable here\n"
         case "node.status" where !isPlain: return status(result)
         case "node.doctor" where !isPlain: return findings(result)
         case "net.suspend", "net.resume", "net.status": return fields(result)
@@ -94,7 +99,8 @@ struct Rendering {
             let indent = "\(clock)  \(channel)\(author)  "
             let gap = String(repeating: " ", count: columnWidth(indent))
             let body = self.body(item).joined(separator: "\n" + gap)
-            text += "\(clock)  \(channel)\(bold(author))  \(body)\(edited)\n"
+            let refused = item["state"] == "refused" ? " (refused)" : ""
+            text += "\(clock)  \(channel)\(bold(author))  \(body)\(edited)\(refused)\n"
         }
         return text
     }
@@ -147,6 +153,9 @@ struct Rendering {
             text += (line.utf8.lastIndex { $0 != 0x20 }.map { String(line[...$0]) } ?? "") + "\n"
         }
         return text + "whoever has it can become you; it is kept nowhere on this machine\n"
+    private func removed(_ member: JSONValue) -> String {
+        "\(shown(member["name"])) is out; what was known of them stays, the rest is refused\n"
+            + "  who has applied it: wsx-node member status \(shown(member["id"]))\n"
     }
 
     private func status(_ status: JSONValue) -> String {

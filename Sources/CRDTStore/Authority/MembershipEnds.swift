@@ -91,7 +91,7 @@ extension AuthEvaluator {
     /// was removed.
     public func isClosed(invite id: OperationID) -> Bool {
         guard let index = indices[id], records[index].isValid, let author = records[index].author,
-            let grant = records[index].grant
+            let grant = records[index].grant, records[index].operation.action.terms != nil
         else { return true }
         if (revocations[.invite(index)] ?? []).contains(where: { records[$0].isValid }) {
             return true

@@ -84,7 +84,9 @@ import WorkspaceTestKit
             for row in rows.shuffled(using: &random) {
                 try store.view.fold(row, as: row.grant == 0 ? .hidden : .shown)
                 // Once more changes nothing.
-                if random.oneIn(4) { try store.view.fold(row, as: row.grant == 0 ? .hidden : .shown) }
+                if random.oneIn(4) {
+                    try store.view.fold(row, as: row.grant == 0 ? .hidden : .shown)
+                }
             }
             for word in said.shuffled(using: &random) {
                 try word.fold(into: store.view)

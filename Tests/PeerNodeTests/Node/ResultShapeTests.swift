@@ -19,7 +19,7 @@ private enum Fields {
         "created_at",
     ]
     static let member: Set<String> = [
-        "id", "name", "role", "self", "devices", "joined_at", "removed", "presence",
+        "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
     ]
     static let message: Set<String> = [
         "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
@@ -52,6 +52,7 @@ private enum Fields {
     static let sync: Set<String> = ["peer", "workspace", "behind", "ahead", "rate", "eta_ms"]
     static let finding: Set<String> = ["id", "state", "message", "hint"]
     static let reader: Set<String> = ["id", "name", "cursor", "at"]
+    static let holder: Set<String> = ["device", "member", "have", "complete", "at"]
     static let network: Set<String> = ["suspended", "listen", "announce", "peers"]
     static let page: Set<String> = ["items", "next"]
     static let history: Set<String> = ["items", "next", "older", "newer"]
@@ -106,6 +107,18 @@ private enum Fields {
         Call(method: "invite.list", fields: Fields.page, element: Fields.invite),
         Call(method: "invite.revoke", parameters: ["id": "$invite"], fields: Fields.invite),
         Call(method: "member.list", fields: Fields.page, element: Fields.member),
+        Call(method: "member.get", parameters: ["member": "Joon"], fields: Fields.member),
+        Call(
+            method: "member.role", parameters: ["member": "Joon", "role": "admin"],
+            fields: Fields.member),
+        Call(method: "member.remove", parameters: ["member": "Joon"], fields: Fields.member),
+        Call(
+            method: "member.status", parameters: ["member": "Gone"], fields: Fields.page,
+            element: Fields.holder),
+        Call(method: "workspace.rekey", fields: Fields.workspace),
+        Call(
+            method: "workspace.leave", parameters: ["workspace": "other"],
+            fields: Fields.workspace),
         Call(method: "channel.list", fields: Fields.page, element: Fields.channel),
         Call(method: "channel.create", parameters: ["name": "plans"], fields: Fields.channel),
         Call(method: "channel.get", parameters: ["channel": "general"], fields: Fields.channel),
@@ -186,6 +199,12 @@ private enum Fields {
     @Test(arguments: calls)
     func `and with no other`(_ call: Call) throws {
         let (bench, mina, names) = try world()
+        if call.method == "member.status" {
+            try mina.remove(try bench.guest("Gone", of: mina))
+        } else if call.method == "workspace.leave" {
+            let kim = try bench.node("Kim", workspace: "other")
+            try mina.join(try kim.link())
+        }
         let answer = try mina.ok(call.method, filled(call.parameters, names))
         #expect(answer.fieldNames == call.fields)
         if let element = call.element {
