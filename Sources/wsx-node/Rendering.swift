@@ -153,6 +153,8 @@ struct Rendering {
             text += (line.utf8.lastIndex { $0 != 0x20 }.map { String(line[...$0]) } ?? "") + "\n"
         }
         return text + "whoever has it can become you; it is kept nowhere on this machine\n"
+    }
+
     private func removed(_ member: JSONValue) -> String {
         "\(shown(member["name"])) is out; what was known of them stays, the rest is refused\n"
             + "  who has applied it: wsx-node member status \(shown(member["id"]))\n"
