@@ -49,7 +49,7 @@ extension NodeCore {
 
     /// The devices of a workspace's current members.
     func devices(of workspace: Workspace) -> [DeviceID] {
-        workspace.members.flatMap(\.devices)
+        workspace.members.flatMap(\.devices).filter { !workspace.recoveryDevices.contains($0) }
     }
 
     // MARK: Our own addresses

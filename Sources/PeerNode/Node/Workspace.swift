@@ -143,9 +143,22 @@ final class Workspace {
     /// Everybody who may act now, in the order of their ids.
     var members: [MemberStanding] {
         if let known = derived.members { return known }
-        let members = evaluator.members
+        let members = evaluator.members.filter { standing in
+            !standing.devices.allSatisfy(recoveryDevices.contains)
+                || departure(of: standing.member) == nil
+        }
         derived.members = members
         return members
+    }
+
+    /// The valid departure of a member, the first that arrived. A departure does not reach the
+    /// recovery device, which is stronger than the device that wrote it; whoever has nothing but
+    /// that left is out nevertheless.
+    func departure(of member: MemberID) -> OperationID? {
+        authorityOrder.first { id in
+            guard let record = authority[id], case .leave = record.payload else { return false }
+            return evaluator.isValid(id) && evaluator.subject(ofGrant: record.grant) == member
+        }
     }
 
     /// The channels by name and by number.
