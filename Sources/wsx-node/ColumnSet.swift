@@ -36,6 +36,11 @@ struct ColumnSet {
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
             ])
+        case "device.list", "device.rename", "device.revoke":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",
+                "REVOKED": "revoked",
+            ])
         case "member.status":
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "APPLIED": "complete"])
         case "invite.list", "invite.create", "invite.revoke":

@@ -41,7 +41,7 @@ enum Program {
 
 /// One command line that was understood, with everything it needs to run.
 struct Session {
-    let scan: ArgumentScan
+    var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 

@@ -48,6 +48,8 @@ struct Rendering {
         case "invite.create" where !isPlain: return invite(result)
         case "channel.delete" where !isPlain:
             return "deleted \(shown(result["id"]))  #\(shown(result["name"]))\n"
+        case "identity.show" where !isPlain && result["phrase"] != nil: return phrase(result)
+        case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
         case "member.role" where !isPlain:
             return "\(shown(result["name"])) is \(shown(result["role"])) now\n"
         case "member.remove" where !isPlain: return removed(result)
@@ -134,6 +136,25 @@ struct Rendering {
         let channels = (invite["channels"]?.arrayValue ?? []).map { ", #" + shown($0) }.joined()
         return "\(people), \(TimeText.words(minutes)), role \(shown(invite["role"]))\(channels)\n"
             + "  link  \(shown(invite["link"]))\n"
+    }
+
+    private func deviceLink(_ link: JSONValue) -> String {
+        "one device, 10 minutes; whoever holds this becomes you\n"
+            + "  link  \(shown(link["link"]))\n"
+    }
+
+    /// The words in numbered columns, as they are best written down.
+    private func phrase(_ identity: JSONValue) -> String {
+        let words = (identity["phrase"]?.stringValue ?? "").split(separator: " ").map(String.init)
+        var text = "recovery phrase of \(shown(identity["name"])), shown this once: write it down\n"
+        for row in stride(from: 0, to: words.count, by: 4) {
+            let cells = (row..<min(row + 4, words.count)).map { place in
+                padded("\(place + 1).", 3) + " " + padded(sanitised(words[place]), 8)
+            }
+            let line = "  " + cells.joined(separator: "  ")
+            text += (line.utf8.lastIndex { $0 != 0x20 }.map { String(line[...$0]) } ?? "") + "\n"
+        }
+        return text + "whoever has it can become you; it is kept nowhere on this machine\n"
     }
 
     private func removed(_ member: JSONValue) -> String {

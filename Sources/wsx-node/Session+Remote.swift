@@ -66,6 +66,8 @@ extension Session {
         case "node.stop": return try stop()
         case "events.subscribe": return try streamEvents(try parameters(for: command))
         case "workspace.join": return try join(command)
+        case "device.link" where scan.values["code"] != nil: return try linkDevice(command)
+        case "identity.recover": return try recover(command)
         case "identity.create":
             let parameters = try parameters(for: command)
             try startIfNeeded()

@@ -57,13 +57,14 @@ extension Session {
         let status = try client.call("node.status", [:])
         if let fresh = status["identity"], !fresh.isNull { identity = fresh }
         if globals.json {
-            io.print(status.text + "\n")
+            io.print(try withPhrase(status, identity, &client).text + "\n")
             return 0
         }
         tellIdentity(identity, in: selected)
         if let selected { try tellWorkspace(selected, &client) }
         say("daemon", wasStarted ? "started, socket ready" : "already running")
         tellNetwork(try client.call("net.status", [:]))
+        try tellPhrase(identity, &client)
         say(next: nextStep(identity, selected))
         return 0
     }
@@ -111,13 +112,15 @@ extension Session {
         let identity = try identity(&client, orNew: name, isNeeded: true)
         let workspace = try client.call("workspace.join", given)
         if globals.json || globals.plain {
-            io.print(rendering.text(workspace, of: "workspace.join"))
+            let shown = globals.json ? try withPhrase(workspace, identity, &client) : workspace
+            io.print(rendering.text(shown, of: "workspace.join"))
             return 0
         }
         tellIdentity((try? client.call("identity.show", [:])) ?? identity, in: workspace)
         try tellFound(&client)
         let role = sanitised(workspace["role"]?.stringValue ?? "member")
         say("joined", sanitised(workspace["name"]?.stringValue ?? "") + "  role " + role)
+        try tellPhrase(identity, &client)
         say(next: "wsx-node send general 'hi'   ·   wsx-node tail")
         return 0
     }
@@ -136,7 +139,7 @@ extension Session {
     /// terminal, the answer to a question.
     ///
     /// - Throws: where one is needed and nobody can be asked, before anything is started.
-    private func newName(isNeeded: Bool) throws(NodeError) -> String? {
+    func newName(isNeeded: Bool) throws(NodeError) -> String? {
         if let name = scan.values["name"]?.stringValue { return name }
         let paths = try paths()
         if io.exists(HomeFolder(data: paths.data, socket: paths.socket).identity) { return nil }
@@ -166,7 +169,11 @@ extension Session {
                 if isNeeded { throw Self.nameMissing }
                 return nil
             }
-            return try client.call("identity.create", ["name": .string(name)])
+            var given: JSONObject = ["name": .string(name)]
+            if scan.values["no_recovery"]?.boolValue == true {
+                given.append("no_recovery", true)
+            }
+            return try client.call("identity.create", given)
         }
     }
 
@@ -178,7 +185,11 @@ extension Session {
             $0["workspace"] != nil && $0["workspace"] == workspace?["id"]
         }
         let id = rendering.shortID(member?["member"] ?? identity["id"])
-        say("identity", sanitised(identity["name"]?.stringValue ?? "") + "  " + id)
+        var text = sanitised(identity["name"]?.stringValue ?? "") + "  " + id
+        if identity["recovery"] == "unshown", !showsPhrase {
+            text += "   (recovery phrase: run 'wsx-node identity show --phrase' and write it down)"
+        }
+        say("identity", text)
     }
 
     private func tellWorkspace(_ workspace: JSONValue, _ client: inout ControlClient)

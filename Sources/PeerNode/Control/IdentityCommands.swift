@@ -2,7 +2,11 @@ import WorkspaceModel
 
 extension Command {
     /// Who one is.
-    static let identityCommands = [identityCreate, identityShow]
+    static let identityCommands = [identityCreate, identityShow, identityRecover]
+
+    /// For whoever makes an identity and wants to do without a way back.
+    static let noRecovery = Parameter.flag(
+        "no_recovery", "Make the identity without a recovery phrase.")
 
     private static let identityCreate = {
         let name = Parameter.name("name", "The name that others will see.")
@@ -10,21 +14,68 @@ extension Command {
             "identity.create",
             line: CommandLineForm("identity create", examples: ["identity create --name Mina"]),
             "Make the identity of this home.",
-            parameters: [name.definition, key.definition] + startParameters,
+            parameters: [name.definition, noRecovery.definition, key.definition]
+                + startParameters,
             result: "identity", failures: [.duplicate, .keyReused], example: ["name": "Mina"],
             needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.createIdentity(
-                        name: given[name], context.scope(creating: "identity.create", given)))
+                        name: given[name], hasRecovery: !given[noRecovery],
+                        context.scope(creating: "identity.create", given)))
             })
     }()
 
-    private static let identityShow = Command(
-        "identity.show", line: CommandLineForm("identity show"),
-        "Show the identity of this home and who it is in each workspace.",
-        result: "identity", failures: [.notFound], needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.identity(context.scope(given)))
-        })
+    private static let identityShow = {
+        let phrase = Parameter.flag(
+            "phrase", "Show the recovery phrase too, which is possible once.")
+        return Command(
+            "identity.show",
+            line: CommandLineForm(
+                "identity show", examples: ["identity show", "identity show --phrase"]),
+            "Show the identity of this home and who it is in each workspace.",
+            parameters: [phrase.definition],
+            result: "identity", failures: [.notFound], needs: .daemon,
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.identity(showsPhrase: given[phrase], context.scope(given)))
+            })
+    }()
+
+    private static let identityRecover = {
+        let link = Parameter.text(
+            "link", "An invite link of the workspace; a used one does, an expired one does not.",
+            bytes: 1...512)
+        let phrase = Parameter.text(
+            "phrase", "The 24 words. '-' reads them from standard input.",
+            bytes: 1...1_024
+        ).standardInput()
+        let name = Parameter.name("name", "The name of a new identity, where there is none.")
+            .optional()
+        let timeout = Parameter.duration(
+            "timeout_ms", "How long to look for somebody who has the workspace.",
+            1_000...600_000
+        ).defaulting(to: 30_000).flag("timeout")
+        return Command(
+            "identity.recover",
+            line: CommandLineForm(
+                "identity recover", ["link"],
+                examples: ["identity recover wsx://join/b4qx… --phrase - --name Mina"]),
+            "Come back as who one was in a workspace, by the recovery phrase.",
+            parameters: [
+                link.definition, phrase.definition, name.definition, timeout.definition,
+                key.definition,
+            ] + startParameters,
+            result: "workspace",
+            failures: [.badRequest, .notFound, .forbidden, .inviteInvalid, .unreachable],
+            example: ["link": "wsx://join/b4qxexample", "phrase": "abacus …", "name": "Mina"],
+            needs: .daemon,
+            run: { (context, given) throws(NodeError) in
+                try context.node.recoverIdentity(
+                    RecoveryDraft(
+                        phrase: given[phrase], link: given[link], name: given[name],
+                        timeoutMilliseconds: given[timeout]),
+                    context.scope(creating: "identity.recover", given))
+            })
+    }()
 }

@@ -28,7 +28,8 @@ extension Command {
         if there is none of that name.
         """,
         parameters: [
-            Parameter.name("name", "The name of a new identity.").optional().definition
+            Parameter.name("name", "The name of a new identity.").optional().definition,
+            noRecovery.local().definition,
         ] + startParameters,
         result: "what was done, one line each", failures: [.inUse, .badConfiguration],
         example: ["name": "Mina"], needs: .nothing)

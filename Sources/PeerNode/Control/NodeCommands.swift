@@ -17,9 +17,30 @@ public protocol NodeCommands: AnyObject {
     // MARK: Identity
 
     /// Makes the identity of this home. A second one is `duplicate`.
-    func createIdentity(name: String, _ scope: CallScope) throws(NodeError) -> Made<IdentityObject>
-    /// The identity of this home.
-    func identity(_ scope: CallScope) throws(NodeError) -> IdentityObject
+    func createIdentity(
+        name: String, hasRecovery: Bool, _ scope: CallScope
+    ) throws(NodeError) -> Made<IdentityObject>
+    /// The identity of this home; with the recovery phrase, which is shown once.
+    func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject
+    /// Comes back as the member whose phrase it is. Answers with the workspace.
+    func recoverIdentity(_ draft: RecoveryDraft, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+
+    // MARK: Devices
+
+    /// The devices of a member, without a name the own ones.
+    func devices(of member: MemberReference?, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<DeviceObject>
+    /// Makes a link for another device of the own person.
+    func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject>
+    /// Becomes a device of whoever issued the link. Answers with the identity.
+    func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Ends what a device may do, with new keys for all others.
+    func revokeDevice(_ device: String, phrase: String?, _ scope: CallScope) throws(NodeError)
+        -> DeviceObject
+    /// Gives an own device a name.
+    func renameDevice(_ device: String, name: String, _ scope: CallScope) throws(NodeError)
+        -> DeviceObject
 
     // MARK: Workspaces
 
@@ -178,6 +199,20 @@ public struct JoinDraft: Sendable {
     /// The name of the identity to make where there is none.
     public let name: String?
     /// How long to look for somebody who may admit.
+    public let timeoutMilliseconds: Int64
+    /// Whether a new identity gets a recovery phrase.
+    public var hasRecovery = true
+}
+
+/// What coming back needs.
+public struct RecoveryDraft: Sendable {
+    /// The 24 words as they were typed. Comes from outside.
+    public let phrase: String
+    /// An invite link of the workspace, open or used, not yet decoded. Comes from outside.
+    public let link: String
+    /// The name of the identity to make where there is none.
+    public let name: String?
+    /// How long to look for somebody who has the workspace.
     public let timeoutMilliseconds: Int64
 }
 

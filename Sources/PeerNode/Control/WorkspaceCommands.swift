@@ -78,7 +78,8 @@ extension Command {
                 "join", ["link"], examples: ["join wsx://join/b4qx… --name Joon"]),
             "Join a workspace by an invite; done after the first sync.",
             parameters: [
-                link.definition, name.definition, timeout.definition, key.definition,
+                link.definition, name.definition, timeout.definition, noRecovery.definition,
+                key.definition,
             ] + startParameters,
             result: "workspace",
             failures: [.inviteInvalid, .inviteExpired, .inviteUsed, .pending, .unreachable],
@@ -86,7 +87,8 @@ extension Command {
             run: { (context, given) throws(NodeError) in
                 try context.node.joinWorkspace(
                     JoinDraft(
-                        link: given[link], name: given[name], timeoutMilliseconds: given[timeout]),
+                        link: given[link], name: given[name], timeoutMilliseconds: given[timeout],
+                        hasRecovery: !given[noRecovery]),
                     context.scope(creating: "workspace.join", given))
             })
     }()

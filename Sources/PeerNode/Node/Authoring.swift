@@ -53,21 +53,27 @@ extension NodeCore {
 
     /// Signs and stores an authority operation under the strongest grant of this device.
     ///
-    /// - Parameter payload: makes the payload once the operation's place is known.
-    /// - Returns: its id, or `nil` when this device may not do it; then nothing is written.
+    /// - Parameters:
+    ///   - other: the key to sign with instead of this device's: the recovery phrase's.
+    ///   - isEffective: whether it does what it should, asked of the state that it would make.
+    ///   - payload: makes the payload once the operation's place is known.
+    /// - Returns: its id, or `nil` when the device may not do it; then nothing is written.
     func authorAuthority(
-        in workspace: Workspace, grant: OperationID? = nil,
+        in workspace: Workspace, grant: OperationID? = nil, signedBy other: SigningKey? = nil,
+        isEffective: (AuthEvaluator) -> Bool = { _ in true },
         _ payload: (AuthorityDraft) -> AuthorityPayload
     ) throws(StorageError) -> OperationID? {
-        guard let home, let storeIdentity,
+        guard let home, let storeIdentity else { return nil }
+        let signing = other ?? home.signing
+        guard
             let grant = grant
-                ?? workspace.evaluator.bestGrant(of: home.device, as: workspace.member),
+                ?? workspace.evaluator.bestGrant(of: signing.device, as: workspace.member),
             let current = workspace.currentKey
         else { return nil }
         // The clock may begin a new incarnation, so it is asked before the log is named.
         let timestamp = try nextTimestamp()
         let log = LogName(
-            document: workspace.id, device: home.device,
+            document: workspace.id, device: signing.device,
             incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
         let own = store.operations.branches(of: log, in: workspace.number).last
         let draft = OperationDraft(
@@ -77,23 +83,29 @@ extension NodeCore {
             dependencies: references(to: workspace.evaluator.heads, in: workspace)
                 .filter { $0.id != own?.tip.id })
         let context = AuthorityDraft(
-            draft: draft, device: home.device, keyID: current.id, key: current.key,
+            draft: draft, device: signing.device, keyID: current.id, key: current.key,
             random: environment.random)
-        let signed = draft.signed(payload: payload(context).encoded, with: home.signing)
-        guard wouldBeValid(signed, in: workspace) else { return nil }
+        let signed = draft.signed(payload: payload(context).encoded, with: signing)
+        guard let trial = outcome(of: signed, in: workspace), isEffective(trial) else {
+            return nil
+        }
         try acceptOwn(signed, in: workspace, document: workspace.id)
         return signed.id
     }
 
     /// Tries an authority operation on a copy of the evaluator. What is written stays for ever,
     /// at everybody's, so what would have no effect is not written at all.
-    private func wouldBeValid(_ operation: SignedOperation, in workspace: Workspace) -> Bool {
+    ///
+    /// - Returns: the evaluator with it, or `nil` where it would not be valid.
+    private func outcome(
+        of operation: SignedOperation, in workspace: Workspace
+    ) -> AuthEvaluator? {
         guard let payload = try? AuthorityPayload(decoding: operation.payload),
             Binding.isGood(
                 payload, under: operation.header.grant, in: workspace, isRoot: false),
             let cuts = CutParts.cuts(
                 of: payload, behind: operation.header.previous, in: workspace)
-        else { return false }
+        else { return nil }
         let header = operation.header
         var trial = workspace.evaluator
         _ = try? trial.add(
@@ -103,7 +115,7 @@ extension NodeCore {
                 dependencies: header.dependencies.map(\.id),
                 timestamp: header.timestamp.rawValue, grant: header.grant, isWellBound: true,
                 action: payload.action, cuts: cuts))
-        return trial.isValid(operation.id)
+        return trial.isValid(operation.id) ? trial : nil
     }
 
     /// At most 64 references; more concurrent heads than that are left to the next operation.

@@ -63,6 +63,7 @@ extension NodeCore {
         note(record.payload, id, in: workspace)
         let isBound = Binding.isGood(
             record.payload, under: record.grant, in: workspace, isRoot: record.isRoot)
+        if isBound { noteDevices(of: record, in: workspace) }
         let cuts = CutParts.cuts(of: record.payload, behind: previous, in: workspace)
         let operation = AuthOperation(
             id: id, device: record.log.device, incarnation: record.log.incarnation,
@@ -71,6 +72,25 @@ extension NodeCore {
             isWellBound: isBound && cuts != nil, action: record.payload.action, cuts: cuts ?? [])
         // What it cites is stored, so it can be placed; if not, it has no effect.
         return (try? workspace.evaluator.add(operation)) ?? AuthChange()
+    }
+
+    /// Whose devices they are, and which are recovery phrases. A key stays whose it was first.
+    private func noteDevices(of record: Workspace.AuthorityRecord, in workspace: Workspace) {
+        let owner: MemberID?
+        let devices: [DeviceEntry]
+        switch record.payload {
+        case .create(let create): (owner, devices) = (create.member, create.devices)
+        case .admit(let joiner, _, _, _): (owner, devices) = (joiner.member, joiner.devices)
+        case .addDevices(let added, _, _):
+            (owner, devices) = (workspace.evaluator.subject(ofGrant: record.grant), added)
+        default: return
+        }
+        guard let owner else { return }
+        for entry in devices where workspace.deviceOwners[entry.device] == nil {
+            workspace.deviceOwners[entry.device] = owner
+        }
+        if case .addDevices = record.payload { return }
+        Binding.recoveryDevice(of: devices).map { _ = workspace.recoveryDevices.insert($0) }
     }
 
     // MARK: Keys
@@ -90,16 +110,19 @@ extension NodeCore {
 
     /// Opens the box that is for this device, if there is one and its key is new here.
     ///
+    /// - Parameter reader: another device whose secret is at hand, which is the recovery device.
     /// - Returns: the keys that were not held before.
     func openKeys(
-        of payload: AuthorityPayload, in workspace: Workspace
+        of payload: AuthorityPayload, in workspace: Workspace,
+        for reader: (device: DeviceID, box: AgreementKey)? = nil
     ) throws(StorageError) -> [KeyID] {
         var opened: [KeyID] = []
         guard let home, let wrapped = payload.wrappedKeys else { return opened }
-        let prefix = [UInt8](home.device.bytes.prefix(8))
+        let (device, box) = reader ?? (home.device, home.box)
+        let prefix = [UInt8](device.bytes.prefix(8))
         // One box is for us. Whoever writes thousands does not make us try them all.
         for wrap in wrapped.wraps.lazy.filter({ $0.devicePrefix == prefix }).prefix(2) {
-            guard let secrets = SealedBox.open(wrap.box, with: home.box), secrets.count == 64,
+            guard let secrets = SealedBox.open(wrap.box, with: box), secrets.count == 64,
                 let key = SymmetricKey(untrusted: [UInt8](secrets[..<32]), lifetime: .long),
                 key.keyID == wrapped.key
             else { continue }
@@ -317,6 +340,8 @@ extension NodeCore {
             return try refreshChannels(of: workspace, only: [settings.document], because: cause)
         case .deleteDocument(let document, _) where isAlone:
             return try refreshChannels(of: workspace, only: [document], because: cause)
+        case .addDevices:
+            try loadProfiles(of: workspace)
         default:
             break
         }

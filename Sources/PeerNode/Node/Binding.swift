@@ -31,7 +31,7 @@ enum Binding {
     }
 
     /// The create nonce for the creator, the workspace's id for everybody else.
-    private static func salt(of member: MemberID, in workspace: Workspace) -> [UInt8] {
+    static func salt(of member: MemberID, in workspace: Workspace) -> [UInt8] {
         let root = workspace.authority[OperationID(sameBytesAs: workspace.id)]?.payload
         if case .create(let create)? = root, create.member == member { return create.nonce }
         return workspace.id.bytes
@@ -67,15 +67,33 @@ enum Binding {
     /// `Enc` of a list of devices.
     static func encoded(_ devices: [DeviceEntry]) -> [UInt8] { DeviceEntry.encoded(devices) }
 
+    /// What a recovery key signs once, when it is made: whose it is. Its secret is gone after that,
+    /// so it cannot sign for each workspace; the device that it names does.
+    static func recoveryCertificate(
+        agreementKey: [UInt8], of device: DeviceID
+    ) -> [UInt8] {
+        Array("wsx-rec1".utf8) + agreementKey + device.bytes
+    }
+
+    /// The recovery device in a list of `create` or `admit`: the first of several.
+    static func recoveryDevice(of devices: [DeviceEntry]) -> DeviceID? {
+        devices.count > 1 ? devices.first?.device : nil
+    }
+
     private static func isMember(
         _ member: MemberID, of devices: [DeviceEntry], salt: [UInt8]
     ) -> Bool {
         guard let first = devices.first, member == self.member(of: first.device, salt: salt)
         else { return false }
-        return arePossessed(devices, by: member, salt: salt)
+        guard devices.count > 1 else { return arePossessed(devices, by: member, salt: salt) }
+        return Set(devices.map(\.device)).count == devices.count
+            && first.device.signed(
+                recoveryCertificate(
+                    agreementKey: first.agreementKey, of: devices[1].device), first.possession)
+            && arePossessed(Array(devices.dropFirst()), by: member, salt: salt)
     }
 
-    private static func arePossessed(
+    static func arePossessed(
         _ devices: [DeviceEntry], by member: MemberID, salt: [UInt8]
     ) -> Bool {
         devices.allSatisfy { entry in

@@ -87,7 +87,7 @@ extension NodeCore {
         let holding = Set(
             try stored { () throws(StorageError) in try holders(of: end.operation, in: workspace) })
         let objects = workspace.members.flatMap { standing in
-            standing.devices.map { device in
+            standing.devices.filter { !workspace.recoveryDevices.contains($0) }.map { device in
                 let has = holding.contains(device)
                 return HolderObject(
                     device: PublicID.device(device),

@@ -80,6 +80,7 @@ extension NodeCore: NodeCommands {
                     hint: "stop the node and restore a backup"))
         findings.append(try stored { () throws(StorageError) in try operationsFinding() })
         findings.append(identityFinding)
+        if home != nil { findings.append(recoveryFinding) }
         findings.append(listenerFinding)
         findings.append(diskFinding)
         let forks = try stored { () throws(StorageError) in try store.registry.evidenceCount() }

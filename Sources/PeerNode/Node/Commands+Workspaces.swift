@@ -19,7 +19,7 @@ extension NodeCore {
     // MARK: Identity
 
     func createIdentity(
-        name: String, _ scope: CallScope
+        name: String, hasRecovery: Bool, _ scope: CallScope
     ) throws(NodeError) -> Made<IdentityObject> {
         if let known = identityObject() {
             if scope.key != nil, try replay(scope) != nil { return Made(known, isReplayed: true) }
@@ -28,14 +28,17 @@ extension NodeCore {
                 hint: "wsx-node identity show", reason: "identity.exists")
         }
         let name = try checked(name, field: "name")
-        try makeIdentity(name: name)
+        try makeIdentity(name: name, recovery: hasRecovery ? .drawn : .none)
         guard let object = identityObject() else { throw .internalFailure(reason: "identity") }
         try remember(scope, made: Array(object.id.utf8))
         return Made(object)
     }
 
-    func identity(_ scope: CallScope) throws(NodeError) -> IdentityObject {
-        guard let object = identityObject() else { throw .noIdentity }
+    func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
+        guard identityObject() != nil else { throw .noIdentity }
+        let phrase = showsPhrase ? try showPhrase() : nil
+        guard var object = identityObject() else { throw .noIdentity }
+        object.phrase = phrase
         return object
     }
 
@@ -181,6 +184,7 @@ extension NodeCore {
 
     /// What somebody without a grant is told.
     func notAllowed(in workspace: Workspace) -> NodeError {
+        if let error = revokedHere(in: workspace) { return error }
         guard workspace.ownRole != nil else {
             return .forbidden(
                 "you are not a member of \(NodeError.quoted(workspace.displayName)) any more",

@@ -105,6 +105,11 @@ extension NodeCore {
                     .memberEdited, workspace: workspace, arrival: place.arrival,
                     extra: author.bytes, isBackfill: place.source.isBackfill)
             }
+        case .device(let device, let name):
+            guard place.document.kind == .profile, place.isValid else { return }
+            takeName(
+                Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
+                of: device, under: place.grant, in: workspace)
         }
     }
 
@@ -241,12 +246,16 @@ extension NodeCore {
     func loadProfiles(of workspace: Workspace) throws(StorageError) {
         let document = workspace.profileDocument
         var found: [(StoredOperation, String)] = []
+        var devices: [(StoredOperation, DeviceID, String)] = []
         try store.operations.forEachOperation(in: document, of: workspace.number) {
             (stored) throws(StorageError) in
-            if case .profile(let name)? = try content(of: stored, in: workspace) {
-                found.append((stored, name))
+            switch try content(of: stored, in: workspace) {
+            case .profile(let name)?: found.append((stored, name))
+            case .device(let device, let name)?: devices.append((stored, device, name))
+            default: break
             }
         }
+        loadDeviceNames(devices, of: workspace)
         for (stored, name) in found {
             guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
                 store.operations.isValid(stored.place.sequence, in: stored.place.branch)

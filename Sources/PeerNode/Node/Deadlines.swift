@@ -23,6 +23,12 @@ extension NodeCore {
                 deadlines.append(join.nextDial)
             }
         }
+        if let linking = network.linking {
+            deadlines.append(linking.deadline)
+            if linking.isWaitingToDial, !network.registry.isSuspended {
+                deadlines.append(linking.nextDial)
+            }
+        }
         deadlines += subscriptions.waiters.map(\.deadline)
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
@@ -57,6 +63,7 @@ extension NodeCore {
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
         try eraseDeleted()
+        try expireLinking()
         try changeKeysWhenDue()
         dialWhenDue()
         announceWhenDue()
@@ -76,6 +83,12 @@ extension NodeCore {
             }
             network.joins[index].dial = network.nextJoinDial
             effects.append(.dial(number: network.nextJoinDial, address: address.text))
+            network.nextJoinDial -= 1
+        }
+        if let address = network.linking?.addressDue(now: time.monotonic) {
+            let number = network.nextJoinDial
+            network.linking?.dial = number
+            effects.append(.dial(number: number, address: address.text))
             network.nextJoinDial -= 1
         }
         guard mayDialPeers else { return }

@@ -26,6 +26,9 @@ enum EventType: Int64, CaseIterable {
     case peerConnected = 50
     case peerDisconnected = 51
     case syncCaughtUp = 52
+    case deviceAdded = 70
+    case deviceRevoked = 71
+    case memberKeyChanged = 72
     case forkFound = 60
     case storeRestored = 61
 
@@ -55,6 +58,9 @@ enum EventType: Int64, CaseIterable {
         case .peerConnected: "peer.connected"
         case .peerDisconnected: "peer.disconnected"
         case .syncCaughtUp: "sync.caught_up"
+        case .deviceAdded: "device.added"
+        case .deviceRevoked: "device.revoked"
+        case .memberKeyChanged: "member.key_changed"
         case .forkFound: "fork.found"
         case .storeRestored: "store.restored"
         }
@@ -89,6 +95,12 @@ extension NodeCore {
                 extra: joiner.member.bytes, isBackfill: source.isBackfill)
             try record(
                 .inviteUsed, workspace: workspace, arrival: arrival, extra: joiner.invite.bytes,
+                isBackfill: source.isBackfill)
+        case .addDevices(let devices, _, _):
+            try recordAdded(devices.map(\.device), by: id, arrival, workspace, source)
+        case .removeDevice(let device, _, _):
+            try record(
+                .deviceRevoked, workspace: workspace, arrival: arrival, extra: device.bytes,
                 isBackfill: source.isBackfill)
         case .revokeInvite(let invite):
             try record(
@@ -143,6 +155,8 @@ extension NodeCore {
         case .inviteCreated, .inviteUsed, .inviteRevoked:
             guard let id = event.extra.flatMap(OperationID.init(untrusted:)) else { return .null }
             return object(ofInvite: id, in: workspace)?.json ?? .null
+        case .deviceAdded, .deviceRevoked, .memberKeyChanged:
+            return deviceData(event, type, workspace)
         case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored:
             return eventDataOutside(of: event, type)
         }

@@ -5,9 +5,12 @@ import WorkspaceModel
 /// Making identities, workspaces and channels.
 extension NodeCore {
     /// Draws the keys of this home and writes them to disk, before anybody hears of them.
-    func makeIdentity(name: String) throws(NodeError) {
+    func makeIdentity(
+        name: String, recovery: RecoveryChoice = .drawn
+    ) throws(NodeError) {
+        let phrase = recovery.phrase(using: environment.random)
         let identity = HomeIdentity(
-            name: name, createdAt: time.wall, using: environment.random)
+            name: name, createdAt: time.wall, phrase: phrase, using: environment.random)
         do throws(HomeFileError) {
             try environment.files.createIdentity(identity.fileBytes)
         } catch {
@@ -17,6 +20,7 @@ extension NodeCore {
             try write()
             try open(identity)
             try write()
+            if case .drawn = recovery, let phrase { try keepUntilShown(phrase) }
         }
     }
 
@@ -39,14 +43,12 @@ extension NodeCore {
             draft: create, device: home.device, keyID: key.keyID, key: key,
             random: environment.random)
         let nonce = environment.random.bytes(16)
-        let member = Binding.member(of: home.device, salt: nonce)
+        let member = home.member(salt: nonce)
+        let devices = home.deviceEntries(member: member, salt: nonce)
         let payload = AuthorityPayload.create(
             .init(
                 nonce: nonce, member: member,
-                devices: [home.deviceEntry(member: member, salt: nonce)], keyID: key.keyID,
-                wraps: [
-                    wrap(key, discovery, for: home.device, to: home.box.publicKey)
-                ].compactMap { $0 },
+                devices: devices, keyID: key.keyID, wraps: wraps(key, discovery, for: devices),
                 name: context.sealed(name, field: 6), discoveryID: DiscoveryName.id(of: discovery)))
         let signed = create.signed(payload: payload.encoded, with: home.signing)
         let workspace = try enter(
@@ -106,6 +108,17 @@ extension NodeCore {
         return document
     }
 
+    /// K and the discovery secret in a box for each of these devices.
+    func wraps(
+        _ key: SymmetricKey, _ discovery: SymmetricKey, for devices: [DeviceEntry]
+    ) -> [WrappedKey] {
+        devices.compactMap { entry in
+            AgreementPublicKey(untrusted: entry.agreementKey).flatMap {
+                wrap(key, discovery, for: entry.device, to: $0)
+            }
+        }.sorted { $0.devicePrefix.lexicographicallyPrecedes($1.devicePrefix) }
+    }
+
     /// K and the discovery secret in a box for one device.
     func wrap(
         _ key: SymmetricKey, _ discovery: SymmetricKey, for device: DeviceID,
@@ -120,6 +133,12 @@ extension NodeCore {
 }
 
 extension HomeIdentity {
+    /// The devices with which this person comes into a workspace, strongest first: the recovery
+    /// device, if there is one, then this one.
+    func deviceEntries(member: MemberID, salt: [UInt8]) -> [DeviceEntry] {
+        [recovery].compactMap { $0 } + [deviceEntry(member: member, salt: salt)]
+    }
+
     /// This device as a grant lists it, with the proof that it holds its keys.
     func deviceEntry(member: MemberID, salt: [UInt8]) -> DeviceEntry {
         DeviceEntry(

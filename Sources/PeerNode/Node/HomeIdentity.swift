@@ -4,8 +4,8 @@ import WorkspaceModel
 /// The keys of this home and the name of its person.
 ///
 /// The file `identity/device.key` (0600) is `Enc` map {1 format 1, 2 signing seed 32, 3 box
-/// secret 32, 4 home key 32, 5 name, 6 created ms} followed by the first 8 bytes of
-/// H("wsx-keyfile1", map), so that a cut file is told from a whole one.
+/// secret 32, 4 home key 32, 5 name, 6 created ms, 7 recovery device or absent} followed by the
+/// first 8 bytes of H("wsx-keyfile1", map), so that a cut file is told from a whole one.
 struct HomeIdentity: Sendable {
     /// Signs every operation; its public half names the device.
     let signing: SigningKey
@@ -17,23 +17,38 @@ struct HomeIdentity: Sendable {
     let name: String
     /// When, milliseconds since 1970.
     let createdAt: UInt64
+    /// The public half of the recovery phrase, with its certificate for this device in the place
+    /// of the possession signature; `nil` where there is none. The secret half is not kept.
+    let recovery: DeviceEntry?
 
     /// The device's name.
     var device: DeviceID { signing.device }
 
     /// Draws a new identity.
-    init(name: String, createdAt: UInt64, using random: any RandomSource) {
-        signing = SigningKey(using: random)
+    ///
+    /// - Parameter phrase: certifies this device, and is not kept.
+    init(
+        name: String, createdAt: UInt64, phrase: RecoveryPhrase? = nil,
+        using random: any RandomSource
+    ) {
+        let signing = SigningKey(using: random)
+        self.signing = signing
         box = AgreementKey(using: random)
         homeKey = SymmetricKey(using: random, lifetime: .long)
         self.name = name
         self.createdAt = createdAt
+        recovery = phrase?.certified(for: signing.device)
+    }
+
+    /// Who this home's person is where `salt` is the salt: bound to the first device of the list.
+    func member(salt: [UInt8]) -> MemberID {
+        Binding.member(of: recovery?.device ?? device, salt: salt)
     }
 
     /// The file's bytes.
     var fileBytes: [UInt8] {
         var encoder = CBOREncoder(reservingBytes: 256)
-        encoder.map(count: 6)
+        encoder.map(count: recovery == nil ? 6 : 7)
         encoder.key(1)
         encoder.uint(1)
         encoder.key(2)
@@ -46,6 +61,10 @@ struct HomeIdentity: Sendable {
         encoder.text(name)
         encoder.key(6)
         encoder.uint(createdAt)
+        if let recovery {
+            encoder.key(7)
+            encoder.item(raw: DeviceEntry.encoded([recovery])[...])
+        }
         return encoder.bytes + Self.check(encoder.bytes)
     }
 
@@ -72,7 +91,7 @@ struct HomeIdentity: Sendable {
     private init(body: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(body)
         let count = try decoder.mapCount()
-        guard count == 6, try decoder.key() == 1, try decoder.uint() == 1,
+        guard count == 6 || count == 7, try decoder.key() == 1, try decoder.uint() == 1,
             try decoder.key() == 2
         else { throw Malformed(.unsupported, at: decoder.position) }
         signing = SigningKey(seed: try decoder.byteString(exactly: 32))
@@ -84,7 +103,16 @@ struct HomeIdentity: Sendable {
         name = try decoder.text(maxBytes: Limits.nameBytesMax)
         guard try decoder.key() == 6 else { throw Malformed(.wrongKeys, at: decoder.position) }
         createdAt = try decoder.uint()
+        recovery = count == 7 ? try Self.recovery(from: &decoder) : nil
         try decoder.finish()
+    }
+
+    private static func recovery(
+        from decoder: inout CBORDecoder
+    ) throws(Malformed) -> DeviceEntry? {
+        guard try decoder.key() == 7 else { throw Malformed(.wrongKeys, at: decoder.position) }
+        let item = [UInt8](decoder.bytes[try decoder.itemRange()])
+        return try DeviceEntry.list(decoding: item).first
     }
 
     private static func check(_ body: [UInt8]) -> [UInt8] {

@@ -51,7 +51,9 @@ extension NodeCore {
             workspace: workspace.number, branch: branch, log: log,
             tip: LogTip(
                 log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id)),
-            own: source == .ourselves ? run(of: operations, in: log) : nil)
+            // A peer takes pushes of our own logs only; the recovery device's it asks for.
+            own: source == .ourselves && log.device == home?.device
+                ? run(of: operations, in: log) : nil)
         if let index = appended.indices.last, appended[index].take(next) { return }
         appended.append(next)
     }

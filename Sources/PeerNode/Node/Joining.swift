@@ -33,6 +33,8 @@ struct JoinAttempt {
     var workspace: Int64?
     /// What `join_result` said of the authority document.
     var tips: [LogTip] = []
+    /// Of somebody who comes back instead of joining.
+    var phrase: RecoveryPhrase?
     private var next = 0
     private(set) var nextDial: UInt64 = 0
     private(set) var lastError = "no address answered"
@@ -111,7 +113,9 @@ extension NodeCore {
                     hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
                     fields: [.init(name: "name", reason: "missing")])
             }
-            try makeIdentity(name: try checked(name, field: "name"))
+            try makeIdentity(
+                name: try checked(name, field: "name"),
+                recovery: draft.hasRecovery ? .drawn : .none)
         }
         network.joins.append(
             JoinAttempt(
@@ -188,7 +192,8 @@ extension NodeCore {
         guard Identifier16(prefixOf: id) == join.link.workspace else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
-        let member = Binding.member(of: home.device, salt: id.bytes)
+        // Somebody who comes back learns who they are from the authority document.
+        let member = home.member(salt: id.bytes)
         let workspace: Workspace
         if let known = workspaces.values.first(where: { $0.id == id }) {
             workspace = known
@@ -215,7 +220,12 @@ extension NodeCore {
             let replica = CoreReplica(core: self, workspace: workspace)
             guard join.tips.allSatisfy({ replica.holds($0) }) else { continue }
             switch join.stage {
-            case .reading: try askToBeAdmitted(index, workspace, on: link)
+            case .reading:
+                if let phrase = join.phrase {
+                    try comeBack(index, phrase, workspace, on: link)
+                } else {
+                    try askToBeAdmitted(index, workspace, on: link)
+                }
             case .admitted(let admission):
                 try becomeMember(index, by: admission, workspace, sync, on: link)
             case .searching, .asked, .syncing: break
@@ -237,8 +247,8 @@ extension NodeCore {
         guard let invite else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
-        let entry = home.deviceEntry(member: workspace.member, salt: workspace.id.bytes)
-        let devices = DeviceEntry.encoded([entry])
+        let devices = DeviceEntry.encoded(
+            home.deviceEntries(member: workspace.member, salt: workspace.id.bytes))
         network.joins[index].stage = .asked
         link.session.send(
             .joinRequest(
@@ -257,23 +267,12 @@ extension NodeCore {
     ) throws(StorageError) {
         guard let home, case .admit(let joiner, _, _, _)? = workspace.authority[admission]?.payload,
             workspace.evaluator.isValid(admission), joiner.member == workspace.member,
-            joiner.devices.first?.device == home.device, workspace.currentKey != nil
+            joiner.devices.last?.device == home.device, workspace.currentKey != nil
         else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
-        try write()
-        workspace.standing = .member
-        workspace.joined = time.wall
-        try store.registry.setWorkspace(
-            .init(
-                number: workspace.number, standing: .member, member: workspace.member,
-                joined: Int64(time.wall)))
-        try select(workspace)
-        try store.operations.enter(
-            workspace.profileDocument, workspace: workspace.number, kind: .profile)
-        try refreshChannels(of: workspace)
+        try settleIn(workspace)
         network.joins[index].stage = .syncing
-        network.candidates = nil
         if let peer = link.peer {
             network.registry.connected(
                 peer.device, attempt: nil, wallMilliseconds: time.wall)
@@ -290,11 +289,28 @@ extension NodeCore {
         try openWhereShared(workspace)
     }
 
+    /// From now on the workspace is one of ours.
+    func settleIn(_ workspace: Workspace) throws(StorageError) {
+        try write()
+        workspace.standing = .member
+        workspace.joined = time.wall
+        try store.registry.setWorkspace(
+            .init(
+                number: workspace.number, standing: .member, member: workspace.member,
+                joined: Int64(time.wall)))
+        try select(workspace)
+        try store.operations.enter(
+            workspace.profileDocument, workspace: workspace.number, kind: .profile)
+        try refreshChannels(of: workspace)
+        network.candidates = nil
+    }
+
     /// The first sync of a workspace is over.
     func caughtUp(_ workspace: Workspace, on link: PeerLink) throws(StorageError) {
         if let device = link.peer?.device {
             try record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
         }
+        try linkCaughtUp(workspace)
         // The link may be another one than that over which we were admitted.
         let waiting = network.joins.firstIndex {
             $0.workspace == workspace.number && $0.stage == .syncing
@@ -312,6 +328,7 @@ extension NodeCore {
 
     func isJoining(_ workspace: Workspace) -> Bool {
         network.joins.contains { $0.workspace == workspace.number }
+            || network.linking?.workspaces[workspace.number] != nil
     }
 
     func joinRefused(on link: PeerLink) {
@@ -346,7 +363,7 @@ extension NodeCore {
         }
     }
 
-    private func endJoin(
+    func endJoin(
         _ index: Int, _ result: Result<JSONValue, NodeError>
     ) throws(StorageError) {
         let join = network.joins.remove(at: index)

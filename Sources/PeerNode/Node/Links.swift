@@ -45,7 +45,7 @@ extension NodeCore {
             }
         }
         let session = PeerSession.answering(
-            as: identity, candidates: pskCandidates(), now: time.monotonic,
+            as: identity, candidates: pskCandidates() + deviceLinkCandidates, now: time.monotonic,
             wallMilliseconds: time.wall, using: environment.random)
         network.links[id] = PeerLink(
             id: id, session: session, address: address, attempt: nil, openedAt: time.monotonic)
@@ -55,7 +55,10 @@ extension NodeCore {
         _ id: LinkID, number: UInt64, address: String
     ) throws(StorageError) {
         let join = network.joins.firstIndex { $0.dial == number }
-        let candidate = join.map { network.joins[$0].candidate } ?? candidate(forDial: number)
+        let linking = network.linking.flatMap { $0.dial == number ? $0 : nil }
+        let candidate =
+            join.map { network.joins[$0].candidate } ?? linking?.candidate
+            ?? candidate(forDial: number)
         guard let identity = localIdentity, let candidate else {
             network.registry.abandoned(number)
             effects.append(.close(id))
@@ -71,16 +74,19 @@ extension NodeCore {
             return
         }
         let link = PeerLink(
-            id: id, session: session, address: address, attempt: join == nil ? number : nil,
-            openedAt: time.monotonic)
+            id: id, session: session, address: address,
+            attempt: join == nil && linking == nil ? number : nil, openedAt: time.monotonic)
         network.links[id] = link
         if let join { network.joins[join].connection = id }
+        if linking != nil { network.linking?.connection = id }
         try perform(first, on: link)
     }
 
     private func dialFailed(_ number: UInt64, _ reason: String) {
         if let join = network.joins.firstIndex(where: { $0.dial == number }) {
             network.joins[join].dialFailed(now: time.monotonic)
+        } else if network.linking?.dial == number {
+            network.linking?.dialFailed(now: time.monotonic)
         } else {
             network.registry.failed(
                 number, error: reason, now: time.monotonic, using: environment.random)
@@ -121,11 +127,13 @@ extension NodeCore {
     private func established(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
         network.budget.closed(link: link.id.number)
         if peer.psk == .joining { return try joinEstablished(link, peer) }
+        if peer.psk == .linking { return }
         try makeRoom(for: link)
         guard !network.registry.isBlocked(peer.device) else {
             return try drop(link, because: LinkEnding("auth.blocked"))
         }
         if case .invite = peer.psk { return }
+        if peer.psk == .deviceLink { return offerLink(on: link) }
         network.registry.connected(
             peer.device, attempt: link.attempt, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
@@ -225,6 +233,7 @@ extension NodeCore {
         }
         effects.append(.close(link.id))
         joinLinkClosed(link)
+        linkingClosed(link)
         try forget(link, because: ending)
     }
 

@@ -17,7 +17,7 @@ extension NodeCore {
         }
         var isOwnEnd = false
         for member in concerned.sorted() {
-            let role = workspace.evaluator.role(of: member)
+            let role = workspace.role(of: member)
             let told = workspace.toldRoles[member]
             guard role != told else { continue }
             workspace.toldRoles[member] = role
@@ -66,7 +66,8 @@ extension NodeCore {
         _ member: MemberID, from workspace: Workspace
     ) -> (at: Int64, operation: OperationID)? {
         guard workspace.role(of: member) == nil else { return nil }
-        return workspace.evaluator.revocations(ending: member)
+        let ends = workspace.evaluator.revocations(ending: member)
+        return (ends.isEmpty ? [workspace.departure(of: member)].compactMap { $0 } : ends)
             .compactMap { id in
                 workspace.authority[id].map {
                     (Int64(clamping: $0.timestamp.milliseconds), id)

@@ -24,6 +24,10 @@ struct NetworkState {
     var announces: Bool
     var nextBeacon: UInt64 = 0
     var joins: [JoinAttempt] = []
+    /// The device link that was made here last.
+    var issuedLink: IssuedDeviceLink?
+    /// The device link by which this home becomes a device of somebody.
+    var linking: LinkAttempt?
     /// Workspaces in which this process has once held what a peer held.
     var synced: Set<Int64> = []
     /// Numbers of sessions in planners; never given twice.

@@ -49,7 +49,7 @@ extension NodeCore {
 
     /// The devices of a workspace's current members.
     func devices(of workspace: Workspace) -> [DeviceID] {
-        workspace.members.flatMap(\.devices)
+        workspace.members.flatMap(\.devices).filter { !workspace.recoveryDevices.contains($0) }
     }
 
     // MARK: Our own addresses
@@ -160,7 +160,12 @@ extension NodeCore {
                 keys.append(InviteSecret.beaconKey(psk: candidate.psk))
             }
         }
-        return keys + network.joins.map(\.link.secret.beaconKey)
+        keys += network.joins.map(\.link.secret.beaconKey)
+        if deviceLinkCandidates.isEmpty == false {
+            network.issuedLink.map { keys.append($0.link.secret.beaconKey) }
+        }
+        network.linking.map { keys.append($0.link.secret.beaconKey) }
+        return keys
     }
 
     private var workspaceBeaconKeys: [SymmetricKey] {
@@ -186,6 +191,11 @@ extension NodeCore {
             network.joins[index].link.secret.beaconKey, wallMilliseconds: time.wall)
         {
             network.joins[index].heard(address)
+        }
+        if let key = network.linking?.link.secret.beaconKey,
+            packet.matches(key, wallMilliseconds: time.wall)
+        {
+            network.linking?.heard(address)
         }
     }
 

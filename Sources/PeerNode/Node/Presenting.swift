@@ -17,7 +17,8 @@ extension NodeCore {
             role: (standing?.role ?? .member).word,
             joinedAt: Int64(admission.timestamp.milliseconds))
         object.isSelf = member == workspace.member
-        object.devices = Int64(standing?.devices.count ?? 0)
+        let devices = standing?.devices ?? []
+        object.devices = Int64(devices.count { !workspace.recoveryDevices.contains($0) })
         object.isRemoved = standing == nil
         object.removedAt = removed(member, from: workspace)?.at
         return object
@@ -83,6 +84,7 @@ extension NodeCore {
         guard let home else { return nil }
         var object = IdentityObject(
             id: PublicID.device(home.device), name: home.name, createdAt: Int64(home.createdAt))
+        object.recovery = recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
             .map { (PublicID.workspace($0.id), PublicID.member($0.member)) }

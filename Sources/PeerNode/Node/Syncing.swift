@@ -18,6 +18,9 @@ extension NodeCore {
         case .joinHello(let invite, let proof): try joinHello(invite, proof, on: link)
         case .joinRequest(let request): try joinRequest(request, on: link)
         case .joinResult(let result): try joinResult(result, on: link)
+        case .linkOffer(let offer): try linkOffered(offer, on: link)
+        case .linkRequest(let proofs): try linkRequested(proofs, on: link)
+        case .linkResult(let result): try linkAnswered(result, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -253,6 +256,7 @@ extension NodeCore {
             }
             try standingsMayHaveChanged(stored)
             try joinsMayGoOn()
+            try linkingMayGoOn()
         }
     }
 
@@ -344,6 +348,7 @@ extension NodeCore {
         guard workspace.standing == .member else { return }
         for link in network.ordered where link.syncs[workspace.number] == nil {
             guard let peer = link.peer, !link.isClosing, joinIndex(of: link) == nil,
+                network.linking?.connection != link.id,
                 standing(of: peer.device, in: workspace) == .full
             else { continue }
             try openSync(workspace, on: link)

@@ -11,8 +11,8 @@ final class Workspace {
     let number: Int64
     /// How we stand to it.
     var standing: RegistryStore.Standing
-    /// Who we are in it.
-    let member: MemberID
+    /// Who we are in it. Somebody who comes back learns it from the authority document.
+    var member: MemberID
     /// Since when, milliseconds.
     var joined: UInt64
 
@@ -20,6 +20,12 @@ final class Workspace {
     var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
     /// The stored authority operations by id.
     var authority: [OperationID: AuthorityRecord] = [:] { didSet { derived = Derived() } }
+    /// The devices that are recovery phrases: they write nothing from day to day.
+    var recoveryDevices: Set<DeviceID> = []
+    /// Whose each device is that an authority operation ever bound.
+    var deviceOwners: [DeviceID: MemberID] = [:]
+    /// What people call devices, with the register's (hlc, id).
+    var deviceNames: [DeviceID: Profile] = [:]
     /// The ids of `authority` in the order of arrival.
     var authorityOrder: [OperationID] = []
     /// Epoch keys that are held.
@@ -163,9 +169,22 @@ final class Workspace {
     /// Everybody who may act now, in the order of their ids.
     var members: [MemberStanding] {
         if let known = derived.members { return known }
-        let members = evaluator.members
+        let members = evaluator.members.filter { standing in
+            !standing.devices.allSatisfy(recoveryDevices.contains)
+                || departure(of: standing.member) == nil
+        }
         derived.members = members
         return members
+    }
+
+    /// The valid departure of a member, the first that arrived. A departure does not reach the
+    /// recovery device, which is stronger than the device that wrote it; whoever has nothing but
+    /// that left is out nevertheless.
+    func departure(of member: MemberID) -> OperationID? {
+        authorityOrder.first { id in
+            guard let record = authority[id], case .leave = record.payload else { return false }
+            return evaluator.isValid(id) && evaluator.subject(ofGrant: record.grant) == member
+        }
     }
 
     /// The channels by name and by number.

@@ -101,7 +101,7 @@ extension InviteLink {
 
     /// The bytes of a hint, or `nil` for an address that is of no use on another host or whose
     /// name is too long.
-    private static func encoded(_ hint: PeerAddress) -> [UInt8]? {
+    static func encoded(_ hint: PeerAddress) -> [UInt8]? {
         guard hint.reach != .linkLocal, hint.reach != .none else { return nil }
         var bytes: [UInt8]
         switch hint.host {
@@ -120,7 +120,7 @@ extension InviteLink {
         return bytes
     }
 
-    private static func append(_ number: UInt64, byteCount: Int, to bytes: inout [UInt8]) {
+    static func append(_ number: UInt64, byteCount: Int, to bytes: inout [UInt8]) {
         for index in (0..<byteCount).reversed() {
             bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index)))
         }
@@ -170,7 +170,7 @@ extension InviteLink {
         self.hints = hints
     }
 
-    private static func hint(
+    static func hint(
         from bytes: inout ArraySlice<UInt8>
     ) throws(Problem) -> PeerAddress {
         let host: PeerAddress.Host
@@ -200,7 +200,7 @@ extension InviteLink {
     }
 
     /// Up to eight bytes as a number, the first in the highest place.
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

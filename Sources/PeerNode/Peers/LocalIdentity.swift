@@ -76,6 +76,10 @@ public enum PSKLabel: Hashable, Sendable {
     case invite(OperationID)
     /// An invite of which only the link is known, on the joiner's side.
     case joining
+    /// The link with which this node takes up another device of its person.
+    case deviceLink
+    /// A device link that another device of the same person issued, on the newcomer's side.
+    case linking
 }
 
 /// A secret that a handshake may run under.

@@ -17,6 +17,12 @@ public enum SyncMessage: Sendable, Equatable {
     case joinRequest(JoinRequest)
     /// 05: what became of a join.
     case joinResult(JoinResult)
+    /// 06: who the holder of a device link becomes a device of.
+    case linkOffer(LinkOffer)
+    /// 07: the new device's proofs, for each workspace that it wants to be added to.
+    case linkRequest([LinkPossession])
+    /// 08: what became of a device link.
+    case linkResult(LinkResult)
     /// 10: the 256 bucket digests of a workspace, 16 bytes each, joined: 4,096 bytes.
     case workspaceDigest(WorkspaceNumber, buckets: [UInt8])
     /// 11: the document digests of some buckets.
@@ -171,7 +177,9 @@ extension SyncMessage {
             .tips(let number, _, _), .pull(let number, _), .operations(let number, _, _, _),
             .forkProbe(let number, _), .peers(let number, _):
             number
-        case .workspaceResult, .joinHello, .joinRequest, .joinResult, .ping, .error: nil
+        case .workspaceResult, .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest,
+            .linkResult, .ping, .error:
+            nil
         }
     }
 }

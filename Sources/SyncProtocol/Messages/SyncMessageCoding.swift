@@ -23,6 +23,9 @@ extension SyncMessage {
         case .joinHello: 0x03
         case .joinRequest: 0x04
         case .joinResult: 0x05
+        case .linkOffer: 0x06
+        case .linkRequest: 0x07
+        case .linkResult: 0x08
         case .workspaceDigest: 0x10
         case .documentDigests: 0x11
         case .tips: 0x12
@@ -101,6 +104,9 @@ extension SyncMessage {
             body.byteString(proof.bytes)
         case .joinRequest(let request): request.encode(to: &body)
         case .joinResult(let result): result.encode(to: &body)
+        case .linkOffer(let offer): offer.encode(to: &body)
+        case .linkRequest(let proofs): body.linkRequest(proofs)
+        case .linkResult(let result): result.encode(to: &body)
         case .workspaceDigest(let workspace, let buckets):
             body.map(count: 2)
             body.workspace(workspace)
@@ -139,6 +145,9 @@ extension SyncMessage {
         case 0x03: return try joinHello(from: &body)
         case 0x04: return .joinRequest(try JoinRequest(from: &body))
         case 0x05: return .joinResult(try JoinResult(from: &body))
+        case 0x06: return .linkOffer(try LinkOffer(from: &body))
+        case 0x07: return .linkRequest(try body.linkRequest())
+        case 0x08: return .linkResult(try LinkResult(from: &body))
         case 0x10: return try workspaceDigest(from: &body)
         case 0x11: return try documentDigests(from: &body)
         case 0x12: return try tips(from: &body)

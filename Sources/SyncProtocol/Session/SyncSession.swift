@@ -292,7 +292,8 @@ public struct SyncSession: Sendable {
                 try receiveAnswer(runs, to: request, isComplete: isComplete, replica, &planner)
             }
         case .forkProbe(_, let tip): probed(tip.log)
-        case .joinHello, .joinRequest, .joinResult, .ping, .peers, .error:
+        case .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest, .linkResult, .ping,
+            .peers, .error:
             break  // the link's and the join's, not the session's
         }
     }

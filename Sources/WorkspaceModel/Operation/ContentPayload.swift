@@ -37,6 +37,8 @@ public enum ContentPayload: Hashable, Sendable {
     case message(Message)
     /// What the author is called; in the profile document.
     case profile(name: String)
+    /// What one of the author's devices is called; in the profile document.
+    case device(DeviceID, name: String)
     /// Empty `members` means the author.
     case membership(MembershipAction, members: [MemberID])
 }
@@ -85,6 +87,11 @@ extension ContentPayload {
             var fields = FieldWriter(type: 3)
             fields.field(1) { $0.text(name) }
             return fields.bytes
+        case .device(let device, let name):
+            var fields = FieldWriter(type: 4)
+            fields.field(1) { $0.byteString(device) }
+            fields.field(2) { $0.text(name) }
+            return fields.bytes
         }
     }
 
@@ -95,11 +102,20 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...3).contains(type) else { throw Malformed(.unsupported, at: 1) }
+        guard (1...4).contains(type) else { throw Malformed(.unsupported, at: 1) }
         var fields = try FieldReader(decoder)
         switch type {
         case 1: self = .message(try Message(&fields))
         case 2: self = try Self.membership(&fields)
+        case 4:
+            let device = try fields.required(1) { (d) throws(Malformed) -> DeviceID in
+                try d.identifier32()
+            }
+            self = .device(
+                device,
+                name: try fields.required(2) { (d) throws(Malformed) in
+                    try d.text(maxBytes: Limits.nameBytesMax)
+                })
         default:
             self = .profile(
                 name: try fields.required(1) { (d) throws(Malformed) in

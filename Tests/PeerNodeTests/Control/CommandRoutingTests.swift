@@ -31,6 +31,23 @@ import WorkspaceModel
         Row("node.status", [:], "status"), Row("node.doctor", [:], "doctor"),
         Row("node.stop", [:], "stop"), Row("identity.show", [:], "identity"),
         Row("identity.create", ["name": "Mina"], "createIdentity Mina"),
+        Row(
+            "identity.create", ["name": "Mina", "no_recovery": true],
+            "createIdentity Mina without recovery"),
+        Row("identity.show", ["phrase": true], "identity and phrase"),
+        Row(
+            "identity.recover", ["link": "wsx://join/x", "phrase": "a b"],
+            "recover wsx://join/x 30000"),
+        Row("device.list", [:], "devices 100"), Row("device.list", ["limit": 2], "devices 2"),
+        Row("device.link", [:], "issueDeviceLink"),
+        Row("device.link", ["code": "wsx://device/x"], "linkDevice wsx://device/x 30000"),
+        Row("device.revoke", ["device": "d_7k3qm2xa"], "revokeDevice d_7k3qm2xa"),
+        Row(
+            "device.revoke", ["device": "d_7k3qm2xa", "phrase": "a b"],
+            "revokeDevice d_7k3qm2xa by phrase"),
+        Row(
+            "device.rename", ["device": "d_7k3qm2xa", "name": "phone"],
+            "renameDevice d_7k3qm2xa phone"),
         Row("workspace.create", ["name": "acme"], "createWorkspace acme general"),
         Row(
             "workspace.create", ["name": "acme", "first_channel": "lobby"],
@@ -126,6 +143,7 @@ import WorkspaceModel
     @Test func `that creates takes a key, and no other does`() {
         let creating: Set<String> = [
             "identity.create", "workspace.create", "workspace.join", "invite.create",
+            "identity.recover", "device.link",
             "channel.create", "message.send",
         ]
         let taking = Command.methods.filter { $0.parameters.contains { $0.name == "key" } }

@@ -137,7 +137,7 @@ import WorkspaceModel
         #expect(
             object.json.text == """
                 {"id":"d_1","name":"Mina","created_at":5,"passphrase":false,"locked":false,\
-                "members":[]}
+                "recovery":"none","members":[]}
                 """)
         object.hasPassphrase = true
         object.isLocked = true
@@ -145,7 +145,7 @@ import WorkspaceModel
         #expect(
             object.json.text == """
                 {"id":"d_1","name":"Mina","created_at":5,"passphrase":true,"locked":true,\
-                "members":[{"workspace":"w_1","member":"u_1"},\
+                "recovery":"none","members":[{"workspace":"w_1","member":"u_1"},\
                 {"workspace":"w_2","member":"u_2"}]}
                 """)
     }

@@ -49,14 +49,48 @@ final class TableNode: NodeCommands {
         return .reply(Page([FindingObject(id: "a.b", state: "ok", message: "fine")]).json)
     }
     func stop(_ scope: CallScope) throws(NodeError) { try note("stop", scope) }
-    func createIdentity(name: String, _ scope: CallScope) throws(NodeError) -> Made<IdentityObject>
-    {
-        try note("createIdentity \(name)", scope)
+    func createIdentity(
+        name: String, hasRecovery: Bool, _ scope: CallScope
+    ) throws(NodeError) -> Made<IdentityObject> {
+        try note("createIdentity \(name)" + (hasRecovery ? "" : " without recovery"), scope)
         return Made(identityObject)
     }
-    func identity(_ scope: CallScope) throws(NodeError) -> IdentityObject {
-        try note("identity", scope)
+    func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
+        try note(showsPhrase ? "identity and phrase" : "identity", scope)
         return identityObject
+    }
+    func recoverIdentity(
+        _ draft: RecoveryDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        try note("recover \(draft.link) \(draft.timeoutMilliseconds)", scope)
+        return .later
+    }
+    private var device: DeviceObject { DeviceObject(id: "d_device00", name: "amber", addedAt: 1) }
+    func devices(
+        of member: MemberReference?, _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<DeviceObject> {
+        try note("devices \(page.limit)", scope)
+        return Page([device])
+    }
+    func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
+        try note("issueDeviceLink", scope)
+        return Made(DeviceLinkObject(link: "wsx://device/b4qx", expiresAt: 2))
+    }
+    func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("linkDevice \(draft.link) \(draft.timeoutMilliseconds)", scope)
+        return .later
+    }
+    func revokeDevice(
+        _ device: String, phrase: String?, _ scope: CallScope
+    ) throws(NodeError) -> DeviceObject {
+        try note("revokeDevice \(device)" + (phrase == nil ? "" : " by phrase"), scope)
+        return self.device
+    }
+    func renameDevice(
+        _ device: String, name: String, _ scope: CallScope
+    ) throws(NodeError) -> DeviceObject {
+        try note("renameDevice \(device) \(name)", scope)
+        return self.device
     }
     func createWorkspace(_ draft: WorkspaceDraft, _ scope: CallScope) throws(NodeError)
         -> Made<WorkspaceObject>

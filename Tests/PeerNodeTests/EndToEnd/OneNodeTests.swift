@@ -59,6 +59,7 @@ extension EndToEnd {
             #expect(node.texts("plans") == ["one", "two\nlines"])
             #expect(node.run("identity", "show", "--json").object["name"] == "Mina")
             #expect(node.run("member", "list", "--json").object["self"] == true)
+            #expect(node.run("identity", "show", "--phrase").status == 0)
             #expect(node.run("doctor", "--json").objects.allSatisfy { $0["state"] == "ok" })
             #expect(node.run("status", "--check").status == 0)
             #expect(node.run("net", "status", "--json").object["suspended"] == false)

@@ -239,6 +239,7 @@ import WorkspaceTestKit
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         _ = try bench.guest("Joon", of: mina)
+        try mina.ok("identity.show", ["phrase": true])
         for (id, finding) in try findings(mina) {
             #expect(finding["state"] == "ok", "\(id): \(finding.text)")
             #expect(finding["hint"] == .null)

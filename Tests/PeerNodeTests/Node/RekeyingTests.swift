@@ -41,8 +41,9 @@ import WorkspaceTestKit
         let rekey = try #require(
             workspace.authority.values.compactMap(\.payload.carriedRekey).first)
         let prefixes = rekey.wraps.map(\.devicePrefix)
-        let devices = world.bench.nodes.compactMap { $0.host?.core.home?.device.bytes.prefix(8) }
-            .map { [UInt8]($0) }
+        let devices = world.bench.nodes.compactMap { $0.host?.core.home }
+            .flatMap { [$0.recovery?.device, $0.device].compactMap { $0 } }
+            .map { [UInt8]($0.bytes.prefix(8)) }
         #expect(prefixes == devices.sorted { $0.lexicographicallyPrecedes($1) })
     }
 

@@ -1,4 +1,6 @@
+import CRDTStore
 import Testing
+import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
@@ -42,7 +44,10 @@ private enum Fields {
     static let store: Set<String> = ["operations", "bytes", "blob_bytes", "free_bytes"]
     static let peerCounts: Set<String> = ["connected", "dialing", "waiting", "blocked"]
     static let identity: Set<String> = [
-        "id", "name", "created_at", "passphrase", "locked", "members",
+        "id", "name", "created_at", "passphrase", "locked", "recovery", "members",
+    ]
+    static let device: Set<String> = [
+        "id", "name", "self", "added_at", "revoked", "last_seen", "recovery",
     ]
     static let sync: Set<String> = ["peer", "workspace", "behind", "ahead", "rate", "eta_ms"]
     static let finding: Set<String> = ["id", "state", "message", "hint"]
@@ -76,6 +81,19 @@ private enum Fields {
         Call(method: "node.doctor", fields: Fields.page, element: Fields.finding),
         Call(method: "node.stop", fields: []),
         Call(method: "identity.show", fields: Fields.identity),
+        Call(
+            method: "identity.show", parameters: ["phrase": true],
+            fields: Fields.identity.union(["phrase"])),
+        Call(
+            method: "identity.recover", parameters: ["link": "$link", "phrase": "$phrase"],
+            fields: Fields.workspace),
+        Call(method: "device.list", fields: Fields.page, element: Fields.device),
+        Call(method: "device.link", fields: ["link", "qr_text", "expires_at"]),
+        Call(
+            method: "device.rename", parameters: ["device": "$device", "name": "amber"],
+            fields: Fields.device),
+        Call(
+            method: "device.revoke", parameters: ["device": "$other"], fields: Fields.device),
         Call(
             method: "workspace.create", parameters: ["name": "second"], fields: Fields.workspace),
         Call(method: "workspace.list", fields: Fields.page, element: Fields.workspace),
@@ -163,7 +181,8 @@ private enum Fields {
     private func world() throws -> (CoreBench, BenchNode, [String: JSONValue]) {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
-        _ = try bench.guest("Joon", of: mina)
+        let joon = try bench.guest("Joon", of: mina)
+        let other = try joon.ok("identity.show")
         let invite = try mina.ok("invite.create")
         let message = try mina.send("first")
         try mina.ok("events.subscribe", ["name": "bot"])
@@ -173,8 +192,21 @@ private enum Fields {
             [
                 "$link": invite["link"] ?? .null, "$invite": invite["id"] ?? .null,
                 "$message": message["id"] ?? .null, "$cursor": .string(try mina.cursor()),
+                "$device": try mina.ok("identity.show")["id"] ?? .null,
+                "$other": other["id"] ?? .null,
+                "$phrase": .string(try Self.phrase(of: mina)),
             ]
         )
+    }
+
+    /// The phrase of a node, without asking for it: then it would be shown already.
+    private static func phrase(of node: BenchNode) throws -> String {
+        let core = try #require(node.host?.core)
+        let home = try #require(core.home)
+        let sealed = try core.store.registry.value("recovery.seed") ?? []
+        let seed = home.open(sealed, name: Array("recovery.seed".utf8)) ?? []
+        let phrase = try #require(RecoveryPhrase(untrusted: seed))
+        return phrase.words.joined(separator: " ")
     }
 
     private func filled(_ value: JSONValue, _ names: [String: JSONValue]) -> JSONValue {

@@ -81,6 +81,35 @@ enum SyncMessageSamples {
             name: "join_result bare", message: .joinResult(JoinResult(code: .busy)),
             golden: "05 a1 0106"),
         Sample(
+            name: "link_offer",
+            message: .linkOffer(
+                LinkOffer(
+                    name: "Ada",
+                    memberships: [
+                        .init(
+                            workspace: document, salt: [UInt8](repeating: 0x5a, count: 16),
+                            member: MemberID([UInt8](repeating: 0x33, count: 16)))
+                    ])),
+            golden: "06 a2 01 63 416461 02 81 83 5820 d0*32 50 5a*16 50 33*16"),
+        Sample(
+            name: "link_request",
+            message: .linkRequest([
+                LinkPossession(
+                    workspace: document, agreementKey: [UInt8](repeating: 0x25, count: 32),
+                    possession: signature)
+            ]),
+            golden: "07 a1 01 81 83 5820 d0*32 5820 25*32 5840 51*64"),
+        Sample(
+            name: "link_result",
+            message: .linkResult(
+                LinkResult(
+                    code: .linked,
+                    additions: [.init(workspace: document, operation: operation)])),
+            golden: "08 a2 01 00 02 81 82 5820 d0*32 5820 0e*32"),
+        Sample(
+            name: "link_result bare", message: .linkResult(LinkResult(code: .expired)),
+            golden: "08 a2 01 02 02 80"),
+        Sample(
             name: "digest_ws",
             message: .workspaceDigest(2, buckets: [UInt8](repeating: 0xbb, count: 4_096)),
             golden: "10 a2 0102 02 591000 bb*4096"),

@@ -167,6 +167,10 @@ public struct IdentityObject: ControlObject {
     public var isLocked = false
     /// Who one is in which workspace: ids `w_…` and `u_…`.
     public var members: [(workspace: String, member: String)] = []
+    /// The recovery phrase: `none`, `unshown`, `shown`, or `lost` before it was shown.
+    public var recovery = "none"
+    /// The 24 words, in the one answer that shows them.
+    public var phrase: String?
 
     /// An open identity without a passphrase.
     public init(id: String, name: String, createdAt: Int64) {
@@ -175,13 +179,17 @@ public struct IdentityObject: ControlObject {
         self.createdAt = createdAt
     }
 
-    /// All fields.
+    /// All fields; `phrase` only where it is shown.
     public var json: JSONValue {
-        [
+        let fields: JSONValue = [
             "id": .string(id), "name": .string(name), "created_at": .integer(createdAt),
             "passphrase": .bool(hasPassphrase), "locked": .bool(isLocked),
+            "recovery": .string(recovery),
             "members": .array(
                 members.map { ["workspace": .string($0.workspace), "member": .string($0.member)] }),
         ]
+        guard let phrase, var object = fields.objectValue else { return fields }
+        object.append("phrase", .string(phrase))
+        return .object(object)
     }
 }

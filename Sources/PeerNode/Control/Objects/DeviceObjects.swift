@@ -1,0 +1,59 @@
+public import WorkspaceModel
+
+/// A device of a member (section 4.9).
+public struct DeviceObject: ControlObject {
+    /// `d_…`.
+    public var id: String
+    /// What its person calls it, or the start of its id.
+    public var name: String
+    /// Whether it is this one.
+    public var isSelf = false
+    /// Milliseconds since 1970.
+    public var addedAt: Int64
+    /// Whether it may act no more.
+    public var isRevoked = false
+    /// When it was connected last, milliseconds since 1970.
+    public var lastSeen: Int64?
+    /// Whether it is no machine but a recovery phrase.
+    public var isRecovery = false
+
+    /// A device that may act.
+    public init(id: String, name: String, addedAt: Int64) {
+        self.id = id
+        self.name = name
+        self.addedAt = addedAt
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "name": .string(name), "self": .bool(isSelf),
+            "added_at": .integer(addedAt), "revoked": .bool(isRevoked),
+            "last_seen": JSONValue(orNull: lastSeen), "recovery": .bool(isRecovery),
+        ]
+    }
+}
+
+/// A link that makes its holder another device of the person who made it.
+public struct DeviceLinkObject: ControlObject {
+    /// `wsx://device/…` in lower case.
+    public var link: String
+    /// The same in upper case, for a small QR code.
+    public var qrText: String
+    /// Milliseconds since 1970.
+    public var expiresAt: Int64
+
+    /// A link that may be used once.
+    public init(link: String, expiresAt: Int64) {
+        self.link = link
+        self.expiresAt = expiresAt
+        qrText = link.uppercased()
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "link": .string(link), "qr_text": .string(qrText), "expires_at": .integer(expiresAt),
+        ]
+    }
+}

@@ -1,0 +1,168 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The devices of members, as commands ask for them.
+extension NodeCore {
+    // MARK: List
+
+    func devices(
+        of member: MemberReference?, _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<DeviceObject> {
+        let workspace: Workspace = try workspace(scope)
+        let owner = try member.map { (reference) throws(NodeError) in
+            try person(reference, in: workspace, orRemoved: true)
+        }
+        let all = knownDevices(of: owner ?? workspace.member, in: workspace)
+        let (items, next) = try page(all, request)
+        return Page(items.compactMap { object(ofDevice: $0, in: workspace) }, next: next)
+    }
+
+    /// Every device that was ever bound to a member, the earliest first.
+    private func knownDevices(of member: MemberID, in workspace: Workspace) -> [DeviceID] {
+        var devices: [DeviceID] = []
+        for id in workspace.authorityOrder {
+            for entry in workspace.authority[id]?.payload.listedDevices ?? []
+            where workspace.deviceOwners[entry.device] == member
+                && !devices.contains(entry.device)
+            {
+                devices.append(entry.device)
+            }
+        }
+        return devices
+    }
+
+    func object(ofDevice device: DeviceID, in workspace: Workspace) -> DeviceObject? {
+        let record = workspace.authorityOrder.lazy.compactMap { workspace.authority[$0] }
+            .first { $0.payload.listedDevices.contains { $0.device == device } }
+        guard let record, let owner = workspace.deviceOwners[device] else { return nil }
+        let isRecovery = workspace.recoveryDevices.contains(device)
+        let id = PublicID.device(device)
+        var object = DeviceObject(
+            id: id,
+            name: workspace.deviceNames[device]?.name
+                ?? (isRecovery ? "recovery phrase" : String(id.prefix(10))),
+            addedAt: Int64(clamping: record.timestamp.milliseconds))
+        object.isSelf = device == home?.device
+        object.isRecovery = isRecovery
+        object.isRevoked = workspace.evaluator.bestGrant(of: device, as: owner) == nil
+        if object.isSelf {
+            object.lastSeen = Int64(clamping: time.wall)
+        } else {
+            object.lastSeen = network.registry.peer(.device(device))?.lastSeen
+                .map { Int64(clamping: $0) }
+        }
+        return object
+    }
+
+    /// The device that a call names: by its id, the start of that, or the name of an own one.
+    func device(
+        _ reference: String, in workspace: Workspace
+    ) throws(NodeError) -> DeviceID {
+        let devices = workspace.deviceOwners.keys.sorted()
+        let isLong = isIdentifier(reference, prefix: "d_")
+        let found = devices.filter { device in
+            if isLong { return PublicID.device(device).utf8.starts(with: reference.utf8) }
+            guard workspace.deviceOwners[device] == workspace.member,
+                let name = workspace.deviceNames[device]?.name
+            else { return false }
+            return NameFolding.matches(name, reference)
+        }
+        if found.count > 1 {
+            throw .ambiguous(
+                reference,
+                candidates: found.compactMap { object(ofDevice: $0, in: workspace)?.json },
+                field: "device")
+        }
+        guard let only = found.first else {
+            throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
+        }
+        return only
+    }
+
+    // MARK: Names
+
+    func renameDevice(
+        _ reference: String, name: String, _ scope: CallScope
+    ) throws(NodeError) -> DeviceObject {
+        let workspace: Workspace = try workspace(scope)
+        let device = try device(reference, in: workspace)
+        let name = try checked(name, field: "name")
+        guard workspace.deviceOwners[device] == workspace.member else {
+            throw .forbidden(
+                "that is a device of somebody else", reason: "device.foreign",
+                hint: "wsx-node device list")
+        }
+        let made = try stored { () throws(StorageError) in
+            try authorContent(
+                .device(device, name: name), to: workspace.profileDocument, in: workspace)
+        }
+        guard made != nil, let object = object(ofDevice: device, in: workspace) else {
+            throw notAllowed(in: workspace)
+        }
+        return object
+    }
+
+    /// Takes over what the owner of a device calls it.
+    func takeName(
+        _ name: Workspace.Profile, of device: DeviceID, under grant: OperationID,
+        in workspace: Workspace
+    ) {
+        guard let author = workspace.evaluator.subject(ofGrant: grant),
+            workspace.deviceOwners[device] == author,
+            (try? CheckedName.checkWire(name.name)) != nil
+        else { return }
+        if let known = workspace.deviceNames[device],
+            (known.timestamp.rawValue, known.id) > (name.timestamp.rawValue, name.id)
+        {
+            return
+        }
+        workspace.deviceNames[device] = name
+    }
+
+    func loadDeviceNames(
+        _ found: [(StoredOperation, DeviceID, String)], of workspace: Workspace
+    ) {
+        workspace.deviceNames = [:]
+        for (stored, device, name) in found
+        where store.operations.isValid(stored.place.sequence, in: stored.place.branch) {
+            takeName(
+                Workspace.Profile(
+                    timestamp: stored.entry.timestamp, id: stored.place.link.id, name: name),
+                of: device, under: stored.entry.grant, in: workspace)
+        }
+    }
+
+    // MARK: Events
+
+    /// One's own new device, or a changed key of somebody else, which is said aloud.
+    func recordAdded(
+        _ devices: [DeviceID], by id: OperationID, _ arrival: Int64, _ workspace: Workspace,
+        _ source: OperationSource
+    ) throws(StorageError) {
+        guard let owner = workspace.evaluator.subject(ofGrant: id) else { return }
+        let isOwn = owner == workspace.member
+        for device in devices {
+            try record(
+                isOwn ? .deviceAdded : .memberKeyChanged, workspace: workspace, arrival: arrival,
+                extra: device.bytes, isBackfill: source.isBackfill)
+            let names = "member=\(PublicID.member(owner)) device=\(PublicID.device(device))"
+            effects.append(.log(isOwn ? .info : .warning, "member.key_changed \(names)"))
+        }
+    }
+
+    func deviceData(
+        _ event: EventStore.StoredEvent, _ type: EventType, _ workspace: Workspace
+    ) -> JSONValue {
+        guard let device = event.extra.flatMap(DeviceID.init(untrusted:)),
+            let object = object(ofDevice: device, in: workspace)
+        else { return .null }
+        guard var fields = object.json.objectValue, let owner = workspace.deviceOwners[device]
+        else { return object.json }
+        let member = person(owner, in: workspace).json
+        if type == .memberKeyChanged { return ["member": member, "device": object.json] }
+        fields.append("member", member)
+        return .object(fields)
+    }
+}

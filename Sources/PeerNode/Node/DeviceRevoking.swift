@@ -1,0 +1,91 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Ending what a device may do (PROTOCOL.md, 4).
+extension NodeCore {
+    func revokeDevice(
+        _ reference: String, phrase: String?, _ scope: CallScope
+    ) throws(NodeError) -> DeviceObject {
+        let workspace: Workspace = try workspace(scope)
+        let device = try deviceToRevoke(reference, in: workspace)
+        guard let owner = workspace.deviceOwners[device] else {
+            throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
+        }
+        if workspace.evaluator.bestGrant(of: device, as: owner) != nil {
+            try revoke(device, of: owner, phrase: phrase, in: workspace)
+        }
+        guard let object = object(ofDevice: device, in: workspace) else {
+            throw .internalFailure(reason: "device")
+        }
+        return object
+    }
+
+    private func deviceToRevoke(
+        _ reference: String, in workspace: Workspace
+    ) throws(NodeError) -> DeviceID {
+        let device = try device(reference, in: workspace)
+        guard device != home?.device else {
+            throw .forbidden(
+                "a device does not revoke itself", reason: "device.self",
+                hint: "do it on another device of yours, or wsx-node workspace leave")
+        }
+        return device
+    }
+
+    private func revoke(
+        _ device: DeviceID, of owner: MemberID, phrase: String?, in workspace: Workspace
+    ) throws(NodeError) {
+        var signer: SigningKey?
+        if let phrase {
+            let key = try recoveryPhrase(phrase).signingKey
+            guard workspace.deviceOwners[key.device] == workspace.member else {
+                throw NodeError(
+                    .wrongSecret, "this recovery phrase is not yours in this workspace",
+                    hint: "wsx-node device list", reason: "recovery.unknown",
+                    fields: [.init(name: "phrase", reason: "wrong")])
+            }
+            signer = key
+        }
+        let isOwn = owner == workspace.member
+        guard let role = workspace.ownRole, isOwn || role <= .admin else {
+            throw notAllowed(in: workspace)
+        }
+        let cuts = Array(
+            cuts(ofDevices: [device], in: workspace).suffix(Limits.cutsPerOperationMax))
+        let rekey = rekey(excluding: [device], in: workspace)
+        let made = try stored { () throws(StorageError) in
+            try authorAuthority(
+                in: workspace, signedBy: signer,
+                isEffective: { $0.bestGrant(of: device, as: owner) == nil },
+                { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })
+        }
+        guard made == nil else { return }
+        if isOwn, signer == nil, workspace.ownRole != nil {
+            throw .forbidden(
+                "that device is older than this one, which may not revoke it",
+                reason: "device.older",
+                hint: "give the recovery phrase: wsx-node device revoke ID --phrase -")
+        }
+        throw notAllowed(in: workspace)
+    }
+
+    /// What this device is told when it was revoked, `nil` while it was not.
+    func revokedHere(in workspace: Workspace) -> NodeError? {
+        guard let home, workspace.deviceOwners[home.device] == workspace.member,
+            workspace.evaluator.bestGrant(of: home.device, as: workspace.member) == nil
+        else { return nil }
+        let isRevoked = workspace.authorityOrder.contains { id in
+            guard case .removeDevice(home.device, _, _)? = workspace.authority[id]?.payload else {
+                return false
+            }
+            return workspace.evaluator.isValid(id)
+        }
+        guard isRevoked else { return nil }
+        return NodeError(
+            .deviceRevoked,
+            "this device was revoked in \(NodeError.quoted(workspace.displayName))",
+            hint: "link a new home: wsx-node device link, on another device of yours",
+            reason: "device.revoked")
+    }
+}

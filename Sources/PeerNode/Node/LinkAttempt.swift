@@ -1,0 +1,287 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Becoming another device of a person: the newcomer's side (PROTOCOL.md, 5.8).
+struct LinkAttempt {
+    /// How far one workspace has come.
+    enum Stage: Equatable {
+        /// The authority document is being pulled, until this `adddev` is in it.
+        case reading(OperationID)
+        /// We are in; the first sync runs.
+        case syncing
+        /// The first sync is over.
+        case done
+    }
+
+    /// Whose answer it is, and under which key.
+    let scope: CallScope
+    let link: DeviceLink
+    /// Where to dial, in turn.
+    private(set) var addresses: [PeerAddress]
+    /// On the monotonic clock.
+    let deadline: UInt64
+    /// The number of the dial under way.
+    var dial: UInt64?
+    /// The link it goes on over, once a dial has succeeded.
+    var connection: LinkID?
+    /// What the other device offered, by workspace.
+    var offered: [WorkspaceID: LinkOffer.Membership] = [:]
+    /// The workspaces it was added to, by number.
+    var workspaces: [Int64: Stage] = [:]
+    private var next = 0
+    private(set) var nextDial: UInt64 = 0
+
+    init(scope: CallScope, link: DeviceLink, deadline: UInt64) {
+        self.scope = scope
+        self.link = link
+        addresses = link.hints
+        self.deadline = deadline
+    }
+
+    /// The secret under which it dials.
+    var candidate: PSKCandidate { PSKCandidate(.linking, psk: link.secret.psk) }
+
+    /// Whether the other device is still needed: afterwards any member will do.
+    private var needsLink: Bool {
+        workspaces.isEmpty
+            || workspaces.values.contains { if case .reading = $0 { true } else { false } }
+    }
+
+    /// Whether nothing but time stands before the next dial.
+    var isWaitingToDial: Bool {
+        dial == nil && connection == nil && needsLink && !addresses.isEmpty
+    }
+
+    /// A beacon of somebody who knows the link.
+    mutating func heard(_ address: PeerAddress) {
+        guard !addresses.contains(address), addresses.count < 16 else { return }
+        addresses.append(address)
+        nextDial = 0
+    }
+
+    /// The address to dial now, if it is time.
+    mutating func addressDue(now: UInt64) -> PeerAddress? {
+        guard isWaitingToDial, nextDial <= now else { return nil }
+        defer { next += 1 }
+        return addresses[next % addresses.count]
+    }
+
+    /// The next address is tried at once, a second round after a pause.
+    mutating func dialFailed(now: UInt64) {
+        dial = nil
+        connection = nil
+        nextDial = next % max(addresses.count, 1) == 0 ? now + 500 : now
+    }
+}
+
+extension NodeCore {
+    func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        if try replay(scope) != nil, let object = identityObject() {
+            return .reply(Made(object, isReplayed: true))
+        }
+        let link: DeviceLink
+        do throws(InviteLink.Problem) { link = try DeviceLink(draft.link) } catch {
+            throw NodeError(
+                .inviteInvalid, "that is no device link, or a letter of it was lost",
+                hint: "make one on the other device: wsx-node device link",
+                reason: "link.invalid", fields: [.init(name: "code", reason: "form")])
+        }
+        guard !network.registry.isSuspended else {
+            throw NodeError(
+                .unreachable, "the network is suspended", hint: "wsx-node net resume",
+                reason: "net.suspended")
+        }
+        guard network.linking == nil else {
+            throw NodeError(
+                .busy, "this home is being linked already", hint: "try again in a moment",
+                reason: "link.busy")
+        }
+        // Last, since it writes, and after that nothing may be refused any more.
+        if home == nil {
+            guard let name = draft.name else {
+                throw NodeError(
+                    .badRequest, "a new home needs a name",
+                    hint: "wsx-node device link LINK --name NAME", reason: "missing_parameter",
+                    fields: [.init(name: "name", reason: "missing")])
+            }
+            // The person has a recovery phrase already, or chose to do without.
+            try makeIdentity(name: try checked(name, field: "name"), recovery: .none)
+        }
+        network.linking = LinkAttempt(
+            scope: scope, link: link,
+            deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0)))
+        return .later
+    }
+
+    // MARK: The conversation
+
+    private func isLinking(_ link: PeerLink) -> Bool {
+        network.linking?.connection == link.id && link.peer?.psk == .linking
+    }
+
+    /// Proves to hold this device's keys, for each workspace in which it is not yet.
+    func linkOffered(_ offer: LinkOffer, on link: PeerLink) throws(StorageError) {
+        guard isLinking(link), let home else {
+            return try drop(link, because: LinkEnding("link.protocol"))
+        }
+        let wanted = offer.memberships.filter { membership in
+            workspaces.values.first { $0.id == membership.workspace }?.standing != .member
+        }
+        guard !wanted.isEmpty else {
+            return try endLinking(
+                .failure(
+                    NodeError(
+                        .conflict, "that device shares no workspace that this one is not in",
+                        hint: "wsx-node device list", reason: "link.nothing")))
+        }
+        for membership in wanted { network.linking?.offered[membership.workspace] = membership }
+        let proofs = wanted.map { membership in
+            LinkPossession(
+                workspace: membership.workspace, agreementKey: home.box.publicKey.bytes,
+                possession: home.deviceEntry(member: membership.member, salt: membership.salt)
+                    .possession)
+        }
+        link.session.send(.linkRequest(proofs), in: .control, isUnasked: false)
+    }
+
+    func linkAnswered(_ result: LinkResult, on link: PeerLink) throws(StorageError) {
+        guard isLinking(link) else {
+            return try drop(link, because: LinkEnding("link.protocol"))
+        }
+        guard result.code == .linked, !result.additions.isEmpty else {
+            return try endLinking(.failure(Self.refusal(result.code)))
+        }
+        for addition in result.additions {
+            guard let membership = network.linking?.offered[addition.workspace] else { continue }
+            let known = workspaces.values.first { $0.id == addition.workspace }
+            if known?.standing == .member { continue }
+            let workspace: Workspace
+            if let known {
+                workspace = known
+            } else {
+                workspace = try enter(
+                    addition.workspace, member: membership.member, standing: .joining)
+            }
+            network.linking?.workspaces[workspace.number] = .reading(addition.operation)
+            try openSync(workspace, on: link, as: .authorityOnly)
+        }
+        try linkingMayGoOn()
+    }
+
+    private static func refusal(_ code: LinkResult.Code) -> NodeError {
+        switch code {
+        case .expired:
+            NodeError(
+                .inviteExpired, "the device link was used, or its ten minutes are over",
+                hint: "make a new one on the other device: wsx-node device link",
+                reason: "link.expired")
+        case .busy:
+            NodeError(
+                .forbidden, "the other device may add no device now",
+                hint: "wsx-node device list, on the other device", reason: "link.busy")
+        case .invalid, .linked:
+            NodeError(
+                .inviteInvalid, "the other device did not take this one's proof",
+                hint: "use the same version on both devices", reason: "link.invalid")
+        }
+    }
+
+    /// Goes on with every workspace in which the own `adddev` has arrived.
+    func linkingMayGoOn() throws(StorageError) {
+        guard let linking = network.linking, let home else { return }
+        for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {
+            guard case .reading(let id) = stage, let workspace = workspaces[number],
+                case .addDevices(let devices, _, _)? = workspace.authority[id]?.payload,
+                devices.contains(where: { $0.device == home.device }),
+                workspace.evaluator.isValid(id),
+                workspace.evaluator.subject(ofGrant: id) == workspace.member,
+                workspace.currentKey != nil
+            else { continue }
+            try settleIn(workspace)
+            network.linking?.workspaces[number] = .syncing
+            try nowShared(workspace, over: linking.connection)
+        }
+    }
+
+    /// The link over which we came in is one of the workspace from now on.
+    private func nowShared(
+        _ workspace: Workspace, over id: LinkID?
+    ) throws(StorageError) {
+        workspaceListChanged()
+        if let link = id.flatMap({ network.links[$0] }), let peer = link.peer {
+            if network.registry.peer(.device(peer.device))?.state != .connected {
+                network.registry.connected(
+                    peer.device, attempt: nil, wallMilliseconds: time.wall)
+                try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+            }
+            remember(link)
+            if let sync = link.syncs[workspace.number] {
+                try setStanding(.full, of: sync, workspace, on: link)
+            }
+        }
+        try openWhereShared(workspace)
+    }
+
+    /// Where the device at the other end of a link that we opened is to be reached again.
+    func remember(_ link: PeerLink) {
+        guard let peer = link.peer, link.session.isInitiator,
+            let address = PeerAddress(link.address, defaultPort: 0)
+        else { return }
+        network.registry.add(
+            peer.device,
+            addresses: [KnownAddress(address, source: .remembered, freshness: time.wall)])
+        network.isRegistryDirty = true
+    }
+
+    /// The first sync of a workspace is over.
+    func linkCaughtUp(_ workspace: Workspace) throws(StorageError) {
+        guard network.linking?.workspaces[workspace.number] == .syncing else { return }
+        network.linking?.workspaces[workspace.number] = .done
+        try record(.workspaceJoined, workspace: workspace)
+        guard network.linking?.workspaces.values.allSatisfy({ $0 == .done }) == true,
+            let object = identityObject()
+        else { return }
+        try endLinking(.success(object.json))
+    }
+
+    // MARK: Ends
+
+    /// The link that it needed is gone: look for another.
+    func linkingClosed(_ link: PeerLink) {
+        guard network.linking?.connection == link.id else { return }
+        network.linking?.dialFailed(now: time.monotonic)
+    }
+
+    func expireLinking() throws(StorageError) {
+        guard let linking = network.linking, linking.deadline <= time.monotonic else { return }
+        let isIn = linking.workspaces.values.contains { $0 == .syncing || $0 == .done }
+        if isIn, let object = identityObject() {
+            // Added in time: the rest of the first sync goes on in the background.
+            return try endLinking(.success(object.json))
+        }
+        try endLinking(
+            .failure(
+                NodeError(
+                    .unreachable, "the other device was not reached",
+                    hint: "is it on, and its link less than ten minutes old?",
+                    reason: "link.timeout")))
+    }
+
+    private func endLinking(_ result: Result<JSONValue, NodeError>) throws(StorageError) {
+        guard let linking = network.linking else { return }
+        network.linking = nil
+        effects.append(.answer(linking.scope.call, result))
+        if case .success = result, let home {
+            do throws(NodeError) { try remember(linking.scope, made: home.device.bytes) } catch {
+                if let failure { throw failure }
+            }
+        } else if let link = linking.connection.flatMap({ network.links[$0] }) {
+            try drop(link, because: LinkEnding("link.over"))
+        }
+        for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {
+            if case .reading = stage { try abandon(number) }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// A device link that was made here. It is in memory only: a restart ends it.
+struct IssuedDeviceLink {
+    let link: DeviceLink
+    /// On the wall clock, for people.
+    let expiresAt: UInt64
+    /// On the monotonic clock.
+    let deadline: UInt64
+    /// The device that it made one of ours. That one may come again, in case the link to it broke
+    /// in between; nobody else may.
+    var user: DeviceID?
+}
+
+/// Taking up another device of the same person: the side of the device that is there already
+/// (PROTOCOL.md, 5.8).
+extension NodeCore {
+    func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
+        guard let home else { throw .noIdentity }
+        if let made = try replay(scope) {
+            guard let issued = network.issuedLink,
+                issued.link.secret.publicKeyName.bytes == made
+            else {
+                throw NodeError(
+                    .inviteExpired, "the link is over", hint: "wsx-node device link",
+                    reason: "link.expired")
+            }
+            return Made(object(of: issued), isReplayed: true)
+        }
+        guard workspaces.values.contains(where: { canAddDevices(in: $0) }) else {
+            throw NodeError(
+                .notFound, "this device is in no workspace that another could be added to",
+                hint: "wsx-node up --workspace NAME", reason: "workspace.none")
+        }
+        let issued = IssuedDeviceLink(
+            link: DeviceLink(
+                secret: InviteSecret(using: environment.random), issuer: home.device,
+                hints: Array(network.listening.prefix(2))),
+            expiresAt: time.wall &+ DeviceLink.lifetimeMilliseconds,
+            deadline: time.monotonic &+ DeviceLink.lifetimeMilliseconds)
+        network.issuedLink = issued
+        try remember(scope, made: issued.link.secret.publicKeyName.bytes)
+        return Made(object(of: issued))
+    }
+
+    private func object(of issued: IssuedDeviceLink) -> DeviceLinkObject {
+        DeviceLinkObject(link: issued.link.text, expiresAt: Int64(clamping: issued.expiresAt))
+    }
+
+    private func canAddDevices(in workspace: Workspace) -> Bool {
+        guard let home, workspace.standing == .member, workspace.currentKey != nil else {
+            return false
+        }
+        return workspace.evaluator.bestGrant(of: home.device, as: workspace.member) != nil
+    }
+
+    /// The secret under which a new device may open a link, while the ten minutes last.
+    var deviceLinkCandidates: [PSKCandidate] {
+        guard let issued = network.issuedLink, issued.deadline > time.monotonic else { return [] }
+        return [PSKCandidate(.deviceLink, psk: issued.link.secret.psk)]
+    }
+
+    /// Whether the link stands for this device.
+    private func isOpen(to device: DeviceID) -> Bool {
+        guard let issued = network.issuedLink, issued.deadline > time.monotonic else {
+            return false
+        }
+        return issued.user == nil || issued.user == device
+    }
+
+    // MARK: The conversation
+
+    /// Says whose device the other end becomes, and where.
+    func offerLink(on link: PeerLink) {
+        guard let home, let device = link.peer?.device else { return }
+        guard isOpen(to: device) else { return answerLink(LinkResult(code: .expired), on: link) }
+        let memberships = workspaces.values.sorted { $0.number < $1.number }
+            .filter { canAddDevices(in: $0) && mayAdd(device, to: $0) }
+            .prefix(SyncMessage.linkedWorkspacesMax)
+            .map { workspace in
+                LinkOffer.Membership(
+                    workspace: workspace.id,
+                    salt: Binding.salt(of: workspace.member, in: workspace),
+                    member: workspace.member)
+            }
+        link.session.send(
+            .linkOffer(LinkOffer(name: home.name, memberships: Array(memberships))),
+            in: .control, isUnasked: false)
+    }
+
+    /// A key is bound to one member for ever; one that is bound to us already may ask again.
+    private func mayAdd(_ device: DeviceID, to workspace: Workspace) -> Bool {
+        guard let owner = workspace.deviceOwners[device] else { return true }
+        return owner == workspace.member
+            && workspace.evaluator.bestGrant(of: device, as: owner) != nil
+    }
+
+    /// Writes an `adddev` in each workspace for which the proof is good.
+    func linkRequested(
+        _ proofs: [LinkPossession], on link: PeerLink
+    ) throws(StorageError) {
+        guard let peer = link.peer, peer.psk == .deviceLink else {
+            return try drop(link, because: LinkEnding("link.protocol"))
+        }
+        guard isOpen(to: peer.device) else {
+            return answerLink(LinkResult(code: .expired), on: link)
+        }
+        var additions: [LinkResult.Addition] = []
+        var isBad = proofs.isEmpty
+        for proof in proofs {
+            guard let workspace = workspaces.values.first(where: { $0.id == proof.workspace }),
+                canAddDevices(in: workspace), mayAdd(peer.device, to: workspace)
+            else { continue }
+            let entry = DeviceEntry(
+                device: peer.device, agreementKey: proof.agreementKey,
+                possession: proof.possession)
+            let salt = Binding.salt(of: workspace.member, in: workspace)
+            guard Binding.arePossessed([entry], by: workspace.member, salt: salt) else {
+                isBad = true
+                continue
+            }
+            if let id = try addition(of: entry, to: workspace) {
+                additions.append(.init(workspace: workspace.id, operation: id))
+            }
+        }
+        guard !additions.isEmpty else {
+            return answerLink(LinkResult(code: isBad ? .invalid : .busy), on: link)
+        }
+        network.issuedLink?.user = peer.device
+        network.registry.connected(peer.device, attempt: nil, wallMilliseconds: time.wall)
+        network.isRegistryDirty = true
+        try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+        answerLink(LinkResult(code: .linked, additions: additions), on: link)
+    }
+
+    /// The operation that made the device ours, written now unless there is one.
+    private func addition(
+        of entry: DeviceEntry, to workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
+        let known = workspace.authorityOrder.first { id in
+            guard case .addDevices(let devices, _, _)? = workspace.authority[id]?.payload else {
+                return false
+            }
+            return devices.contains { $0.device == entry.device }
+                && workspace.evaluator.isValid(id)
+        }
+        if let known { return known }
+        return try addDevice(entry, to: workspace)
+    }
+
+    /// Writes an `adddev` with the keys of this moment in it.
+    func addDevice(
+        _ entry: DeviceEntry, to workspace: Workspace, signedBy other: SigningKey? = nil
+    ) throws(StorageError) -> OperationID? {
+        guard let current = workspace.currentKey, let discovery = workspace.discovery.last else {
+            return nil
+        }
+        return try authorAuthority(in: workspace, signedBy: other) { _ in
+            .addDevices(
+                [entry], keyID: current.id, wraps: wraps(current.key, discovery, for: [entry]))
+        }
+    }
+
+    private func answerLink(_ result: LinkResult, on link: PeerLink) {
+        link.session.send(.linkResult(result), in: .control, isUnasked: false)
+    }
+}

@@ -1,0 +1,228 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What a new identity does about recovery.
+enum RecoveryChoice {
+    /// A phrase is drawn, and kept until it was shown once.
+    case drawn
+    /// No phrase: nobody comes back after the last device is lost.
+    case none
+    /// The phrase of somebody who comes back.
+    case given(RecoveryPhrase)
+
+    func phrase(using random: any RandomSource) -> RecoveryPhrase? {
+        switch self {
+        case .drawn: RecoveryPhrase(using: random)
+        case .none: nil
+        case .given(let phrase): phrase
+        }
+    }
+}
+
+extension RecoveryPhrase {
+    /// The recovery device as a grant lists it, with its certificate for `device`.
+    func certified(for device: DeviceID) -> DeviceEntry {
+        let signing = signingKey
+        let agreement = agreementKey.publicKey.bytes
+        return DeviceEntry(
+            device: signing.device, agreementKey: agreement,
+            possession: signing.signature(
+                for: Binding.recoveryCertificate(agreementKey: agreement, of: device)))
+    }
+}
+
+/// The recovery phrase: shown once, and used when there is nothing else.
+extension NodeCore {
+    private static let seedName = "recovery.seed"
+    private static let shownName = "recovery.shown"
+
+    // MARK: Shown once
+
+    /// The phrase's seed, sealed, until somebody has seen the words.
+    func keepUntilShown(_ phrase: RecoveryPhrase) throws(StorageError) {
+        guard let home else { return }
+        var seed = phrase.exposedSeed()
+        defer { SecretBytes.wipe(&seed) }
+        try store.registry.setValue(
+            home.seal(seed, name: Array(Self.seedName.utf8), using: environment.random),
+            of: Self.seedName)
+    }
+
+    private func keptPhrase() throws(StorageError) -> RecoveryPhrase? {
+        guard let home, let sealed = try store.registry.value(Self.seedName),
+            var seed = home.open(sealed, name: Array(Self.seedName.utf8))
+        else { return nil }
+        defer { SecretBytes.wipe(&seed) }
+        return RecoveryPhrase(untrusted: seed)
+    }
+
+    /// `none`, `unshown`, `shown`, or `lost`: a crash came between the keys and the phrase.
+    var recoveryState: String {
+        guard home?.recovery != nil else { return "none" }
+        if (try? store.registry.value(Self.seedName)) != nil { return "unshown" }
+        return (try? store.registry.value(Self.shownName)) != nil ? "shown" : "lost"
+    }
+
+    /// The words, which are not kept after this.
+    func showPhrase() throws(NodeError) -> String {
+        let phrase = try stored { () throws(StorageError) in try keptPhrase() }
+        guard let phrase else {
+            throw NodeError(
+                .notFound,
+                home?.recovery == nil
+                    ? "this identity was made without a recovery phrase"
+                    : "the recovery phrase was shown already, and is not kept",
+                hint: "wsx-node doctor", reason: "recovery.none")
+        }
+        try stored { () throws(StorageError) in
+            try write()
+            try store.registry.setValue(nil, of: Self.seedName)
+            try store.registry.setValue([1], of: Self.shownName)
+        }
+        return phrase.words.joined(separator: " ")
+    }
+
+    /// Whether somebody comes back after losing every device, for `doctor`.
+    var recoveryFinding: FindingObject {
+        func finding(_ message: String, _ hint: String) -> FindingObject {
+            .init(id: "recovery", state: "warn", message: message, hint: hint)
+        }
+        if recoveryState == "unshown" {
+            return finding(
+                "the recovery phrase was not shown yet",
+                "wsx-node identity show --phrase, and write it down")
+        }
+        let without = workspaces.values.sorted { $0.number < $1.number }.filter { workspace in
+            workspace.standing == .member && workspace.ownRole != nil
+                && !workspace.recoveryDevices.contains {
+                    workspace.deviceOwners[$0] == workspace.member
+                }
+        }
+        let spare = "link a second device: wsx-node device link"
+        if let first = without.first {
+            return finding(
+                "no recovery phrase leads back into \(NodeError.quoted(first.displayName))", spare)
+        }
+        if recoveryState == "lost" {
+            return finding("the recovery phrase was lost before it was shown", spare)
+        }
+        guard home?.recovery != nil || workspaces.values.contains(where: { $0.ownRole != nil })
+        else { return finding("this identity has no recovery phrase", spare) }
+        return .init(id: "recovery", state: "ok", message: "a recovery phrase leads back")
+    }
+
+    // MARK: Coming back
+
+    /// The phrase that somebody typed.
+    func recoveryPhrase(_ text: String) throws(NodeError) -> RecoveryPhrase {
+        let message: String
+        do throws(RecoveryPhrase.Problem) { return try RecoveryPhrase(text) } catch {
+            message =
+                switch error {
+                case .wrongCount(let count):
+                    "a recovery phrase has \(RecoveryPhrase.wordCount) words, not \(count)"
+                case .unknownWord(let position):
+                    "word \(position) is none of a recovery phrase"
+                case .badCheck:
+                    "the words do not belong together: one is wrong, or two changed places"
+                }
+        }
+        throw NodeError(
+            .badRequest, message, hint: "type all 24 words in their order",
+            reason: "recovery.phrase", fields: [.init(name: "phrase", reason: "form")])
+    }
+
+    func recoverIdentity(
+        _ draft: RecoveryDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let phrase = try recoveryPhrase(draft.phrase)
+        let link: InviteLink
+        do throws(InviteLink.Problem) { link = try InviteLink(draft.link) } catch {
+            throw .inviteLink(error)
+        }
+        if let known = workspaces.values.first(where: {
+            $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
+        }) {
+            let shown = try stored { () throws(StorageError) in try object(of: known) }
+            guard known.deviceOwners[phrase.signingKey.device] == known.member else {
+                throw NodeError(
+                    .conflict, "this home is somebody else in that workspace already",
+                    hint: "use a new home: wsx-node --home FOLDER identity recover …",
+                    reason: "recovery.member")
+            }
+            return .reply(shown.json)
+        }
+        guard !network.registry.isSuspended else {
+            throw NodeError(
+                .unreachable, "the network is suspended", hint: "wsx-node net resume",
+                reason: "net.suspended")
+        }
+        // Last, since it writes, and after that nothing may be refused any more.
+        if home == nil {
+            guard let name = draft.name else {
+                throw NodeError(
+                    .badRequest, "a new home needs a name",
+                    hint: "wsx-node identity recover LINK --phrase - --name NAME",
+                    reason: "missing_parameter",
+                    fields: [.init(name: "name", reason: "missing")])
+            }
+            try makeIdentity(name: try checked(name, field: "name"), recovery: .given(phrase))
+            try stored { () throws(StorageError) in
+                try store.registry.setValue([1], of: Self.shownName)
+            }
+        }
+        var attempt = JoinAttempt(
+            scope: scope, link: link, addresses: link.hints,
+            deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0)))
+        attempt.phrase = phrase
+        network.joins.append(attempt)
+        return .later
+    }
+
+    /// The authority document is here: the recovery device takes its keys out of it and adds this
+    /// device, as the member that it belongs to.
+    func comeBack(
+        _ index: Int, _ phrase: RecoveryPhrase, _ workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        guard let home else { return }
+        let signing = phrase.signingKey
+        guard workspace.recoveryDevices.contains(signing.device),
+            let member = workspace.deviceOwners[signing.device]
+        else { return try endJoin(index, .failure(Self.unknownPhrase)) }
+        guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil,
+            workspace.deviceOwners[home.device] ?? member == member
+        else { return try endJoin(index, .failure(Self.mayNotReturn)) }
+        try write()
+        workspace.member = member
+        let reader = (device: signing.device, box: phrase.agreementKey)
+        var opened: [KeyID] = []
+        for id in workspace.authorityOrder {
+            guard let payload = workspace.authority[id]?.payload else { continue }
+            opened += try openKeys(of: payload, in: workspace, for: reader)
+        }
+        _ = try openOlderKeys(under: opened, in: workspace)
+        let entry = home.deviceEntry(
+            member: member, salt: Binding.salt(of: member, in: workspace))
+        guard try addDevice(entry, to: workspace, signedBy: signing) != nil else {
+            return try endJoin(index, .failure(Self.mayNotReturn))
+        }
+        try settleIn(workspace)
+        network.joins[index].stage = .syncing
+        remember(link)
+        workspaceListChanged()
+        // By the invite we are nobody here. The workspace's own secret, which we hold from now on,
+        // opens a link over which the other side asks for what makes us somebody.
+        try drop(link, because: LinkEnding("join.over"))
+    }
+
+    private static let unknownPhrase = NodeError(
+        .notFound, "nobody in that workspace has this recovery phrase",
+        hint: "is it the right phrase, and the right workspace's link?",
+        reason: "recovery.unknown")
+
+    private static let mayNotReturn = NodeError(
+        .forbidden, "the member with this recovery phrase was removed",
+        hint: "ask an admin for a new invite", reason: "removed")
+}

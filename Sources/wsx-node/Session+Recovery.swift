@@ -1,0 +1,70 @@
+import PeerNode
+import WorkspaceModel
+
+/// The recovery phrase, which is shown once, and homes that begin with one or with a device link.
+extension Session {
+    /// Whether the words are shown unasked: only to somebody who is looking.
+    var showsPhrase: Bool { io.isOutputTerminal && !globals.json && !globals.quiet }
+
+    /// Shows the words at the end of the first `up` or `join`.
+    func tellPhrase(_ identity: JSONValue?, _ client: inout ControlClient) throws(NodeError) {
+        guard showsPhrase, identity?["recovery"] == "unshown" else { return }
+        let shown = try client.call("identity.show", ["phrase": true])
+        io.print(rendering.text(shown, of: "identity.show"))
+    }
+
+    /// The answer with the words in it, for a program that made the identity by this call.
+    func withPhrase(
+        _ answer: JSONValue, _ identity: JSONValue?, _ client: inout ControlClient
+    ) throws(NodeError) -> JSONValue {
+        guard identity?["recovery"] == "unshown", var fields = answer.objectValue else {
+            return answer
+        }
+        let shown = try client.call("identity.show", ["phrase": true])
+        fields.append("phrase", shown["phrase"] ?? .null)
+        return .object(fields)
+    }
+
+    /// `device link LINK`: this home becomes a device of whoever made the link.
+    func linkDevice(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        do throws(InviteLink.Problem) {
+            _ = try DeviceLink(parameters["code"]?.stringValue ?? "")
+        } catch {
+            throw NodeError(
+                .inviteInvalid, "that is no device link, or a letter of it was lost",
+                hint: "make one on the other device: wsx-node device link",
+                reason: "link.invalid", fields: [.init(name: "code", reason: "form")])
+        }
+        return try beginHome(command, parameters)
+    }
+
+    /// `identity recover LINK`: asks for the words where they were not given.
+    func recover(_ command: Command) throws(NodeError) -> Int32 {
+        if scan.values["phrase"] == nil, io.isInputTerminal, io.isOutputTerminal,
+            !globals.noInput, let answer = io.ask("The 24 words: "), !answer.isEmpty
+        {
+            var session = self
+            session.scan.values["phrase"] = .string(answer)
+            return try session.recover(command)
+        }
+        let parameters = try parameters(for: command)
+        do throws(InviteLink.Problem) {
+            _ = try InviteLink(parameters["link"]?.stringValue ?? "")
+        } catch { throw .inviteLink(error) }
+        return try beginHome(command, parameters)
+    }
+
+    /// Starts the daemon of a home that may be new, and makes the call that gives it an identity.
+    private func beginHome(
+        _ command: Command, _ parameters: JSONObject
+    ) throws(NodeError) -> Int32 {
+        var given = parameters
+        if let name = try newName(isNeeded: true) { given["name"] = .string(name) }
+        try startIfNeeded()
+        var client = try client()
+        let result = try client.call(command.name, given)
+        io.print(rendering.text(result, of: command.name))
+        return 0
+    }
+}
