@@ -7,19 +7,20 @@ extension NodeCore {
     /// The next moment of this device's clock. When the wall clock stepped back by more than
     /// 5 minutes a new incarnation begins, whose logs start again at the wall clock.
     func nextTimestamp() throws(StorageError) -> HybridTimestamp {
+        try prepareOwnLog()
         if clock.lead(overWallMilliseconds: time.wall) > Limits.clockLeadMillisecondsMax {
             try renewIncarnation()
+            effects.append(.log(.warning, "clock.stepped_back"))
             clock = HybridClock()
         }
         return clock.next(wallMilliseconds: time.wall)
     }
 
-    private func renewIncarnation() throws(StorageError) {
+    func renewIncarnation() throws(StorageError) {
         guard let home else { return }
         try write()
         storeIdentity?.incarnation = UInt32(truncatingIfNeeded: environment.random.number())
         try storeIdentity?.write(to: store.registry, home: home, using: environment.random)
-        effects.append(.log(.warning, "clock.stepped_back"))
     }
 
     // MARK: Authority

@@ -26,6 +26,7 @@ extension NodeCore {
         deadlines += subscriptions.waiters.map(\.deadline)
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
+        network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, home != nil, !network.registry.isSuspended,
             !network.listening.isEmpty
         {

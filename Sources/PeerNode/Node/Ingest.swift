@@ -379,6 +379,7 @@ extension NodeCore {
         let floors = try floors(of: operations, in: log.document)
         let (branch, appended) = try store.operations.append(
             operations, in: log, at: place, seen: time.wall, above: floors)
+        if source != .ourselves { noteOwn(log) }
         if case .fork(let parent, let sequence) = place {
             try noteFork(of: parent, at: sequence, branch: branch, in: workspace)
         }

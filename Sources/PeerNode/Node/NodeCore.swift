@@ -89,6 +89,7 @@ final class NodeCore {
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
         try tellPeers()
+        if try settleOwnHistory() { try tellPeers() }
         try serveWaiters()
         try trimEvents()
         try writeReceipts()
@@ -102,13 +103,20 @@ final class NodeCore {
         let counter = UInt64(max(store.commitCounter, 0))
         guard counter != guardedCounter else { return }
         guardedCounter = counter
-        RestoreGuard(
+        let guardian = RestoreGuard(
             storeID: storeIdentity.store, facts: environment.files.storeFacts,
-            commitCounter: counter
-        ).write(to: environment.files)
+            commitCounter: counter)
+        if isStoreRenewed {
+            isStoreRenewed = false
+            guardian.writeAnew(to: environment.files)
+        } else {
+            guardian.write(to: environment.files)
+        }
     }
 
     var guardedCounter: UInt64 = 0
+    /// The store got a new id in this turn.
+    var isStoreRenewed = false
 
     /// Receipts wait for a COMMIT that takes them along, but not for ever.
     private func writeReceipts() throws(StorageError) {
@@ -129,6 +137,8 @@ final class NodeCore {
         network.listening = former.listening
         if former.registry.isSuspended { network.registry.suspend() }
         network.nextJoinDial = former.nextJoinDial
+        // Whoever waited was told to ask again; and this is no start.
+        if !former.ownHistory.isAsking { network.ownHistory = OwnHistory() }
     }
 
     func refuseWriting(because error: StorageError) { refusal = error }
@@ -148,9 +158,10 @@ final class NodeCore {
 
     // MARK: Calls
 
-    private func answer(
+    func answer(
         _ call: CallID, _ method: String, _ arguments: JSONObject
     ) throws(StorageError) {
+        if holdsCall(call, method, arguments) { return }
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
             if let refusal { try refuseWrites(method, arguments, refusal) }
@@ -216,8 +227,7 @@ final class NodeCore {
         storeIdentity = identity
         self.home = home
         if case .newStoreNeeded(let reason) = verdict {
-            try record(.storeRestored, workspace: nil, extra: Array(reason.rawValue.utf8))
-            effects.append(.log(.warning, "store.restored reason=\(reason.rawValue)"))
+            try noteRestored(reason.rawValue)
         }
         for row in try registry.workspaces() {
             guard let id = store.operations.documentID(row.number) else { continue }
@@ -239,6 +249,7 @@ final class NodeCore {
             ).writeAnew(to: environment.files)
         }
         try openNetwork()
+        askForOwnHistory()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {

@@ -220,6 +220,11 @@ struct ModelReplica: Replica {
         return .runs(run.entries.isEmpty ? [] : [run], isComplete: true)
     }
 
+    func tips(by device: DeviceID, limit: Int) -> [LogTip] {
+        let logs = byLog.keys.filter { $0.device == device }.sorted()
+        return [LogTip](logs.flatMap { tips(ofLog: $0) }.prefix(limit))
+    }
+
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         let logs = byLog.keys.filter { $0.device == device }.sorted()
         return SetDigest(sameBytesAs: Self.mix(Self.bytes(of: logs.flatMap { tips(ofLog: $0) })))
