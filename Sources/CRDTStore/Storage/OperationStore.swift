@@ -16,10 +16,10 @@ public final class OperationStore {
     private var nextBranch: Int64 = 1
     private var nextDocument: Int64 = 1
     /// The arrival number of the newest operation; 0 in an empty store.
-    public private(set) var arrival: Int64 = 0
+    public internal(set) var arrival: Int64 = 0
     private var writtenArrival: Int64 = 0
     /// How many operations are stored.
-    public private(set) var count: Int64 = 0
+    public internal(set) var count: Int64 = 0
 
     private let insert: Statement
 

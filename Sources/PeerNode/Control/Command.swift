@@ -114,6 +114,7 @@ extension Command {
         Group(title: "invites and members", commands: inviteCommands),
         Group(title: "channels", commands: channelCommands),
         Group(title: "sync and network", commands: networkCommands),
+        Group(title: "backup and inspection", commands: careCommands),
         Group(title: "automation", commands: eventCommands + rpcCommands),
         Group(title: "settings and help", commands: settingCommands),
     ]

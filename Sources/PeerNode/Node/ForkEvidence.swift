@@ -9,6 +9,8 @@ extension NodeCore {
     /// Two signed operations at one place of a log, as a person reads them.
     struct ForkText {
         let device: DeviceID
+        /// The one that came second, `o_…`.
+        let operation: String
         let text: String
         let at: Int64
     }
@@ -31,7 +33,10 @@ extension NodeCore {
                 log: \(PublicID.operation(first.link.id)) and \
                 \(PublicID.operation(second.link.id)); both branches are kept
                 """
-            found.append(ForkText(device: log.device, text: text, at: row.found))
+            found.append(
+                ForkText(
+                    device: log.device, operation: PublicID.operation(second.link.id), text: text,
+                    at: row.found))
         }
         return found
     }

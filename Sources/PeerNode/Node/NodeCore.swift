@@ -38,6 +38,8 @@ final class NodeCore {
     var wroteInInput = false
     var hasMoreToDo = false
     var isStopping = false
+    /// The check that is under way.
+    var checking: Checking?
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// The event number at which old events are looked for again.
@@ -88,6 +90,7 @@ final class NodeCore {
     /// What follows from the whole turn: pushes, receipts, events for who waits.
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
+        try continueChecking()
         try tellPeers()
         if try settleOwnHistory() { try tellPeers() }
         try serveWaiters()

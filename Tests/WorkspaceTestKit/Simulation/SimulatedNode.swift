@@ -136,7 +136,8 @@ public final class SimulatedNode: SimulatedHost {
     /// What a backup of the whole machine would hold now.
     public func snapshot() -> Snapshot {
         Snapshot(
-            image: (try? store?.connection.serialized()) ?? image, home: SimulatedHome(copying: home))
+            image: (try? store?.connection.serialized()) ?? image,
+            home: SimulatedHome(copying: home))
     }
 
     /// Ends the process and puts the machine back to an earlier moment, guard file and all.
@@ -275,6 +276,10 @@ public final class SimulatedNode: SimulatedHost {
                 return world.fail("node \(index) answered call \(call.number) twice")
             }
             answers[call.number] = result
+        case .job(let call, _):
+            openCalls.remove(call.number)
+            answers[call.number] = .failure(
+                NodeError(.unsupported, "no threads here", hint: nil, reason: "simulation"))
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
         case .dial(let number, let address):
