@@ -67,7 +67,7 @@ final class TableNode: NodeCommands {
     }
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("check \(repairs)", scope)
-        return .reply(CheckObject())
+        return .reply(CheckObject().json)
     }
     func stop(_ scope: CallScope) throws(NodeError) { try note("stop", scope) }
     func createIdentity(name: String, _ scope: CallScope) throws(NodeError) -> Made<IdentityObject>

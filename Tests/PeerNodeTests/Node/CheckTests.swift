@@ -22,7 +22,8 @@ import WorkspaceTestKit
     private func arrival(of text: String, on node: BenchNode) throws -> Int64 {
         let found = try node.ok("message.history", ["channel": "general"]).items
             .first { $0["text"] == .string(text) }
-        let key = try #require(PublicID.messageKey(try #require(found).text("id")))
+        let id = try #require(found).text("id")
+        let key = try #require(PublicID.messageKey(id))
         let row = try node.host?.core.store.view.message(key)
         return try #require(row).position.arrival
     }

@@ -31,6 +31,18 @@ public struct WhyObject: ControlObject {
     /// In the order of causes.
     public let steps: [Step]
 
+    /// An answer with the given fields.
+    public init(
+        id: String, name: String, role: String?, can: String?, answer: Bool, steps: [Step]
+    ) {
+        self.id = id
+        self.name = name
+        self.role = role
+        self.can = can
+        self.answer = answer
+        self.steps = steps
+    }
+
     /// All fields.
     public var json: JSONValue {
         [
@@ -73,6 +85,9 @@ public struct CheckObject: ControlObject {
     public private(set) var problems: [Problem] = []
     /// How many were put right, or are asked of peers.
     public var repaired: Int64 = 0
+
+    /// Nothing looked at yet.
+    public init() {}
 
     mutating func add(_ kind: String, _ id: String, _ text: String) {
         problemCount += 1
