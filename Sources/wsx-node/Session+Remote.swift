@@ -76,6 +76,8 @@ extension Session {
         case "message.history" where scan.values["follow"]?.boolValue == true:
             return try followLog(try parameters(for: command))
         case "backup.create": return try createBackup(command)
+        // The file is here, and whoever lost a home has no daemon.
+        case "backup.verify": return try useBackup(command)
         case "message.send": return try send(try parameters(for: command))
         default: return try callAndPrint(command, try parameters(for: command))
         }

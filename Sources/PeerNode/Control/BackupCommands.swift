@@ -57,7 +57,7 @@ extension Command {
                 passphraseDescriptor.definition,
             ],
             result: "backup", failures: [.wrongSecret, .storeFailed, .badConfiguration],
-            example: ["path": "/backups/acme.bak"], needs: .nothing,
+            example: ["path": "/backups/acme.bak"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 try context.node.verifyBackup(
                     BackupDraft(path: given[path], settings: nil, passphrase: given[passphrase]),

@@ -82,6 +82,8 @@ struct BackupReader {
         guard lseek(file.number, off_t(clamping: start), SEEK_SET) >= 0 else {
             throw SystemError("lseek", path: path)
         }
+        // A part that is not there has no bytes to be hashed.
+        guard header.parts[part].storedByteCount > 0 else { return true }
         let hash = HashStream("wsx-backup1")
         var left = header.parts[part].storedByteCount
         var number: UInt64 = 0

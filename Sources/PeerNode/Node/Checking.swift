@@ -166,9 +166,12 @@ extension NodeCore {
             return check.result.add(
                 "authority", PublicID.workspace(workspace.id), "it cannot be judged again")
         }
-        for id in workspace.authorityOrder
-        where fresh.isValid(id) != workspace.evaluator.isValid(id) {
-            check.result.add("authority", PublicID.operation(id), "its verdict differs")
+        for id in workspace.authorityOrder {
+            if !fresh.contains(id) {
+                check.result.add("authority", PublicID.operation(id), "it is not judged")
+            } else if fresh.isValid(id) != workspace.evaluator.isValid(id) {
+                check.result.add("authority", PublicID.operation(id), "its verdict differs")
+            }
         }
     }
 

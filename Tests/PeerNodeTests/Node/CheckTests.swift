@@ -6,8 +6,9 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 @Suite struct `A check of everything stored` {
-    private func life() throws -> (CoreBench, BenchNode, BenchNode) {
-        let bench = CoreBench()
+    private let bench = CoreBench()
+
+    private func life() throws -> (BenchNode, BenchNode) {
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         try joon.ok("channel.join", ["channel": "general"])
@@ -16,7 +17,7 @@ import WorkspaceTestKit
         try joon.send("two", thread: root)
         for number in 0..<200 { try mina.send("m\(number)", to: "plans") }
         bench.advance(60_000)
-        return (bench, mina, joon)
+        return (mina, joon)
     }
 
     private func arrival(of text: String, on node: BenchNode) throws -> Int64 {
@@ -36,7 +37,7 @@ import WorkspaceTestKit
     }
 
     @Test func `finds nothing where nothing is wrong, in slices`() throws {
-        let (_, mina, joon) = try life()
+        let (mina, joon) = try life()
         for node in [mina, joon] {
             let answer = try node.ok("node.check")
             #expect(answer["ok"] == true)
@@ -59,7 +60,7 @@ import WorkspaceTestKit
     }
 
     @Test func `finds a changed payload, and gets it back from a peer`() throws {
-        let (bench, mina, joon) = try life()
+        let (mina, joon) = try life()
         let arrival = try arrival(of: "two", on: mina)
         try damage(mina, "UPDATE operation SET payload = zeroblob(96) WHERE arr = \(arrival)")
         let found = try mina.ok("node.check")
@@ -78,7 +79,7 @@ import WorkspaceTestKit
     }
 
     @Test func `leaves the own log when that was damaged`() throws {
-        let (bench, mina, joon) = try life()
+        let (mina, joon) = try life()
         let former = try #require(mina.host?.core.storeIdentity)
         let arrival = try arrival(of: "one", on: mina)
         try damage(mina, "UPDATE operation SET sig = zeroblob(64) WHERE arr = \(arrival)")
@@ -114,7 +115,7 @@ import WorkspaceTestKit
 
     @Test(arguments: damages)
     func `puts a view right that is not what the operations give`(_ damage: Damage) throws {
-        let (_, mina, _) = try life()
+        let (mina, _) = try life()
         let before = try mina.log()
         let channels = try mina.ok("channel.list").texts("name")
         try self.damage(mina, damage.sql)
@@ -129,7 +130,7 @@ import WorkspaceTestKit
     }
 
     @Test func `judges the authority document anew`() throws {
-        let (_, mina, _) = try life()
+        let (mina, _) = try life()
         let workspace = try mina.workspace()
         // A verdict that the operations do not give.
         let last = try #require(workspace.authorityOrder.last)
