@@ -24,8 +24,6 @@ public enum BackupRestore {
         guard let own = try? HomeIdentity(fileBytes: identity), own.device == reader.header.device
         else { throw .damagedBackup(path, "its identity cannot be read") }
         try home.prepare()
-        let lock = try home.takeLock()
-        defer { withExtendedLifetime(lock) {} }
         let hasIdentity = (try? FileSystem.status(of: home.identity)) != nil
         guard !hasIdentity || isForced else {
             throw NodeError(
@@ -33,6 +31,8 @@ public enum BackupRestore {
                 hint: "give --home DIR for another home, or --force to move this one aside",
                 reason: "identity.exists")
         }
+        let lock = try takeLock(of: home)
+        defer { withExtendedLifetime(lock) {} }
         let draft = home.store + ".restored"
         try reader.extract(0, key, to: draft)
         let settings = try reader.small(2, key, byteCountMax: 1024 * 1024)
@@ -52,6 +52,15 @@ public enum BackupRestore {
         object.append("home", .string(home.data))
         object.append("moved_aside", aside.map { .string($0) } ?? .null)
         return .object(object)
+    }
+
+    /// A daemon that was just stopped may hold its lock for a moment after it has hung up.
+    private static func takeLock(of home: HomeFolder) throws(NodeError) -> FileLock {
+        for _ in 0..<20 {
+            if let lock = try? home.takeLock() { return lock }
+            usleep(25_000)
+        }
+        return try home.takeLock()
     }
 
     /// Moves what a node left in the home into a folder of its own.
