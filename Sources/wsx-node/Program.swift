@@ -96,6 +96,7 @@ struct Session {
         case "help": return try help()
         case "rpc": return try callRaw()
         case "up": return try up()
+        case "backup.restore": return try useBackup(command)
         case "daemon.run":
             return try NodeCommand.run(
                 paths: try paths(), scan: scan, environment: environment, io: io)

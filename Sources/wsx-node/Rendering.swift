@@ -57,6 +57,9 @@ struct Rendering {
             return "left \(shown(result["name"])); it stays readable here\n"
         case "node.status" where !isPlain: return status(result)
         case "node.doctor" where !isPlain: return findings(result)
+        case "why" where !isPlain: return why(result)
+        case "node.check" where !isPlain: return check(result)
+        case "backup.create", "backup.verify", "backup.restore": return fields(result)
         case "net.suspend", "net.resume", "net.status": return fields(result)
         default: break
         }
@@ -186,6 +189,34 @@ struct Rendering {
             let hint = finding["hint"].flatMap { $0.isNull ? nil : $0 }
             return line + (hint.map { "     fix: \(shown($0))\n" } ?? "")
         }.joined()
+    }
+
+    /// One step a line, and the answer first.
+    private func why(_ result: JSONValue) -> String {
+        let answer = result["answer"]?.boolValue == true ? "yes" : "no"
+        var head = shown(result["name"])
+        if result["role"]?.isNull == false { head += ", \(shown(result["role"]))" }
+        if let action = result["can"]?.stringValue { head += ": \(sanitised(action))? \(answer)" }
+        let steps = (result["steps"]?.arrayValue ?? []).map { step in
+            let (day, clock) = TimeText.local(step["at"]?.integerValue ?? 0, zone: zone)
+            let mark = step["valid"]?.boolValue == true ? " " : "!"
+            let when = TimeText.dayLine(day, today: TimeText.local(now, zone: zone).day)
+            return "\(mark) \(when) \(clock)  \(shown(step["text"]))  "
+                + dim(shortID(step["operation"])) + "\n"
+        }
+        return bold(head) + "\n" + steps.joined()
+    }
+
+    private func check(_ result: JSONValue) -> String {
+        var text = "\(shown(result["operations"])) operations and \(shown(result["rows"])) rows "
+        text += "computed again, \(shown(result["problem_count"])) problems\n"
+        for problem in result["problems"]?.arrayValue ?? [] {
+            text += "\(padded(shown(problem["kind"]), 10))\(shortID(problem["id"]))  "
+            text += "\(shown(problem["text"]))\n"
+        }
+        let repaired = result["repaired"]?.integerValue ?? 0
+        if repaired > 0 { text += "\(repaired) put right, or asked of peers again\n" }
+        return text
     }
 
     /// An object, one field a line.

@@ -137,6 +137,9 @@ public final class BenchNode {
     private func perform(_ effect: NodeEffect) {
         switch effect {
         case .answer(let call, let result): answers[call] = result
+        case .job(let call, _):
+            answers[call] = .failure(
+                NodeError(.unsupported, "the bench has no threads", hint: nil, reason: "bench"))
         case .write(let link, let bytes):
             bench.carry(bytes, on: link)
             bench.give(.unsent(link, byteCount: 0), to: self)

@@ -114,6 +114,13 @@ public final class PeerStore {
         unwritten = unwritten.filter { $0.branch != branch }
     }
 
+    /// Forgets every agreed state: something of what was agreed on is not there any more, so only
+    /// a whole comparison finds it.
+    public func forgetAgreed() throws(StorageError) {
+        try connection.execute("DELETE FROM agreed")
+        agreements = [:]
+    }
+
     /// Whether there are receipts that no COMMIT has taken along yet.
     public var hasUnwrittenReceipts: Bool { !unwritten.isEmpty }
 

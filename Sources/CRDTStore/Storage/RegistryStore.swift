@@ -176,6 +176,31 @@ public final class RegistryStore {
                 .integer(Int64(bitPattern: at)))
     }
 
+    /// One proof that a device forked: two branches that part at one place of a log.
+    public struct EvidenceRow: Sendable, Equatable {
+        /// The branch that was there first.
+        public let branch: Int64
+        /// Where they part.
+        public let sequence: UInt64
+        /// The branch that came second.
+        public let other: Int64
+        /// When it was found, milliseconds.
+        public let found: Int64
+    }
+
+    /// The newest proofs of forks, at most `limit`, newest first.
+    public func evidence(limit: Int) throws(StorageError) -> [EvidenceRow] {
+        let sql = """
+            SELECT lid, seq, branch, found FROM evidence
+                ORDER BY found DESC, lid, seq, branch LIMIT ?
+            """
+        return try connection.statement(sql).rows(.integer(Int64(limit))) {
+            EvidenceRow(
+                branch: $0.integer(0), sequence: UInt64(bitPattern: $0.integer(1)),
+                other: $0.integer(2), found: $0.integer(3))
+        }
+    }
+
     /// How many forks were found.
     public func evidenceCount() throws(StorageError) -> Int64 {
         try connection.statement("SELECT count(*) FROM evidence").integer() ?? 0

@@ -5,7 +5,7 @@ public import WorkspaceModel
 /// The view is made by folding operations and can be made again at any time. It holds places and
 /// ids, never text: text is opened from the operation when it is shown.
 public final class ViewStore {
-    private let connection: Connection
+    let connection: Connection
     private let insert: Statement
 
     /// Where a message stands in its channel: local to this node, and stable.
@@ -193,6 +193,20 @@ public final class ViewStore {
             .integer(Int64(bitPattern: key.timestamp.rawValue)),
             .integer(Int64(bitPattern: key.idPrefix))
         ) { Self.message($0) }
+    }
+
+    /// The message with this name, shown or hidden, for saying why it is not shown.
+    public func anyMessage(
+        _ key: MessageKey
+    ) throws(StorageError) -> (row: MessageRow, isHidden: Bool)? {
+        let sql = """
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden FROM message
+                WHERE key_hlc = ? AND key_id = ? LIMIT 1
+            """
+        return try connection.statement(sql).firstRow(
+            .integer(Int64(bitPattern: key.timestamp.rawValue)),
+            .integer(Int64(bitPattern: key.idPrefix))
+        ) { (Self.message($0), $0.integer(8) != 0) }
     }
 
     /// The message folded from the operation with this arrival number.

@@ -115,6 +115,7 @@ extension Command {
         Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands + channelChangeCommands),
         Group(title: "sync and network", commands: networkCommands),
+        Group(title: "backup and inspection", commands: careCommands),
         Group(title: "automation", commands: eventCommands + rpcCommands),
         Group(title: "settings and help", commands: settingCommands),
     ]

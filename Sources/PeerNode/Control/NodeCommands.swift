@@ -180,6 +180,18 @@ public protocol NodeCommands: AnyObject {
     func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Uses the network again.
     func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
+
+    // MARK: Backup and inspection
+
+    /// Backs the home up. Answers with the object `backup`, later.
+    func createBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Checks a backup. Answers with the object `backup`, later.
+    func verifyBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// The operations behind a member, a message or a channel, and behind what somebody may do.
+    func why(_ subject: String, can action: String?, _ scope: CallScope) throws(NodeError)
+        -> WhyObject
+    /// Computes everything stored again. Answers with the object `check`, later.
+    func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome
 }
 
 /// What a new workspace is made of.

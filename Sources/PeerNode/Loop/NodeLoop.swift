@@ -43,6 +43,7 @@ public final class NodeLoop {
     private let control: ControlClients
     private let links: PeerLinks
     private let network: PeerNetwork
+    private let jobs: NodeJobs
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
     private var lastTick: UInt64 = 0
@@ -63,6 +64,7 @@ public final class NodeLoop {
             throw .badConfiguration("cannot start the loop: \(error)")
         }
         let buffer = ReadBuffer()
+        jobs = NodeJobs(home: home, wakeup: driver.wakeup)
         links = PeerLinks(driver: driver, buffer: buffer)
         network = PeerNetwork(
             home: home, given: options.listen, announces: options.announces,
@@ -105,6 +107,7 @@ public final class NodeLoop {
         setAlarm(host)
         let turn = try driver.gather(hasMoreToDo: hasMoreToDo || host.hasMoreToDo)
         for request in turn.requests { obey(request) }
+        for (call, result) in jobs.takeAnswers() { control.answer(call, result) }
         let inputs = gatherInputs(turn, host)
         if !inputs.isEmpty {
             let time = TurnTime(wall: WallClock.milliseconds(), monotonic: turn.now)
@@ -180,6 +183,8 @@ public final class NodeLoop {
     private func perform(_ effect: NodeEffect, now: UInt64) {
         switch effect {
         case .answer(let call, let result): control.answer(call, result)
+        case .job(let call, let job):
+            if let result = jobs.begin(call, job) { control.answer(call, result) }
         case .write(let link, let bytes): links.write(link, bytes, now: now)
         case .close(let link): links.close(link, now: now)
         case .dial(let number, let address):

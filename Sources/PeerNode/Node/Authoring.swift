@@ -7,6 +7,7 @@ extension NodeCore {
     /// The next moment of this device's clock. When the wall clock stepped back by more than
     /// 5 minutes a new incarnation begins, whose logs start again at the wall clock.
     func nextTimestamp() throws(StorageError) -> HybridTimestamp {
+        try prepareOwnLog()
         if clock.lead(overWallMilliseconds: time.wall) > Limits.clockLeadMillisecondsMax {
             try renewIncarnation()
             effects.append(.log(.warning, "clock.stepped_back"))

@@ -42,6 +42,12 @@ extension NodeCore: NodeCommands {
                     kind: "fork.found", message: "\(forks) forks of devices are known",
                     hint: "wsx-node doctor"))
         }
+        if let restored = try recentRestoration() {
+            warnings.append(
+                .init(
+                    kind: "store.restored", message: restored,
+                    hint: "run only one copy of a home; wsx-node doctor"))
+        }
         if waiting.operationCount > 0 {
             warnings.append(
                 .init(
@@ -83,14 +89,13 @@ extension NodeCore: NodeCommands {
         if home != nil { findings.append(recoveryFinding) }
         findings.append(listenerFinding)
         findings.append(diskFinding)
-        let forks = try stored { () throws(StorageError) in try store.registry.evidenceCount() }
-        findings.append(
-            forks == 0
-                ? .init(id: "forks", state: "ok", message: "no device has forked")
-                : .init(
-                    id: "forks", state: "warn",
-                    message: "\(forks) times a device wrote two operations at one place",
-                    hint: "was a home copied or restored? both branches are kept"))
+        findings += try forkFindings()
+        if let restored = try recentRestoration() {
+            findings.append(
+                .init(
+                    id: "restored", state: "warn", message: restored,
+                    hint: "run only one copy of a home"))
+        }
         findings += peerFindings
         return .reply(Page(findings).json)
     }

@@ -140,22 +140,33 @@ struct CoreReplica: Replica {
 
     func farewell(to device: DeviceID) -> [LogTip] { workspace.farewell(to: device) }
 
-    func ownTipsDigest(of device: DeviceID) -> SetDigest {
-        var rows: [(LogName, LogBranch)] = []
-        for document in operations.documents(ofWorkspace: workspace.number)
-        where workspace.deletedChannels[document] == nil {
-            for branch in operations.branches(in: document, of: workspace.number)
-            where branch.log.device == device {
-                rows.append((branch.log, branch))
+    func tips(by device: DeviceID, limit: Int) -> [LogTip] {
+        [LogTip](branches(by: device).compactMap(\.announcement).prefix(limit))
+    }
+
+    private func branches(by device: DeviceID) -> [LogBranch] {
+        read([]) { () throws(StorageError) in
+            var found: [LogBranch] = []
+            for document in operations.documents(ofWorkspace: workspace.number)
+            where workspace.deletedChannels[document] == nil {
+                found += try operations.intactBranches(in: document, of: workspace.number)
+                    .filter { $0.log.device == device }
             }
+            return found
         }
-        var encoder = CBOREncoder(reservingBytes: 128 * rows.count + 8)
-        encoder.array(count: rows.count)
-        for (log, branch) in rows {
+    }
+
+    func ownTipsDigest(of device: DeviceID) -> SetDigest {
+        let branches = branches(by: device).sorted {
+            ($0.log, $0.tipSequence, $0.tip.id) < ($1.log, $1.tipSequence, $1.tip.id)
+        }
+        var encoder = CBOREncoder(reservingBytes: 128 * branches.count + 8)
+        encoder.array(count: branches.count)
+        for branch in branches {
             encoder.array(count: 5)
-            encoder.byteString(log.document)
-            encoder.byteString(log.device)
-            encoder.uint(UInt64(log.incarnation))
+            encoder.byteString(branch.log.document)
+            encoder.byteString(branch.log.device)
+            encoder.uint(UInt64(branch.log.incarnation))
             encoder.uint(branch.tipSequence)
             encoder.byteString(branch.tip.id)
         }

@@ -34,6 +34,7 @@ extension NodeCore {
         receiptsDue.map { deadlines.append($0) }
         erasureDue.map { deadlines.append($0) }
         deadlines += keyChangesDue.values
+        network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, home != nil, !network.registry.isSuspended,
             !network.listening.isEmpty
         {

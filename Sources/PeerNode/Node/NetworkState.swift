@@ -30,6 +30,8 @@ struct NetworkState {
     var linking: LinkAttempt?
     /// Workspaces in which this process has once held what a peer held.
     var synced: Set<Int64> = []
+    /// What waits until peers have said what this device wrote.
+    var ownHistory = OwnHistory()
     /// Numbers of sessions in planners; never given twice.
     var nextSource: PullPlanner.SourceID = 1
     /// Dials of join attempts have numbers of their own, from the other end.
@@ -99,6 +101,8 @@ final class WorkspaceLink {
     var ingested: [(request: RequestNumber, waiting: [LogName])] = []
     /// Whether everything the peer announced at first is here.
     var isCaughtUp = false
+    /// Whether all that the peer knows of this device's own operations is here.
+    var knowsOwnHistory = false
 
     init(
         workspace: Int64, number: WorkspaceNumber, session: SyncSession,

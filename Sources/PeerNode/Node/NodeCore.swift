@@ -44,6 +44,8 @@ final class NodeCore {
     var isStopping = false
     /// When this device changes a workspace's key, on the monotonic clock.
     var keyChangesDue: [Int64: UInt64] = [:]
+    /// The check that is under way.
+    var checking: Checking?
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// The event number at which old events are looked for again.
@@ -100,7 +102,9 @@ final class NodeCore {
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
         try askForDamaged()
+        try continueChecking()
         try tellPeers()
+        if try settleOwnHistory() { try tellPeers() }
         try serveWaiters()
         try trimEvents()
         try writeReceipts()
@@ -114,13 +118,20 @@ final class NodeCore {
         let counter = UInt64(max(store.commitCounter, 0))
         guard counter != guardedCounter else { return }
         guardedCounter = counter
-        RestoreGuard(
+        let guardian = RestoreGuard(
             storeID: storeIdentity.store, facts: environment.files.storeFacts,
-            commitCounter: counter
-        ).write(to: environment.files)
+            commitCounter: counter)
+        if isStoreRenewed {
+            isStoreRenewed = false
+            guardian.writeAnew(to: environment.files)
+        } else {
+            guardian.write(to: environment.files)
+        }
     }
 
     var guardedCounter: UInt64 = 0
+    /// The store got a new id in this turn.
+    var isStoreRenewed = false
 
     /// Whether the store takes anything now.
     var mayWrite: Bool { refusal == nil }
@@ -144,6 +155,8 @@ final class NodeCore {
         network.listening = former.listening
         if former.registry.isSuspended { network.registry.suspend() }
         network.nextJoinDial = former.nextJoinDial
+        // Whoever waited was told to ask again; and this is no start.
+        if !former.ownHistory.isAsking { network.ownHistory = OwnHistory() }
     }
 
     func refuseWriting(because error: StorageError) { refusal = error }
@@ -163,9 +176,10 @@ final class NodeCore {
 
     // MARK: Calls
 
-    private func answer(
+    func answer(
         _ call: CallID, _ method: String, _ arguments: JSONObject
     ) throws(StorageError) {
+        if holdsCall(call, method, arguments) { return }
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
             if let refusal { try refuseWrites(method, arguments, refusal) }
@@ -231,8 +245,7 @@ final class NodeCore {
         storeIdentity = identity
         self.home = home
         if case .newStoreNeeded(let reason) = verdict {
-            try record(.storeRestored, workspace: nil, extra: Array(reason.rawValue.utf8))
-            effects.append(.log(.warning, "store.restored reason=\(reason.rawValue)"))
+            try noteRestored(reason.rawValue)
         }
         for row in try registry.workspaces() {
             guard let id = store.operations.document(numbered: row.number)?.id else { continue }
@@ -254,6 +267,7 @@ final class NodeCore {
             ).writeAnew(to: environment.files)
         }
         try openNetwork()
+        askForOwnHistory()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {

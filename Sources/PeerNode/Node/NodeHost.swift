@@ -42,6 +42,8 @@ public final class NodeHost {
             try store.commit()
             core.didCommit()
             for case .answer(let call, _) in effects { openCalls.remove(call) }
+            // The loop answers these, whatever becomes of the store.
+            for case .job(let call, _) in effects { openCalls.remove(call) }
             return effects
         } catch {
             return recover(from: error, at: time)

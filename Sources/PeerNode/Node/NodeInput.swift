@@ -44,6 +44,8 @@ public enum NodeInput: Sendable {
 public enum NodeEffect: Sendable {
     /// Answers a call.
     case answer(CallID, Result<JSONValue, NodeError>)
+    /// Does long work beside the loop, and answers the call with its result.
+    case job(CallID, NodeJob)
     /// Sends bytes on a link.
     case write(LinkID, [UInt8])
     /// Closes a link once what was written has been tried.

@@ -16,7 +16,8 @@ extension NodeCore {
             else { return }
             try feed(.received(message), to: sync, on: link)
         case .joinHello(let invite, let proof): try joinHello(invite, proof, on: link)
-        case .joinRequest(let request): try joinRequest(request, on: link)
+        case .joinRequest(let request):
+            if !holdsJoin(request, on: link) { try joinRequest(request, on: link) }
         case .joinResult(let result): try joinResult(result, on: link)
         case .linkOffer(let offer): try linkOffered(offer, on: link)
         case .linkRequest(let proofs): try linkRequested(proofs, on: link)
@@ -150,10 +151,11 @@ extension NodeCore {
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
             receipts(tips, of: device, in: workspace)
-        case .ownOperationsConfirmed: break
+        case .ownOperationsConfirmed: sync.knowsOwnHistory = true
         case .refused(let refusal):
             // Whoever is about to be admitted, or does not know us yet, serves nothing so far.
             guard refusal != .authorityOnly else { return }
+            sync.knowsOwnHistory = true
             effects.append(.log(.info, "workspace.refused code=\(refusal)"))
             if refusal == .unknown {
                 joinRefused(on: link)

@@ -49,6 +49,12 @@ struct ClaimTable: Sendable {
 
     subscript(log: LogName) -> Claim? { claims[log] }
 
+    /// Whether something that `device` wrote is still to come.
+    func hasActive(of device: DeviceID) -> Bool {
+        activeCount > 0
+            && claims.contains { $0.key.device == device && Self.isActive($0.value.state) }
+    }
+
     /// Notes that the peer holds `tip`; `false` when there is no room for one more log.
     mutating func add(_ tip: LogTip, ownSequence: UInt64?, isAuthority: Bool) -> Bool {
         let log = tip.log

@@ -32,6 +32,9 @@ public protocol Replica {
     ///
     /// - Parameter maxBytes: how much they may cost by `OperationRun.encodedBytesMax`.
     func runs(for item: PullItem, maxBytes: Int) -> PullAnswer
+    /// The kept tips of everything that `device` wrote, in any fixed order that keeps documents
+    /// together; at most `limit`.
+    func tips(by device: DeviceID, limit: Int) -> [LogTip]
     /// `H("wsx-mine1", …)` over the stored log tips of `device` (PROTOCOL.md, 5.3).
     func ownTipsDigest(of device: DeviceID) -> SetDigest
     /// The tips of the authority document as far as `device`, whose membership has ended, may

@@ -70,7 +70,7 @@ extension SyncSession {
         let opening = WorkspaceOpening(
             workspace: configuration.workspace, tag: configuration.tag,
             root: isFull ? replica.root : .zero, agreedRoot: isFull ? agreed?.root : nil,
-            mine: isFull ? replica.ownTipsDigest(of: configuration.peerDevice) : .zero)
+            mine: isFull ? replica.ownTipsDigest(of: configuration.ownDevice) : .zero)
         send(.workspaceOpen(opening), .control)
     }
 
@@ -90,17 +90,27 @@ extension SyncSession {
         // A peer that may not know us yet says no root; it compares nothing and would take our
         // digest for one too many.
         guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
-        if opening.mine == replica.ownTipsDigest(of: configuration.ownDevice) {
-            effects.append(.ownOperationsConfirmed)
-        }
         let root = replica.root
         if opening.root == root { return agree(on: root, replica: replica) }
         comparison.wasUnequal = true
         descend(against: opening, replica: replica)
     }
 
+    /// A peer that was put back to an earlier state must not write before it has seen what it
+    /// wrote: its own logs come first, ahead of the digest.
+    private mutating func tellPeersOwn(_ opening: WorkspaceOpening, replica: some Replica) {
+        let peer = configuration.peerDevice
+        guard openingsReceived == 1, opening.mine != replica.ownTipsDigest(of: peer) else { return }
+        let tips = replica.tips(by: peer, limit: Self.announcedTipsMax)
+        for start in stride(from: 0, to: tips.count, by: Self.tipsPerMessage) {
+            let part = [LogTip](tips[start..<min(start + Self.tipsPerMessage, tips.count)])
+            send(.tips(configuration.workspace, part, final: false), .control)
+        }
+    }
+
     private mutating func agree(on root: SetDigest, replica: some Replica) {
         descent = .finished
+        ownHistory.isAnswered = true
         agreedOnThisLink = true
         comparison.isWanted = false
         outgoing = [:]
@@ -122,6 +132,7 @@ extension SyncSession {
             }
         }
         descent = .digest
+        tellPeersOwn(opening, replica: replica)
         // A workspace of very many documents is answered in several messages.
         documentDigestsAllowed = min(documentDigestsAllowed + 64, 256)
         send(

@@ -103,7 +103,8 @@ public struct SyncSession: Sendable {
         case remember(Agreement)
         /// The peer announced that it holds these: receipts.
         case peerHolds([LogTip])
-        /// The peer knows exactly the own operations that this device has: it may write.
+        /// Everything that the peer knows of this device's own operations is here: as far as this
+        /// peer is concerned, it may write.
         case ownOperationsConfirmed
         /// The peer does not serve this workspace.
         case refused(WorkspaceRefusal)
@@ -129,7 +130,15 @@ public struct SyncSession: Sendable {
         case finished
     }
 
+    /// What the peer has said of this device's own operations.
+    struct OwnHistory: Sendable {
+        /// It has compared: what it said since then names those that may be missing here.
+        var isAnswered = false
+        var wasTold = false
+    }
+
     let configuration: Configuration
+    var ownHistory = OwnHistory()
     var phase = Phase.idle
     var standing = Standing.removed
     var agreed: Agreement?
@@ -259,6 +268,7 @@ public struct SyncSession: Sendable {
         case .opened: preconditionFailure("driver bug: a session is opened once")
         }
         plan(replica: replica, planner: &planner)
+        tellWhenOwnIsKnown()
         tellWhenCaughtUp()
     }
 
@@ -278,10 +288,13 @@ public struct SyncSession: Sendable {
         case .workspaceOpen(let opening): try opened(by: opening, replica: replica)
         case .workspaceResult(_, let refusal): refused(refusal, replica: replica)
         case .workspaceDigest(_, let buckets):
+            ownHistory.isAnswered = true
             try answerDigest(buckets, replica: replica)
         case .documentDigests(_, let buckets):
             try answerDocumentDigests(buckets, replica: replica)
         case .tips(_, let tips, let final):
+            // Whoever announces has our opening, and names our own logs before anything else.
+            ownHistory.isAnswered = true
             claim(tips, replica: replica)
             if final { finalTipsCame() }
         case .pull(_, let pull): try serve(pull, replica: replica)
@@ -325,6 +338,14 @@ public struct SyncSession: Sendable {
         guard next != deadline else { return }
         deadline = next
         effects.append(.setDeadline(next))
+    }
+
+    private mutating func tellWhenOwnIsKnown() {
+        guard standing == .full, ownHistory.isAnswered, !ownHistory.wasTold,
+            !claims.hasActive(of: configuration.ownDevice)
+        else { return }
+        ownHistory.wasTold = true
+        effects.append(.ownOperationsConfirmed)
     }
 
     private mutating func tellWhenCaughtUp() {

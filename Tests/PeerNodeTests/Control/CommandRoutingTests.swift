@@ -236,7 +236,7 @@ import WorkspaceModel
         #expect(
             Set(local.map(\.name)) == [
                 "tail", "up", "daemon.run", "socket", "rpc", "config.get", "config.set",
-                "config.list", "config.path", "help",
+                "config.list", "config.path", "help", "backup.restore",
             ])
         for command in local {
             let error = #expect(throws: NodeError.self) { try Command.method(command.name) }

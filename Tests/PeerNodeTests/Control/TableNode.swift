@@ -48,6 +48,27 @@ final class TableNode: NodeCommands {
         try note("doctor", scope)
         return .reply(Page([FindingObject(id: "a.b", state: "ok", message: "fine")]).json)
     }
+    func createBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    {
+        try note("createBackup \(draft.path)", scope)
+        return .reply(["path": .string(draft.path), "bytes": 1])
+    }
+    func verifyBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    {
+        try note("verifyBackup \(draft.path)", scope)
+        return .reply(["path": .string(draft.path), "bytes": 1])
+    }
+    func why(_ subject: String, can action: String?, _ scope: CallScope) throws(NodeError)
+        -> WhyObject
+    {
+        try note("why \(subject)", scope)
+        return WhyObject(
+            id: "u_mina0000", name: authorName, role: "owner", can: action, answer: true, steps: [])
+    }
+    func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("check \(repairs)", scope)
+        return .reply(CheckObject().json)
+    }
     func stop(_ scope: CallScope) throws(NodeError) { try note("stop", scope) }
     func createIdentity(
         name: String, hasRecovery: Bool, _ scope: CallScope

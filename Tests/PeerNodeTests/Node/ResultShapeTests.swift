@@ -175,6 +175,12 @@ private enum Fields {
         Call(method: "net.status", fields: Fields.network),
         Call(method: "net.suspend", fields: Fields.network),
         Call(method: "net.resume", fields: Fields.network),
+        Call(
+            method: "why", parameters: ["subject": "@Mina"],
+            fields: ["id", "name", "role", "can", "answer", "steps"]),
+        Call(
+            method: "node.check",
+            fields: ["ok", "operations", "rows", "problem_count", "problems", "repaired"]),
     ]
 
     /// Two people with one message, an invite, a reader, a stream and an address.
@@ -246,7 +252,9 @@ private enum Fields {
     }
 
     @Test func `and none is left out of this table`() {
-        let tried = Set(Self.calls.map(\.method)).union(["identity.create"])
+        let tried = Set(Self.calls.map(\.method)).union([
+            "identity.create", "backup.create", "backup.verify",
+        ])
         #expect(tried == Set(Command.methods.map(\.name)))
     }
 

@@ -225,6 +225,12 @@ struct ModelReplica: Replica {
 
     func farewell(to device: DeviceID) -> [LogTip] { farewellTips }
 
+    func tips(by device: DeviceID, limit: Int) -> [LogTip] {
+        let logs = byLog.keys.filter { $0.device == device }.sorted()
+        return [LogTip](logs.flatMap { tips(ofLog: $0) }.prefix(limit))
+    }
+
+
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         let logs = byLog.keys.filter { $0.device == device }.sorted()
         return SetDigest(sameBytesAs: Self.mix(Self.bytes(of: logs.flatMap { tips(ofLog: $0) })))

@@ -15,6 +15,7 @@ final class SyncWorld {
         var caughtUp: Set<Int> = []
         var refusals: [WorkspaceRefusal] = []
         var confirmations = 0
+        var ownWhenConfirmed: SetDigest?
         var receipts: [Int: Set<LogTip>] = [:]
 
         init(device: DeviceID, authorityDocument: DocumentID) {
@@ -178,7 +179,9 @@ final class SyncWorld {
             tell(moved, waiting: waiting, at: index, answering: request, from: peer)
         case .remember(let agreement): node.agreed[peer] = agreement
         case .peerHolds(let tips): node.receipts[peer, default: []].formUnion(tips)
-        case .ownOperationsConfirmed: node.confirmations += 1
+        case .ownOperationsConfirmed:
+            node.confirmations += 1
+            node.ownWhenConfirmed = node.replica.ownTipsDigest(of: node.device)
         case .refused(let refusal): node.refusals.append(refusal)
         case .caughtUp: node.caughtUp.insert(peer)
         case .replanOthers:

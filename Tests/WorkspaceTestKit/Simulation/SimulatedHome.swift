@@ -19,6 +19,13 @@ public final class SimulatedHome: HomeFiles {
         guardSlots = original?.guardSlots ?? [nil, nil]
     }
 
+    /// Takes over the files of another home, as they were copied.
+    func become(_ other: SimulatedHome) {
+        identity = other.identity
+        guardSlots = other.guardSlots
+        lastGuardWrite = nil
+    }
+
     /// What was made, or `nil`.
     public func readIdentity() throws(HomeFileError) -> [UInt8]? { identity }
 

@@ -127,6 +127,29 @@ public final class SimulatedNode: SimulatedHost {
         if !open.isEmpty { world.network.vanish(self, isSilent: isSilent) }
     }
 
+    /// A whole machine at one moment: the store as of the last COMMIT, and the other files.
+    public struct Snapshot {
+        let image: [UInt8]
+        let home: SimulatedHome
+    }
+
+    /// What a backup of the whole machine would hold now.
+    public func snapshot() -> Snapshot {
+        Snapshot(
+            image: (try? store?.connection.serialized()) ?? image,
+            home: SimulatedHome(copying: home))
+    }
+
+    /// Ends the process and puts the machine back to an earlier moment, guard file and all.
+    /// `start` goes on from there; nothing on the machine can tell.
+    public func putBack(to snapshot: Snapshot) {
+        crash()
+        commitsOfFormerStores += store?.connection.commitCount ?? 0
+        store = nil
+        image = snapshot.image
+        home.become(snapshot.home)
+    }
+
     // MARK: Calls
 
     /// Gives a call as from the control socket.
@@ -253,6 +276,10 @@ public final class SimulatedNode: SimulatedHost {
                 return world.fail("node \(index) answered call \(call.number) twice")
             }
             answers[call.number] = result
+        case .job(let call, _):
+            openCalls.remove(call.number)
+            answers[call.number] = .failure(
+                NodeError(.unsupported, "no threads here", hint: nil, reason: "simulation"))
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
         case .dial(let number, let address):

@@ -1,0 +1,88 @@
+public import WorkspaceModel
+
+/// Comparing the view with what the operations give, and putting it right.
+extension ViewStore {
+    /// The row of a message, shown or hidden.
+    public func stored(
+        at position: Position, in document: Int64
+    ) throws(StorageError) -> (row: MessageRow, visibility: Visibility)? {
+        let sql = """
+            SELECT key_hlc, key_id, gid, thread_hlc, thread_id, hidden FROM message
+                WHERE did = ? AND sort = ? AND arr = ?
+            """
+        return try connection.statement(sql).firstRow(
+            .integer(document), .integer(position.sort), .integer(position.arrival)
+        ) { row in
+            let thread = row.optionalInteger(3).map { Self.name($0, row.integer(4)) }
+            let message = MessageRow(
+                document: document, position: position,
+                key: Self.name(row.integer(0), row.integer(1)),
+                grant: row.integer(2), thread: thread)
+            return (message, Visibility(rawValue: row.integer(5)) ?? .hidden)
+        }
+    }
+
+    private static func name(_ timestamp: Int64, _ prefix: Int64) -> MessageKey {
+        MessageKey(
+            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: timestamp)),
+            idPrefix: UInt64(bitPattern: prefix))
+    }
+
+    /// Messages of all channels, hidden ones included.
+    public func messageCount() throws(StorageError) -> Int64 {
+        try connection.statement("SELECT count(*) FROM message").integer() ?? 0
+    }
+
+    /// Removes a row that no operation gives.
+    public func remove(at position: Position, in document: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM message WHERE did = ? AND sort = ? AND arr = ?")
+            .run(.integer(document), .integer(position.sort), .integer(position.arrival))
+    }
+
+    /// Removes the rows whose operation is not stored, or stands elsewhere.
+    ///
+    /// - Returns: how many there were.
+    public func removeOrphans() throws(StorageError) -> Int64 {
+        try connection.statement(
+            """
+            DELETE FROM message WHERE NOT EXISTS (
+                SELECT 1 FROM operation o JOIN log l ON l.lid = o.lid
+                    WHERE o.arr = message.arr AND o.sort = message.sort AND l.did = message.did)
+            """
+        ).run()
+        return Int64(connection.changedRowCount)
+    }
+
+    /// What somebody said last about following a channel, by (hlc, id).
+    public struct Subscription: Sendable, Equatable {
+        /// Whether the member follows it.
+        public let isJoined: Bool
+        /// The operation that says so.
+        public let id: OperationID
+
+        /// The given word.
+        public init(isJoined: Bool, id: OperationID) {
+            self.isJoined = isJoined
+            self.id = id
+        }
+    }
+
+    /// Forgets what is stored about one member and a channel.
+    public func forget(_ member: MemberID, in document: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM subscription WHERE did = ? AND member = ?")
+            .run(.integer(document), .blob(member.bytes))
+    }
+
+    /// All that is stored about who follows a channel.
+    public func subscriptions(
+        of document: Int64
+    ) throws(StorageError) -> [MemberID: Subscription] {
+        var found: [MemberID: Subscription] = [:]
+        try connection.statement("SELECT member, joined, id FROM subscription WHERE did = ?")
+            .forEachRow(.integer(document)) { (row) throws(StorageError) in
+                found[try row.identifier16(0)] = Subscription(
+                    isJoined: row.integer(1) == 1, id: try row.identifier32(2))
+            }
+        return found
+    }
+}

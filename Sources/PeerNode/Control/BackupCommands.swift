@@ -1,0 +1,135 @@
+import WorkspaceModel
+
+extension Command {
+    /// Copies of a home, and looking into what is stored.
+    static let careCommands = [backupCreate, backupVerify, backupRestore, why, nodeCheck]
+
+    private static let passphraseFile = Parameter.text(
+        "passphrase_file", "A file with the backup's passphrase on its first line.",
+        bytes: 1...4_096
+    ).optional().local()
+    private static let passphraseDescriptor = Parameter.integer(
+        "passphrase_fd", "The number of an open file with the passphrase.", 0...1_023
+    ).optional().local()
+    /// On the command line everybody on the machine would see it, so it has two files there.
+    private static let passphrase = Parameter.text(
+        "passphrase", "The backup's passphrase; '-' reads it from standard input.",
+        bytes: 1...1_024
+    ).optional().standardInput()
+
+    private static let backupCreate = {
+        let path = Parameter.text(
+            "path", "The file to make; never one that exists. Absolute on the socket.",
+            bytes: 1...4_096
+        ).flag("output").short("o")
+        let settings = Parameter.text(
+            "settings", "The file of settings to put in. Absolute.", bytes: 1...4_096
+        ).optional()
+        return Command(
+            "backup.create",
+            line: CommandLineForm(
+                "backup create",
+                examples: ["backup create -o acme.bak --passphrase-file secret.txt"]),
+            "Back up store, identity and settings into one file, while the node goes on.",
+            parameters: [
+                path.definition, passphrase.definition, passphraseFile.definition,
+                passphraseDescriptor.definition, settings.definition,
+            ],
+            result: "backup", failures: [.duplicate, .storageFull, .badConfiguration],
+            example: ["path": "/backups/acme.bak"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.createBackup(
+                    BackupDraft(
+                        path: given[path], settings: given[settings],
+                        passphrase: given[passphrase]), context.scope(given))
+            })
+    }()
+
+    private static let backupVerify = {
+        let path = Parameter.text(
+            "path", "The backup. Absolute on the socket.", bytes: 1...4_096)
+        return Command(
+            "backup.verify",
+            line: CommandLineForm("backup verify", ["path"], examples: ["backup verify acme.bak"]),
+            "Check a backup: its hashes, its identity, and every operation in its store.",
+            parameters: [
+                path.definition, passphrase.definition, passphraseFile.definition,
+                passphraseDescriptor.definition,
+            ],
+            result: "backup", failures: [.wrongSecret, .storeFailed, .badConfiguration],
+            example: ["path": "/backups/acme.bak"], needs: .daemon,
+            run: { (context, given) throws(NodeError) in
+                try context.node.verifyBackup(
+                    BackupDraft(path: given[path], settings: nil, passphrase: given[passphrase]),
+                    context.scope(given))
+            })
+    }()
+
+    private static let backupRestore = {
+        let path = Parameter.text("path", "The backup.", bytes: 1...4_096)
+        let force = Parameter.flag(
+            "force", "Move what the home holds into a folder beside it, and restore.")
+        return Command(
+            "backup.restore",
+            line: CommandLineForm(
+                "backup restore", ["path"],
+                examples: ["backup restore acme.bak --home /home/mina/wsx"]),
+            """
+            Restore a backup into a home without an identity. At its start the node takes a new \
+            store id and fetches what it wrote since from its peers.
+            """,
+            parameters: [
+                path.definition, passphrase.definition, passphraseFile.definition,
+                passphraseDescriptor.definition, force.definition,
+            ],
+            result: "backup",
+            failures: [.duplicate, .inUse, .wrongSecret, .storeFailed, .badConfiguration],
+            example: ["path": "/backups/acme.bak"], needs: .nothing)
+    }()
+
+    private static let why = {
+        let subject = Parameter.text(
+            "subject", "A member, a message or a channel: @name, #name or an id.", bytes: 1...256)
+        let action = Parameter.text(
+            "can", "Whether the member, or else oneself, may do this: send, invite, remove, …",
+            bytes: 1...64
+        ).optional()
+        return Command(
+            "why",
+            line: CommandLineForm(
+                "why", ["subject"],
+                examples: ["why @Joon", "why @Joon --can invite", "why '#general'"]),
+            "Tell which signed operations give or deny something, one step a line.",
+            parameters: [subject.definition, action.definition],
+            result: "why", failures: [.notFound, .ambiguous, .badRequest],
+            example: ["subject": "@Joon"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.why(
+                        given[subject], can: given[action], context.scope(given)))
+            })
+    }()
+
+    private static let nodeCheck = {
+        let repair = Parameter.flag(
+            "repair", "Drop damaged operations, ask peers for them, and put the views right.")
+        return Command(
+            "node.check",
+            line: CommandLineForm("check", examples: ["check", "check --repair"]),
+            "Compute everything stored again, from ids and signatures to what is shown.",
+            parameters: [repair.definition], result: "check", failures: [.busy],
+            run: { (context, given) throws(NodeError) in
+                try context.node.check(repairs: given[repair], context.scope(given))
+            })
+    }()
+}
+
+/// Which file is a backup, and how it is sealed.
+public struct BackupDraft: Sendable {
+    /// From outside; must be absolute, for the daemon stands in another folder.
+    public let path: String
+    /// The file of settings to put in.
+    public let settings: String?
+    /// `nil` for a backup that is not sealed.
+    public let passphrase: String?
+}

@@ -1,0 +1,198 @@
+import CRDTStore
+private import Glibc
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Reads a backup: its header, its pieces, and whether all of it is as it was written.
+///
+/// Any file is safe to give: sizes are compared with the file's before anything is read, and every
+/// byte is hashed before it is used.
+struct BackupReader {
+    let header: BackupHeader
+    private let file: FileDescriptor
+    private let path: String
+
+    init(path: String) throws(NodeError) {
+        self.path = path
+        let bytes: [UInt8]
+        let size: Int64
+        do throws(SystemError) {
+            file = try FileSystem.openFile(path, O_RDONLY)
+            bytes = try file.readFully(byteCount: BackupHeader.byteCount, path: path)
+            size = try FileSystem.status(of: path).byteCount
+        } catch { throw .backup("read", error) }
+        guard let header = BackupHeader(bytes) else {
+            throw .damagedBackup(path, "it has no whole header of this version")
+        }
+        guard header.fileByteCount == UInt64(clamping: size) else {
+            throw .damagedBackup(path, "its size is not what its header says")
+        }
+        self.header = header
+    }
+
+    /// The key of a sealed backup.
+    func key(_ passphrase: [UInt8]?) throws(NodeError) -> BackupKey? {
+        guard let vault = header.vault else { return nil }
+        guard let passphrase else {
+            throw NodeError(
+                .wrongSecret, "the backup is sealed by a passphrase",
+                hint: "give --passphrase-file FILE", reason: "backup.sealed")
+        }
+        do throws(PassphraseVault.OpenError) {
+            let key = try PassphraseVault.open(vault, passphrase: passphrase)
+            guard let key = SymmetricKey(untrusted: key) else { throw .malformed }
+            return BackupKey(key: key, context: header.context)
+        } catch {
+            switch error {
+            case .wrongPassphrase:
+                throw NodeError(
+                    .wrongSecret, "that is not the backup's passphrase", hint: nil,
+                    reason: "backup.passphrase")
+            case .malformed, .excessiveCost:
+                throw .damagedBackup(path, "its sealed key cannot be read")
+            case .outOfMemory:
+                throw NodeError(
+                    .busy, "there is no memory for the passphrase now", hint: "try again",
+                    reason: "backup.memory")
+            }
+        }
+    }
+
+    /// Gives a part to `take`, piece by piece, each checked as far as it can be by itself; the
+    /// hash of all of it is known only at the end.
+    func read(
+        _ part: Int, _ key: BackupKey?, _ take: ([UInt8]) throws(SystemError) -> Void
+    ) throws(NodeError) {
+        do throws(SystemError) {
+            if try !isGood(part, key, take) { throw SystemError("read", path: path, number: EIO) }
+        } catch {
+            guard error.number != EIO || error.path != path else {
+                throw .damagedBackup(path, "its bytes are not those that were written")
+            }
+            throw .backup("restore", error)
+        }
+    }
+
+    private func isGood(
+        _ part: Int, _ key: BackupKey?, _ take: ([UInt8]) throws(SystemError) -> Void
+    ) throws(SystemError) -> Bool {
+        let start = header.parts[..<part].reduce(UInt64(BackupHeader.byteCount)) {
+            $0 + $1.storedByteCount
+        }
+        guard lseek(file.number, off_t(clamping: start), SEEK_SET) >= 0 else {
+            throw SystemError("lseek", path: path)
+        }
+        // A part that is not there has no bytes to be hashed.
+        guard header.parts[part].storedByteCount > 0 else { return true }
+        let hash = HashStream("wsx-backup1")
+        var left = header.parts[part].storedByteCount
+        var number: UInt64 = 0
+        let size = BackupHeader.pieceByteCount + (header.isSealed ? 16 : 0)
+        while left > 0 {
+            let stored = try file.readFully(
+                byteCount: Int(min(left, UInt64(size))), path: path)
+            guard !stored.isEmpty else { return false }
+            hash.update(stored)
+            left -= UInt64(stored.count)
+            guard let piece = key.map({ $0.open(stored, part: part, number: number) }) ?? stored
+            else { return false }
+            try take(piece)
+            number += 1
+        }
+        return hash.finish() == header.parts[part].hash
+    }
+
+    /// A whole part in memory.
+    func small(_ part: Int, _ key: BackupKey?, byteCountMax: Int) throws(NodeError) -> [UInt8] {
+        guard header.parts[part].byteCount <= UInt64(byteCountMax) else {
+            throw .damagedBackup(path, "one of its parts is too large")
+        }
+        var bytes: [UInt8] = []
+        try read(part, key) { bytes += $0 }
+        return bytes
+    }
+
+    /// Writes a part into a new file (0600), synced.
+    func extract(_ part: Int, _ key: BackupKey?, to target: String) throws(NodeError) {
+        let file: FileDescriptor
+        do throws(SystemError) {
+            _ = try FileSystem.remove(target)
+            file = try FileSystem.openFile(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        } catch { throw .backup("unpack", error) }
+        do throws(NodeError) {
+            try read(part, key) { (piece) throws(SystemError) in
+                try file.writeAll(piece, path: target)
+            }
+            guard uninterrupted({ fsync(file.number) }) == 0 else {
+                throw .backup("unpack", SystemError("fsync", path: target))
+            }
+        } catch {
+            _ = try? FileSystem.remove(target)
+            throw error
+        }
+    }
+
+    // MARK: Verifying
+
+    /// Whether a backup could be restored: its hashes, its identity, and its store's own checks.
+    ///
+    /// The store is unpacked beside the backup for as long as it is looked at.
+    static func verify(_ path: String, passphrase: [UInt8]?) throws(NodeError) -> JSONValue {
+        let reader = try BackupReader(path: path)
+        let key = try reader.key(passphrase)
+        let identity = try reader.small(1, key, byteCountMax: 1024 * 1024)
+        guard let home = try? HomeIdentity(fileBytes: identity),
+            home.device == reader.header.device
+        else { throw .damagedBackup(path, "its identity cannot be read") }
+        try reader.read(2, key) { _ in }
+        let copy = path + ".verify"
+        defer {
+            for name in [copy, copy + "-wal", copy + "-shm"] { _ = try? FileSystem.remove(name) }
+        }
+        try reader.extract(0, key, to: copy)
+        let operations: Int64
+        do throws(StorageError) { operations = try check(copy, path) } catch {
+            throw .damagedBackup(path, "its store: \(error.message)")
+        }
+        var object = json(of: reader.header, path: path).objectValue ?? JSONObject()
+        object.append("operations", .integer(operations))
+        return .object(object)
+    }
+
+    private static func check(_ copy: String, _ path: String) throws(StorageError) -> Int64 {
+        let connection = try Connection(path: copy, mode: .readOnly)
+        if let problem = try connection.integrityProblems(countMax: 1).first {
+            throw StorageError(.corrupt, problem)
+        }
+        let store = try NodeStore(connection)
+        let last = store.operations.arrival
+        var next: Int64 = 1
+        while next <= last {
+            let end = min(last, next + 999)
+            if let problem = try StoreCheck.problems(in: store.operations, arrivals: next...end)
+                .first
+            {
+                throw StorageError(.corrupt, "operation \(problem.arrival): \(problem.what)")
+            }
+            next = end + 1
+        }
+        return store.operations.count
+    }
+
+    /// The object `backup`.
+    static func json(of header: BackupHeader, path: String) -> JSONValue {
+        [
+            "path": .string(path), "created_at": .integer(Int64(clamping: header.createdAt)),
+            "device": .string(PublicID.device(header.device)), "sealed": .bool(header.isSealed),
+            "bytes": .integer(Int64(clamping: header.fileByteCount ?? 0)),
+        ]
+    }
+}
+
+extension NodeError {
+    static func damagedBackup(_ path: String, _ what: String) -> NodeError {
+        NodeError(
+            .storeFailed, "\(quotedPath(path)) is no good backup: \(what)",
+            hint: "use another copy of it", reason: "backup.damaged")
+    }
+}

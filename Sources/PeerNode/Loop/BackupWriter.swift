@@ -1,0 +1,176 @@
+import CRDTStore
+private import Glibc
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Makes a backup of a home whose node may be running.
+///
+/// Store, identity and settings go into one file. Memory stays bounded: everything goes through
+/// pieces of 64 KiB. The file stands under its name when it is whole and on the disk, or not at
+/// all, and never in the place of another one.
+struct BackupWriter {
+    /// Files that are not the store are small.
+    private static let smallByteCountMax = 1024 * 1024
+
+    /// What to back up, and where to.
+    struct Request: Sendable {
+        let home: HomeFolder
+        /// The settings' file, if there is one.
+        let configuration: String?
+        /// Absolute.
+        let path: String
+        /// `nil` for a backup that whoever reads the file can use.
+        let passphrase: [UInt8]?
+        let createdAt: UInt64
+    }
+
+    private let request: Request
+    private let random: any RandomSource
+
+    /// Makes the backup. Takes as long as the disk needs: a job.
+    static func create(
+        _ request: Request, using random: any RandomSource
+    ) throws(NodeError) -> JSONValue {
+        try BackupWriter(request: request, random: random).run()
+    }
+
+    private func run() throws(NodeError) -> JSONValue {
+        guard (try? FileSystem.status(of: request.path)) == nil else {
+            throw .backupExists(request.path)
+        }
+        let draft = request.path + ".new"
+        let copy = request.path + ".store"
+        defer { for path in [draft, copy, copy + "-journal"] { _ = try? FileSystem.remove(path) } }
+        let identity = try small(request.home.identity)
+        guard let home = try? HomeIdentity(fileBytes: identity) else {
+            throw .badConfiguration("the identity cannot be read")
+        }
+        var header = BackupHeader(
+            createdAt: request.createdAt, device: home.device, vault: nil)
+        let key = try seal(&header)
+        try copyStore(to: copy)
+        do throws(SystemError) {
+            _ = try FileSystem.remove(draft)
+            let file = try FileSystem.openFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            // Room for the header, which is known at the end.
+            try file.writeAll([UInt8](repeating: 0, count: BackupHeader.byteCount), path: draft)
+            header.parts[0] = try write(copy, as: 0, to: file, key)
+            header.parts[1] = try write(request.home.identity, as: 1, to: file, key)
+            if let settings = request.configuration,
+                (try? FileSystem.status(of: settings)) != nil
+            {
+                header.parts[2] = try write(settings, as: 2, to: file, key)
+            }
+            try finish(file, draft, header)
+        } catch {
+            throw error.isExistingFile ? .backupExists(request.path) : .backup("write", error)
+        }
+        return BackupReader.json(of: header, path: request.path)
+    }
+
+    private func small(_ path: String) throws(NodeError) -> [UInt8] {
+        do throws(SystemError) {
+            return try FileSystem.read(path, byteCountMax: Self.smallByteCountMax)
+        } catch { throw .backup("read", error) }
+    }
+
+    private func seal(_ header: inout BackupHeader) throws(NodeError) -> BackupKey? {
+        guard let passphrase = request.passphrase else { return nil }
+        let key = SymmetricKey(using: random)
+        do throws(PassphraseVault.OpenError) {
+            header.vault = try PassphraseVault.seal(
+                key.exposedCopy(), passphrase: passphrase, using: random)
+        } catch {
+            throw NodeError(
+                .busy, "there is no memory for the passphrase now", hint: "try again",
+                reason: "backup.memory")
+        }
+        return BackupKey(key: key, context: header.context)
+    }
+
+    /// One consistent copy, while the node goes on.
+    private func copyStore(to path: String) throws(NodeError) {
+        do throws(SystemError) {
+            _ = try FileSystem.remove(path)
+            // With its mode from the first moment; SQLite would use the umask.
+            _ = try FileSystem.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+        } catch { throw .backup("write", error) }
+        do throws(StorageError) {
+            try Connection(path: request.home.store, mode: .readOnly).copy(into: path)
+        } catch {
+            guard error.kind == .full else {
+                throw NodeError(
+                    .storeFailed, "cannot copy the store: \(error.message)",
+                    hint: "wsx-node doctor", reason: "backup.copy")
+            }
+            throw NodeError(
+                .storageFull, "there is no room for the backup", hint: "give another folder",
+                reason: "backup.full")
+        }
+    }
+
+    private func write(
+        _ path: String, as part: Int, to file: FileDescriptor, _ key: BackupKey?
+    ) throws(SystemError) -> BackupHeader.Part {
+        let source = try FileSystem.openFile(path, O_RDONLY)
+        let hash = HashStream("wsx-backup1")
+        var written = BackupHeader.Part()
+        var number: UInt64 = 0
+        while true {
+            let piece = try source.readFully(byteCount: BackupHeader.pieceByteCount, path: path)
+            guard !piece.isEmpty else { break }
+            let stored = key?.seal(piece, part: part, number: number) ?? piece
+            hash.update(stored)
+            try file.writeAll(stored, path: request.path)
+            written.byteCount += UInt64(piece.count)
+            written.storedByteCount += UInt64(stored.count)
+            number += 1
+        }
+        written.hash = hash.finish()
+        return written
+    }
+
+    private func finish(
+        _ file: FileDescriptor, _ draft: String, _ header: BackupHeader
+    ) throws(SystemError) {
+        let bytes = header.bytes
+        let count = uninterrupted { pwrite(file.number, bytes, bytes.count, 0) }
+        guard count == bytes.count, uninterrupted({ fsync(file.number) }) == 0 else {
+            throw SystemError("fsync", path: draft)
+        }
+        // Unlike a renaming, a second name is refused where the name is taken.
+        guard link(draft, request.path) == 0 else { throw SystemError("link", path: request.path) }
+        unlink(draft)
+        try FileSystem.synchronizeFolder(FileSystem.parent(of: request.path))
+    }
+}
+
+extension FileDescriptor {
+    /// So many bytes, fewer only at the end of the file.
+    func readFully(byteCount: Int, path: String) throws(SystemError) -> [UInt8] {
+        var bytes = try readSome(byteCountMax: byteCount, path: path)
+        while bytes.count < byteCount {
+            let more = try readSome(byteCountMax: byteCount - bytes.count, path: path)
+            if more.isEmpty { break }
+            bytes += more
+        }
+        return bytes
+    }
+}
+
+extension NodeError {
+    static func backupExists(_ path: String) -> NodeError {
+        NodeError(
+            .duplicate, "\(quotedPath(path)) exists already, and is not overwritten",
+            hint: "give another name", reason: "backup.exists",
+            fields: [.init(name: "path", reason: "duplicate")])
+    }
+
+    static func backup(_ what: String, _ error: SystemError) -> NodeError {
+        error.isOutOfSpace
+            ? NodeError(
+                .storageFull, "there is no room for the backup", hint: "give another folder",
+                reason: "backup.full")
+            : .badConfiguration("cannot \(what) the backup: \(error)")
+    }
+}

@@ -1,0 +1,44 @@
+import WorkspaceModel
+
+/// Work that a command hands to a thread of the loop; its result is the call's answer.
+public enum NodeJob: Sendable {
+    /// Copies the home into a new file.
+    case createBackup(path: String, settings: String?, passphrase: String?, at: UInt64)
+    /// Looks whether a backup could be restored.
+    case verifyBackup(path: String, passphrase: String?)
+}
+
+/// Backups, as commands ask for them. They are made beside the loop, from a snapshot.
+extension NodeCore {
+    func createBackup(
+        _ draft: BackupDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let path = try absolute(draft.path, field: "path")
+        let settings = try draft.settings.map { (path) throws(NodeError) in
+            try absolute(path, field: "settings")
+        }
+        effects.append(
+            .job(
+                scope.call,
+                .createBackup(
+                    path: path, settings: settings, passphrase: draft.passphrase, at: time.wall)))
+        return .later
+    }
+
+    func verifyBackup(
+        _ draft: BackupDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let path = try absolute(draft.path, field: "path")
+        effects.append(.job(scope.call, .verifyBackup(path: path, passphrase: draft.passphrase)))
+        return .later
+    }
+
+    private func absolute(_ path: String, field: String) throws(NodeError) -> String {
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw NodeError(
+                .badRequest, "'\(field)' is no absolute path", hint: "begin it with /",
+                reason: "bad_path", fields: [.init(name: field, reason: "form")])
+        }
+        return path
+    }
+}

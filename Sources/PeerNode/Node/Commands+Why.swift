@@ -1,0 +1,194 @@
+import CRDTStore
+import WorkspaceModel
+
+/// `why`: finding its subject, and putting the steps together.
+extension NodeCore {
+    func why(
+        _ subject: String, can action: String?, _ scope: CallScope
+    ) throws(NodeError) -> WhyObject {
+        let workspace: Workspace = try workspace(scope)
+        if let action, Why.leastRole(for: action) == nil {
+            throw NodeError(
+                .badRequest, "nobody asks whether one can \(NodeError.quoted(action))",
+                hint: "one of: \(Why.actions)", reason: "bad_action",
+                fields: [.init(name: "can", reason: "form")])
+        }
+        if let key = PublicID.messageKey(subject) {
+            return try why(key, subject, action, in: workspace)
+        }
+        switch subject.utf8.first {
+        case UInt8(ascii: "#"):
+            return try why(channelNamed: subject, action, in: workspace)
+        case UInt8(ascii: "@"):
+            return try why(memberNamed: String(subject.dropFirst()), action, in: workspace)
+        default:
+            if subject.utf8.starts(with: "c_".utf8) {
+                return try why(channelNamed: subject, action, in: workspace)
+            }
+            return try why(memberNamed: subject, action, in: workspace)
+        }
+    }
+
+    // MARK: Members
+
+    private func why(
+        memberNamed text: String, _ action: String?, in workspace: Workspace
+    ) throws(NodeError) -> WhyObject {
+        let member = try anyMember(text, in: workspace)
+        let why = Why(workspace: workspace)
+        var steps = why.chain(of: member).compactMap(why.step)
+        steps += try forkSteps(of: member, in: workspace)
+        let role = workspace.members.first { $0.member == member }?.role
+        var answer = role != nil
+        if let action, let least = Why.leastRole(for: action) {
+            let decision = why.decision(action, needing: least, of: member)
+            answer = decision.answer
+            decision.step.map { steps.append($0) }
+        }
+        return WhyObject(
+            id: PublicID.member(member), name: workspace.displayName(of: member),
+            role: role?.word, can: action, answer: answer, steps: steps)
+    }
+
+    /// Somebody who is or was a member, by id or name. Whoever is one now goes first.
+    private func anyMember(
+        _ text: String, in workspace: Workspace
+    ) throws(NodeError) -> MemberID {
+        let current = workspace.members.map(\.member)
+        var former: [MemberID] = []
+        for id in workspace.authorityOrder {
+            if let member = workspace.evaluator.subject(ofGrant: id), !current.contains(member),
+                !former.contains(member)
+            {
+                former.append(member)
+            }
+        }
+        for group in [current, former] {
+            let found = group.filter {
+                PublicID.member($0) == text
+                    || NameFolding.matches(workspace.displayName(of: $0), text)
+            }
+            if found.count > 1 {
+                throw .ambiguous(
+                    text, candidates: found.map { person($0, in: workspace).json },
+                    field: "subject")
+            }
+            if let only = found.first { return only }
+        }
+        throw .notFound("member", text, field: "subject", hint: "wsx-node member list")
+    }
+
+    private func forkSteps(
+        of member: MemberID, in workspace: Workspace
+    ) throws(NodeError) -> [WhyObject.Step] {
+        let devices = Set(
+            workspace.authorityOrder.filter { workspace.evaluator.subject(ofGrant: $0) == member }
+                .flatMap { workspace.evaluator.devices(ofGrant: $0) })
+        return try stored { () throws(StorageError) in
+            try forks(of: devices, limit: 20).map { fork in
+                WhyObject.Step(
+                    operation: fork.operation, kind: "fork",
+                    by: person(member, in: workspace), at: fork.at, valid: true, text: fork.text)
+            }
+        }
+    }
+
+    // MARK: Channels
+
+    private func why(
+        channelNamed text: String, _ action: String?, in workspace: Workspace
+    ) throws(NodeError) -> WhyObject {
+        let name = text.utf8.first == UInt8(ascii: "#") ? String(text.dropFirst()) : text
+        guard let reference = ChannelReference(name) else {
+            throw .notFound("channel", text, field: "subject", hint: "wsx-node channel list --all")
+        }
+        let channel = try channel(reference, in: workspace)
+        let why = Why(workspace: workspace)
+        var steps = why.chain(of: channel.id).compactMap { why.step($0, under: channel.ruling) }
+        var answer = true
+        if let action, let least = Why.leastRole(for: action) {
+            let needed = Self.roleNeeded(to: action, in: channel, by: workspace.member) ?? least
+            let decision = why.decision(action, needing: needed, of: workspace.member)
+            answer = decision.answer
+            decision.step.map { steps.append($0) }
+            if action == "send", channel.ruling.isArchived { answer = false }
+        }
+        return WhyObject(
+            id: PublicID.channel(channel.id), name: channel.name ?? PublicID.channel(channel.id),
+            role: nil, can: action, answer: answer, steps: steps)
+    }
+
+    /// The workspace role with which somebody may do what a channel's owner may, given what they
+    /// are in the channel; `nil` for what has nothing to do with that.
+    private static func roleNeeded(
+        to action: String, in channel: Workspace.Channel, by member: MemberID
+    ) -> Role? {
+        let role = channel.role(of: member)
+        return switch action {
+        case "edit": role <= .admin ? .member : .admin
+        case "archive", "delete", "transfer", "role": role == .owner ? .member : .admin
+        default: nil
+        }
+    }
+
+    // MARK: Messages
+
+    private func why(
+        _ key: MessageKey, _ text: String, _ action: String?, in workspace: Workspace
+    ) throws(NodeError) -> WhyObject {
+        let found = try stored { () throws(StorageError) in
+            try store.view.anyMessage(key).flatMap { (found) throws(StorageError) in
+                try store.operations.operation(found.row.position.arrival).map { (found, $0) }
+            }
+        }
+        guard let ((row, _), operation) = found,
+            let channel = channel(row.document, in: workspace)
+        else {
+            throw .notFound("message", text, field: "subject", hint: "wsx-node log CHANNEL")
+        }
+        let why = Why(workspace: workspace)
+        let grant = operation.entry.grant
+        let author = workspace.evaluator.subject(ofGrant: grant)
+        var steps = (author.map(why.chain) ?? [grant]).compactMap(why.step)
+        let isShown = store.operations.isValid(
+            operation.place.sequence, in: operation.place.branch)
+        steps.append(
+            messageStep(operation, author, channel, isShown: isShown, in: workspace))
+        if let author { steps += try forkSteps(of: author, in: workspace) }
+        var answer = isShown
+        if let action, let least = Why.leastRole(for: action) {
+            let decision = why.decision(action, needing: least, of: workspace.member)
+            answer = decision.answer
+            decision.step.map { steps.append($0) }
+        }
+        return WhyObject(
+            id: text, name: channel.name ?? PublicID.channel(channel.id), role: nil, can: action,
+            answer: answer, steps: steps)
+    }
+
+    private func messageStep(
+        _ operation: StoredOperation, _ author: MemberID?, _ channel: Workspace.Channel,
+        isShown: Bool, in workspace: Workspace
+    ) -> WhyObject.Step {
+        let name = author.map(workspace.displayName(of:)) ?? "somebody"
+        let place =
+            "place \(operation.place.sequence) of the log of "
+            + PublicID.device(operation.log.device)
+        var text =
+            "\(name) wrote this at \(place), under \(PublicID.operation(operation.entry.grant))"
+        if !isShown { text += "; it is not shown: " + refusal(of: operation, in: workspace) }
+        return WhyObject.Step(
+            operation: PublicID.operation(operation.place.link.id), kind: "message",
+            by: author.map { person($0, in: workspace) },
+            at: Int64(clamping: operation.entry.timestamp.milliseconds), valid: isShown, text: text)
+    }
+
+    private func refusal(of operation: StoredOperation, in workspace: Workspace) -> String {
+        let grant = operation.entry.grant
+        let hits = workspace.evaluator.revocations(
+            hittingGrant: grant, device: operation.log.device)
+        let words = hits.prefix(3).map(PublicID.operation).joined(separator: ", ")
+        if !words.isEmpty { return "\(words) cut it off, for whoever wrote that did not know it" }
+        return Why(workspace: workspace).reason(workspace.evaluator.verdict(on: grant))
+    }
+}

@@ -1,0 +1,86 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Forks and restorations, in words for `status`, `doctor` and `why`.
+extension NodeCore {
+    /// Forks that `doctor` names one by one; of more it tells the number.
+    private static let forksNamedMax = 5
+
+    /// Two signed operations at one place of a log, as a person reads them.
+    struct ForkText {
+        let device: DeviceID
+        /// The one that came second, `o_…`.
+        let operation: String
+        let text: String
+        let at: Int64
+    }
+
+    /// The newest forks, of one device or of all.
+    func forks(
+        of wanted: Set<DeviceID>? = nil, limit: Int
+    ) throws(StorageError) -> [ForkText] {
+        // Of one device, the newest of many others' must not hide it.
+        let rows = try store.registry.evidence(limit: wanted == nil ? limit : 1_000)
+        var found: [ForkText] = []
+        for row in rows where found.count < limit {
+            guard let log = store.operations.branch(row.branch)?.log,
+                wanted?.contains(log.device) ?? true,
+                let first = try store.operations.place(in: row.branch, at: row.sequence),
+                let second = try store.operations.place(in: row.other, at: row.sequence)
+            else { continue }
+            let text = """
+                \(deviceText(log.device)) signed two operations at place \(row.sequence) of one \
+                log: \(PublicID.operation(first.link.id)) and \
+                \(PublicID.operation(second.link.id)); both branches are kept
+                """
+            found.append(
+                ForkText(
+                    device: log.device, operation: PublicID.operation(second.link.id), text: text,
+                    at: row.found))
+        }
+        return found
+    }
+
+    /// A device by the name of the member whom it belongs to, if known.
+    func deviceText(_ device: DeviceID) -> String {
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            if let grant = workspace.evaluator.bestGrant(of: device),
+                let member = workspace.evaluator.subject(ofGrant: grant)
+            {
+                let name = workspace.displayName(of: member)
+                return "a device of \(name) (\(PublicID.device(device).prefix(12)))"
+            }
+        }
+        return "the device \(PublicID.device(device).prefix(12))"
+    }
+
+    func forkFindings() throws(NodeError) -> [FindingObject] {
+        try stored { () throws(StorageError) in
+            let count = try store.registry.evidenceCount()
+            guard count > 0 else {
+                return [.init(id: "forks", state: "ok", message: "no device has forked")]
+            }
+            let summary = FindingObject(
+                id: "forks", state: "warn",
+                message: "\(count) times a device wrote two operations at one place",
+                hint: "was a home copied or restored? run only one copy of it")
+            return [summary]
+                + (try forks(limit: Self.forksNamedMax)).map {
+                    .init(id: "fork", state: "warn", message: $0.text)
+                }
+        }
+    }
+
+    /// What happened to this home in the last seven days, or `nil`.
+    func recentRestoration() throws(NodeError) -> String? {
+        let last = try stored { () throws(StorageError) in try lastRestoration() }
+        guard let last, time.wall &- min(last.at, time.wall) < 7 * 24 * 3_600 * 1_000 else {
+            return nil
+        }
+        let cause =
+            last.reason == "peersKnowMore"
+            ? "peers held newer operations of this device than this home did"
+            : "this home was copied, moved or put back (\(last.reason))"
+        return "\(cause); it goes on as a new store, and nothing was lost on the peers"
+    }
+}

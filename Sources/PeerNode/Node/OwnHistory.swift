@@ -1,0 +1,175 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What waits after a start until peers have said what this device wrote before.
+///
+/// A whole machine that was put back to an earlier moment looks right to itself, guard file
+/// included. If it wrote at once, it would use places of its logs a second time. So the first
+/// write waits for those peers that can be asked, and for nothing longer than two seconds.
+struct OwnHistory {
+    /// How long a write waits at most, on the monotonic clock.
+    static let patienceMilliseconds: UInt64 = 2_000
+    /// Calls that wait at most; a further one is not held back.
+    static let heldMax = 1_024
+
+    /// What goes on as soon as it is known.
+    enum Held {
+        case call(CallID, method: String, JSONObject)
+        case join(LinkID, JoinRequest)
+    }
+
+    /// When waiting ends, `nil` when it is over.
+    private(set) var deadline: UInt64?
+    var held: [Held] = []
+    /// Something could not wait and began a log of its own: whatever comes now may go on with it.
+    var hasOwnLog = false
+    /// A peer brought operations of ours, in a log that this store would have gone on with.
+    var isSurpassed = false
+
+    var isAsking: Bool { deadline != nil }
+    /// When somebody has to be let go on.
+    var nextDeadline: UInt64? { held.isEmpty ? nil : deadline }
+
+    mutating func begin(at now: UInt64) { deadline = now + Self.patienceMilliseconds }
+    mutating func end() { deadline = nil }
+}
+
+/// Asking peers for this device's own newest operations, and what follows when they have some.
+extension NodeCore {
+    // MARK: Asking
+
+    func askForOwnHistory() {
+        guard workspaces.values.contains(where: { $0.standing == .member }) else { return }
+        network.ownHistory.begin(at: time.monotonic)
+    }
+
+    /// Whether a call is kept until it may write; it is then answered later.
+    func holdsCall(_ call: CallID, _ method: String, _ arguments: JSONObject) -> Bool {
+        guard mustWait, !Self.writesNoOperation(method),
+            network.ownHistory.held.count < OwnHistory.heldMax
+        else { return false }
+        network.ownHistory.held.append(.call(call, method: method, arguments))
+        return true
+    }
+
+    /// Whether somebody's admission is kept until it may be written.
+    func holdsJoin(_ request: JoinRequest, on link: PeerLink) -> Bool {
+        guard mustWait, network.ownHistory.held.count < OwnHistory.heldMax else { return false }
+        network.ownHistory.held.append(.join(link.id, request))
+        return true
+    }
+
+    private var mustWait: Bool {
+        network.ownHistory.isAsking && !network.ownHistory.hasOwnLog && canLearnMore
+    }
+
+    /// Commands that never sign anything. Any other waits, which harms nobody.
+    static func writesNoOperation(_ method: String) -> Bool {
+        let words = method.split(separator: ".").map(String.init)
+        let subjects: Set<String> = [
+            "node", "rpc", "events", "net", "peer", "sync", "identity", "backup", "why", "config",
+        ]
+        let reads: Set<String> = [
+            "list", "get", "show", "status", "history", "select", "find", "members",
+        ]
+        return subjects.contains(words.first ?? "") || reads.contains(words.last ?? "")
+    }
+
+    /// Whether a peer is there, or being reached, that has not said what it knows.
+    private var canLearnMore: Bool {
+        guard let deadline = network.ownHistory.deadline, time.monotonic < deadline,
+            !network.registry.isSuspended
+        else { return false }
+        let isUnanswered = network.links.values.contains { link in
+            guard !link.isClosing else { return false }
+            guard link.peer != nil else { return link.attempt != nil }
+            return link.syncs.values.contains { $0.standing == .full && !$0.knowsOwnHistory }
+        }
+        return isUnanswered
+            || network.registry.peers.contains { peer in
+                switch peer.state {
+                case .dialing: true
+                case .idle: !peer.addresses.isEmpty
+                case .blocked, .connected, .suspended, .waiting: false
+                }
+            }
+    }
+
+    // MARK: The turn
+
+    /// Takes a new store id when peers knew more, and lets whoever waited go on.
+    ///
+    /// - Returns: whether anything was written.
+    func settleOwnHistory() throws(StorageError) -> Bool {
+        let wasSurpassed = network.ownHistory.isSurpassed
+        try leaveSurpassedLog()
+        guard network.ownHistory.isAsking, !canLearnMore else { return wasSurpassed }
+        network.ownHistory.end()
+        let held = network.ownHistory.held
+        network.ownHistory.held = []
+        for waiting in held {
+            wroteInInput = false
+            switch waiting {
+            case .call(let call, let method, let arguments):
+                try answer(call, method, arguments)
+            case .join(let link, let request):
+                guard let link = network.links[link], !link.isClosing else { continue }
+                try joinRequest(request, on: link)
+            }
+        }
+        return wasSurpassed || !held.isEmpty
+    }
+
+    /// Called before anything is signed. What cannot wait, such as a new key after somebody left,
+    /// goes into a log of its own, where nothing can be in its place.
+    func prepareOwnLog() throws(StorageError) {
+        try leaveSurpassedLog()
+        guard mustWait else { return }
+        network.ownHistory.hasOwnLog = true
+        try renewIncarnation()
+    }
+
+    /// Notes what others brought of a log of ours.
+    func noteOwn(_ log: LogName) {
+        guard log.device == home?.device, log.incarnation == storeIdentity?.incarnation else {
+            return
+        }
+        network.ownHistory.isSurpassed = true
+    }
+
+    // MARK: A new store
+
+    private func leaveSurpassedLog() throws(StorageError) {
+        guard network.ownHistory.isSurpassed else { return }
+        network.ownHistory.isSurpassed = false
+        try renewStore(because: "peersKnowMore")
+    }
+
+    /// Draws a new store id, incarnation, event epoch and Noise key while the node runs.
+    func renewStore(because reason: String) throws(StorageError) {
+        guard let home else { return }
+        try write()
+        storeIdentity = try StoreIdentity.load(
+            from: store.registry, home: home, isNew: true, using: environment.random
+        ).identity
+        isStoreRenewed = true
+        try noteRestored(reason)
+    }
+
+    /// Tells everybody who asks that this store is not the one that it was.
+    func noteRestored(_ reason: String) throws(StorageError) {
+        let words = Array(reason.utf8)
+        try record(.storeRestored, workspace: nil, extra: words)
+        try store.registry.setValue(bigEndianBytes(of: time.wall) + words, of: "restored")
+        effects.append(.log(.warning, "store.restored reason=\(reason)"))
+    }
+
+    /// When this store last got a new id because it had been copied or put back, and why.
+    func lastRestoration() throws(StorageError) -> (at: UInt64, reason: String)? {
+        guard let value = try store.registry.value("restored"), value.count > 8,
+            let reason = String(validating: value[8...], as: UTF8.self)
+        else { return nil }
+        return (value[..<8].reduce(0) { $0 << 8 | UInt64($1) }, reason)
+    }
+}

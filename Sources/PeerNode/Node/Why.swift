@@ -1,0 +1,262 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What gives or denies something, read from the judged authority document: a pure function.
+struct Why {
+    let workspace: Workspace
+
+    private var evaluator: AuthEvaluator { workspace.evaluator }
+
+    /// An operation of the authority document as a step.
+    func step(_ id: OperationID) -> WhyObject.Step? { step(id, under: nil) }
+
+    /// The same, where for the settings of a channel its ruling has the last word.
+    func step(_ id: OperationID, under ruling: ChannelRuling?) -> WhyObject.Step? {
+        guard let record = workspace.authority[id] else { return nil }
+        let author = author(of: record)
+        let name = author.map(workspace.displayName(of:)) ?? "somebody"
+        var text = sentence(record.payload, by: name)
+        let verdict = evaluator.verdict(on: id)
+        var counts = verdict == .valid
+        if !counts {
+            text += "; without effect: " + reason(verdict)
+        } else if let ruling, id != ruling.creation, !ruling.chain.contains(id),
+            !ruling.counting.contains(id)
+        {
+            counts = false
+            text += "; without effect: its author had no such right in the channel then"
+        }
+        return WhyObject.Step(
+            operation: PublicID.operation(id), kind: record.payload.kindWord,
+            by: author.map { PersonObject(id: PublicID.member($0), name: name) },
+            at: Int64(clamping: record.timestamp.milliseconds), valid: counts, text: text)
+    }
+
+    /// Who signed: the subject of the grant that is cited, for the root its first member.
+    private func author(of record: Workspace.AuthorityRecord) -> MemberID? {
+        if case .create(let create) = record.payload { return create.member }
+        return evaluator.subject(ofGrant: record.grant)
+    }
+
+    // MARK: Chains
+
+    /// What made somebody what they are, in causal order: admission, grants, devices, removals,
+    /// and the invites they came by.
+    func chain(of member: MemberID) -> [OperationID] {
+        var wanted: Set<OperationID> = []
+        let devices = everDevices(of: member)
+        for (id, record) in workspace.authority {
+            switch record.payload {
+            case .create(let create) where create.member == member: wanted.insert(id)
+            case .admit(let joiner, _, _, _) where joiner.member == member:
+                wanted.formUnion([id, joiner.invite])
+                wanted.formUnion(revocations(ofInvite: joiner.invite))
+            case .request(let joiner) where joiner.member == member: wanted.insert(id)
+            case .grant(let grant) where grant.member == member: wanted.insert(id)
+            case .remove(let remove) where remove.member == member: wanted.insert(id)
+            case .removeDevice(let device, _, _) where devices.contains(device): wanted.insert(id)
+            case .addDevices where evaluator.subject(ofGrant: record.grant) == member:
+                wanted.insert(id)
+            case .leave where evaluator.subject(ofGrant: record.grant) == member:
+                wanted.insert(id)
+            default: break
+            }
+        }
+        return ordered(wanted)
+    }
+
+    private func revocations(ofInvite invite: OperationID) -> [OperationID] {
+        workspace.authorityOrder.filter {
+            if case .revokeInvite(invite)? = workspace.authority[$0]?.payload {
+                true
+            } else {
+                false
+            }
+        }
+    }
+
+    private func everDevices(of member: MemberID) -> Set<DeviceID> {
+        Set(
+            workspace.authorityOrder.filter { evaluator.subject(ofGrant: $0) == member }
+                .flatMap { evaluator.devices(ofGrant: $0) })
+    }
+
+    /// What made a channel what it is: its creation, its settings, its end.
+    func chain(of channel: DocumentID) -> [OperationID] {
+        let wanted = workspace.authority.filter { id, record in
+            switch record.payload {
+            case .createDocument: DocumentID(sameBytesAs: id) == channel
+            case .setDocument(let settings): settings.document == channel
+            case .deleteDocument(let document, _): document == channel
+            default: false
+            }
+        }
+        return ordered(Set(wanted.keys))
+    }
+
+    private func ordered(_ ids: Set<OperationID>) -> [OperationID] {
+        ids.map { (evaluator.lamport(of: $0) ?? .max, $0) }.sorted { $0 < $1 }.map(\.1)
+    }
+
+    // MARK: Actions
+
+    /// The least role for what people ask about; `nil` for a word that means nothing here.
+    static func leastRole(for action: String) -> Role? {
+        switch action {
+        case "send", "read", "join", "channel", "create": .member
+        case "invite", "remove", "edit", "approve", "role", "rekey", "policy", "archive": .admin
+        case "transfer", "delete", "successor": .owner
+        default: nil
+        }
+    }
+
+    /// Words that `--can` takes.
+    static let actions =
+        "send, read, channel, invite, approve, remove, role, edit, archive, policy, rekey, transfer, delete"
+
+    /// The step that decides whether a member may do something.
+    func decision(
+        _ action: String, needing least: Role, of member: MemberID
+    ) -> (answer: Bool, step: WhyObject.Step?) {
+        let name = workspace.displayName(of: member)
+        guard let standing = workspace.members.first(where: { $0.member == member }) else {
+            let last = chain(of: member).last { evaluator.isValid($0) && isEnding($0) }
+            guard let last, let step = step(last) else { return (false, nil) }
+            return (false, step.saying("\(name) is no member any more, so may not \(action)"))
+        }
+        let answer = standing.role <= least
+        let text =
+            answer
+            ? "\(name) is \(standing.role.word) by this, and may \(action)"
+            : "\(name) is only \(standing.role.word) by this; to \(action) takes \(least.word)"
+        return (answer, step(standing.grant)?.saying(text))
+    }
+
+    private func isEnding(_ id: OperationID) -> Bool {
+        switch workspace.authority[id]?.payload {
+        case .remove, .removeDevice, .leave: true
+        default: false
+        }
+    }
+
+    // MARK: Words
+
+    /// Why an operation has no effect.
+    func reason(_ verdict: AuthVerdict?) -> String {
+        switch verdict {
+        case .valid: "it has effect"
+        case .faulty(let fault): fault.sentence
+        case .unsupported(let id): "\(PublicID.operation(id)), on which it rests, has none"
+        case .revoked(let id): "\(PublicID.operation(id)) revoked it"
+        case nil: "it cannot be placed"
+        }
+    }
+
+    private func sentence(_ payload: AuthorityPayload, by name: String) -> String {
+        func called(_ member: MemberID) -> String { workspace.displayName(of: member) }
+        switch payload {
+        case .create: return "\(name) founded the workspace, and owns it by that"
+        case .invite(let invite):
+            return "\(name) made an invite as \(invite.role.word) for \(invite.maximum)"
+        case .request(let joiner):
+            return "\(name) passed on the request of \(called(joiner.member))"
+        case .admit(let joiner, _, _, _):
+            var role = Role.member
+            if case .invite(let invite)? = workspace.authority[joiner.invite]?.payload {
+                role = invite.role
+            }
+            return "\(name) let \(called(joiner.member)) in as \(role.word), by the invite "
+                + PublicID.invite(joiner.invite)
+        case .addDevices(let devices, _, _):
+            return "\(name) added \(devices.count == 1 ? "a device" : "\(devices.count) devices")"
+        case .grant(let grant): return "\(name) made \(called(grant.member)) \(grant.role.word)"
+        case .remove(let remove): return "\(name) removed \(called(remove.member))"
+        case .removeDevice(let device, _, _):
+            return "\(name) revoked the device \(PublicID.device(device))"
+        case .revokeInvite(let invite):
+            return "\(name) revoked the invite \(PublicID.invite(invite))"
+        case .leave: return "\(name) left"
+        case .recut: return "\(name) let more stand of what a removal cut off"
+        case .cutPart: return "\(name) listed what a removal leaves"
+        case .createDocument: return "\(name) made the channel"
+        case .setDocument(let settings): return "\(name) set " + fields(settings)
+        case .deleteDocument: return "\(name) deleted the channel"
+        case .setWorkspace: return "\(name) changed the workspace's settings"
+        case .deleteWorkspace: return "\(name) deleted the workspace"
+        case .rekey: return "\(name) made a new key"
+        case .feature(let number): return "\(name) turned feature \(number) on"
+        case .unknown(let type): return "\(name) wrote something of the unknown type \(type)"
+        }
+    }
+
+    private func fields(_ settings: AuthorityPayload.DocumentSettings) -> String {
+        var words: [String] = []
+        if settings.name != nil { words.append("the channel's name") }
+        if settings.topic != nil { words.append("the topic") }
+        if settings.description != nil { words.append("the description") }
+        if settings.owner != nil { words.append("the owner") }
+        if settings.roles != nil { words.append("the roles") }
+        if settings.history != nil { words.append("who reads the past") }
+        if let archived = settings.archived {
+            words.append(archived ? "the channel to archived" : "the channel to open again")
+        }
+        return words.isEmpty ? "nothing" : words.joined(separator: ", ")
+    }
+}
+
+extension WhyObject.Step {
+    /// The same step with other words.
+    func saying(_ text: String) -> Self {
+        Self(operation: operation, kind: kind, by: by, at: at, valid: valid, text: text)
+    }
+}
+
+extension AuthFault {
+    fileprivate var sentence: String {
+        switch self {
+        case .foreignDevice: "it names a device that is not that member's"
+        case .deviceTaken: "it names a device that is another member's"
+        case .notBound: "a signature or a member's id in it is wrong"
+        case .rootCites: "a beginning cites nothing"
+        case .noGrant: "its author had no grant for that device"
+        case .roleTooWeak: "its author's role is too weak for it"
+        case .roleTooStrong: "its author may not give that role"
+        case .ownSubject: "nobody does this to oneself"
+        case .noReference: "what it names was not there"
+        case .inviteUsedUp: "the invite was used up"
+        case .inviteExpired: "the invite had ended"
+        case .notRequested: "the invite wants a request, and there was none"
+        case .returnNeedsAdmin: "only an admin takes back who was removed"
+        case .tooManyRequests: "there were too many requests"
+        case .unknownKind: "this version does not know its kind"
+        }
+    }
+}
+
+extension AuthorityPayload {
+    /// The word of a kind in steps, as PROTOCOL.md 3.1 has it.
+    fileprivate var kindWord: String {
+        switch self {
+        case .create: "create"
+        case .invite: "invite"
+        case .request: "request"
+        case .admit: "admit"
+        case .addDevices: "adddev"
+        case .grant: "grant"
+        case .remove: "remove"
+        case .removeDevice: "rmdev"
+        case .revokeInvite: "rvinv"
+        case .leave: "leave"
+        case .recut: "recut"
+        case .cutPart: "cutpart"
+        case .createDocument: "doccreate"
+        case .setDocument: "docset"
+        case .deleteDocument: "docdel"
+        case .setWorkspace: "wsset"
+        case .deleteWorkspace: "wsdel"
+        case .rekey: "rekey"
+        case .feature: "feature"
+        case .unknown: "unknown"
+        }
+    }
+}

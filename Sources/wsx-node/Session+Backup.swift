@@ -1,0 +1,70 @@
+private import Glibc
+import PeerNode
+import WorkspaceModel
+
+/// Backups from the command line: paths as a person writes them, and passphrases from files.
+extension Session {
+    /// `backup create`: the daemon makes it, so its paths must not depend on where we stand.
+    func createBackup(_ command: Command) throws(NodeError) -> Int32 {
+        var parameters = try parameters(for: command)
+        parameters["path"] = absolute(parameters["path"])
+        let settings = try paths().configuration
+        parameters["settings"] =
+            io.exists(settings) ? absolute(parameters["settings"] ?? .string(settings)) : nil
+        parameters["passphrase"] = try passphrase(parameters).map { .string($0) }
+        var client = try client()
+        let result = try client.call(command.name, parameters)
+        show(rendering.text(result, of: command.name))
+        if result["sealed"]?.boolValue == false {
+            io.printError(
+                """
+                wsx-node: the backup holds your keys, and nothing but its mode 0600 protects it
+                hint: --passphrase-file FILE seals it
+
+                """)
+        }
+        return 0
+    }
+
+    /// `backup verify` and `backup restore`, which need no daemon.
+    func useBackup(_ command: Command) throws(NodeError) -> Int32 {
+        let values = try parameters(for: command)
+        let path = absolute(values["path"])?.stringValue ?? ""
+        let secret = try passphrase(values).map { Array($0.utf8) }
+        guard command.name == "backup.restore" else {
+            show(
+                rendering.text(
+                    try BackupCheck.verify(path, passphrase: secret), of: command.name))
+            return 0
+        }
+        let paths = try paths()
+        let result = try BackupRestore.restore(
+            path, to: HomeFolder(data: paths.data, socket: paths.socket),
+            configuration: paths.configuration, passphrase: secret,
+            isForced: values["force"]?.boolValue == true, now: UInt64(max(io.now, 0)))
+        show(rendering.text(result, of: command.name))
+        return 0
+    }
+
+    /// The passphrase that was given in one of three ways; the first line of a file.
+    private func passphrase(_ values: JSONObject) throws(NodeError) -> String? {
+        var path = scan.values["passphrase_file"]?.stringValue
+        if let number = scan.values["passphrase_fd"]?.integerValue { path = "/dev/fd/\(number)" }
+        guard let path else { return values["passphrase"]?.stringValue }
+        guard let bytes = try io.readFile(path) else {
+            throw .badConfiguration("there is no file \(NodeError.quotedPath(path))")
+        }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        guard !line.isEmpty, line.count <= 1_024, let text = String(validating: line, as: UTF8.self)
+        else { throw .badConfiguration("\(NodeError.quotedPath(path)) holds no passphrase") }
+        return text
+    }
+
+    private func absolute(_ value: JSONValue?) -> JSONValue? {
+        guard let path = value?.stringValue, path.utf8.first != UInt8(ascii: "/"),
+            let folder = getcwd(nil, 0)
+        else { return value }
+        defer { free(folder) }
+        return .string(String(cString: folder) + "/" + path)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+extension EndToEnd {
+    @Suite struct `A backup` {
+        private func path(_ name: String, beside node: TemporaryNode) -> String {
+            (node.home as NSString).deletingLastPathComponent + "/" + name
+        }
+
+        private func mode(_ path: String) -> Int? {
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
+        }
+
+        /// D09: backup, go on writing, lose the machine, restore elsewhere, meet a peer.
+        @Test func `brings a home back, and the peer brings the rest`() throws {
+            let mina = TemporaryNode()
+            let joon = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            mina.run("send", "general", "before")
+            let file = path("acme.bak", beside: mina)
+            let made = mina.run("backup", "create", "-o", file, "--json")
+            try #require(made.status == 0, "\(made.errors)")
+            #expect(made.object["sealed"] == false)
+            #expect(made.object["path"] == .string(file))
+            #expect(made.errors.contains("holds your keys"))
+            #expect(mode(file) == 0o600)
+            let again = mina.run("backup", "create", "-o", file, "--json")
+            #expect(again.status == 6)
+            #expect(again.error.kind == "duplicate")
+            for number in 0..<5 { mina.run("send", "general", "after \(number)") }
+            #expect(eventually { joon.texts().count == 6 })
+            mina.kill()
+
+            let verified = mina.run("backup", "verify", file, "--json")
+            #expect(verified.status == 0, "\(verified.errors)")
+            #expect((verified.object["operations"]?.integerValue ?? 0) > 5)
+            let fresh = TemporaryNode()
+            let restored = fresh.run("backup", "restore", file, "--json")
+            try #require(restored.status == 0, "\(restored.errors)")
+            #expect(mode(fresh.home + "/identity/device.key") == 0o600)
+            #expect(mode(fresh.home + "/node.db") == 0o600)
+            #expect(fresh.up().status == 0)
+            // Joon's node is where it was, and the restored one knows that.
+            #expect(fresh.run("send", "general", "back again").status == 0)
+            let expected = Set(["before", "back again"] + (0..<5).map { "after \($0)" })
+            #expect(eventually { Set(fresh.texts()) == expected })
+            #expect(eventually { Set(joon.texts()) == expected })
+            #expect(fresh.texts().count == expected.count)
+            #expect(joon.texts().count == expected.count)
+            let warnings = fresh.run("status", "--json").object["warnings"]?.arrayValue ?? []
+            #expect(warnings.contains { $0["kind"] == "store.restored" })
+            let forks = joon.run("doctor", "--json").objects.first { $0["id"] == "forks" }
+            #expect(forks?["state"] == "ok")
+            #expect(fresh.run("check").status == 0)
+            // A home with an identity is not overwritten.
+            fresh.run("down")
+            let refused = fresh.run("backup", "restore", file, "--json")
+            #expect(refused.error.kind == "duplicate")
+            let forced = fresh.run("backup", "restore", file, "--force", "--json")
+            #expect(forced.status == 0, "\(forced.errors)")
+            let aside = try #require(forced.object["moved_aside"]?.stringValue)
+            #expect(FileManager.default.fileExists(atPath: aside + "/device.key"))
+            #expect(FileManager.default.fileExists(atPath: aside + "/node.db"))
+        }
+
+        @Test func `is sealed by a passphrase, and refused when anything is changed`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            mina.run("send", "general", "hello")
+            let secret = path("secret", beside: mina)
+            try "correct horse\n".write(toFile: secret, atomically: true, encoding: .utf8)
+            let file = path("sealed.bak", beside: mina)
+            let made = mina.run(
+                "backup", "create", "-o", file, "--passphrase-file", secret, "--json")
+            try #require(made.status == 0, "\(made.errors)")
+            #expect(made.object["sealed"] == true)
+            #expect(made.errors == "")
+            #expect(mina.run("backup", "verify", file).status == 4)
+            #expect(
+                mina.run("backup", "verify", file, "--passphrase", "-", input: "wrong\n").status
+                    == 4)
+            #expect(
+                mina.run("backup", "verify", file, "--passphrase", "-", input: "correct horse\n")
+                    .status == 0)
+            #expect(mina.run("backup", "verify", file, "--passphrase-file", secret).status == 0)
+
+            let bytes = try #require(FileManager.default.contents(atPath: file))
+            #expect(bytes.range(of: Data("SQLite format".utf8)) == nil)
+            let broken = path("broken.bak", beside: mina)
+            let fresh = TemporaryNode()
+            for place in [0, 100, 250, 400, bytes.count / 2, bytes.count - 1] {
+                var changed = bytes
+                changed[place] ^= 1
+                try changed.write(to: URL(fileURLWithPath: broken))
+                let outcome = fresh.run(
+                    "backup", "restore", broken, "--passphrase-file", secret, "--json")
+                #expect(outcome.status != 0, "byte \(place)")
+                #expect(outcome.error.kind == "store_failed", "byte \(place)")
+                #expect(
+                    !FileManager.default.fileExists(atPath: fresh.home + "/identity/device.key"))
+            }
+            try bytes.dropLast().write(to: URL(fileURLWithPath: broken))
+            #expect(
+                fresh.run("backup", "verify", broken, "--passphrase-file", secret).status != 0)
+            #expect(
+                fresh.run("backup", "restore", file, "--passphrase-file", secret).status == 0)
+            #expect(fresh.up().status == 0)
+            #expect(fresh.texts() == ["hello"])
+            #expect(fresh.run("why", "@Mina").output.contains("founded the workspace"))
+            // Nothing is left of what was unpacked.
+            let folder = (file as NSString).deletingLastPathComponent
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(
+                names.allSatisfy { name in
+                    ![".new", ".store", ".verify"].contains { name.hasSuffix($0) }
+                })
+        }
+    }
+}
