@@ -16,7 +16,8 @@ struct ColumnSet {
     /// The columns of a method's answer, or `nil` where it is shown field by field.
     static func of(_ method: String) -> ColumnSet? {
         switch method {
-        case "workspace.list", "workspace.create", "workspace.select", "workspace.join":
+        case "workspace.list", "workspace.create", "workspace.select", "workspace.join",
+            "workspace.edit", "workspace.transfer", "workspace.successor.set", "invite.accept":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
                 "CHANNELS": "channels", "SELECTED": "selected",
@@ -34,6 +35,11 @@ struct ColumnSet {
             ColumnSet([
                 "ID": "id", "STATE": "state", "ROLE": "role", "USED": "used", "USES": "uses",
                 "LINK": "link",
+            ])
+        case "join.requests", "join.approve", "join.reject":
+            ColumnSet([
+                "ID": "id", "STATE": "state", "NAME": "name", "DEVICE": "device",
+                "INVITE": "invite",
             ])
         case "peer.list", "peer.add", "peer.remove":
             ColumnSet([

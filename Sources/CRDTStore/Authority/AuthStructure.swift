@@ -8,7 +8,7 @@ extension AuthEvaluator {
         if case .create = record.operation.action {
             return record.operation.dependencies.isEmpty ? nil : .rootCites
         }
-        guard let role = record.grant.flatMap({ records[$0].role }) else { return .noGrant }
+        guard let role = record.actingRole else { return .noGrant }
         switch record.operation.action {
         case .create, .addDevices, .removeDevice, .leave, .cutPart:
             return nil
@@ -44,7 +44,7 @@ extension AuthEvaluator {
     ) -> AuthFault? {
         if let policy = terms.policy {
             guard let reference = record.reference,
-                case .setWorkspace(membersMayInvite: true) = records[reference].operation.action
+                case .setWorkspace(.members) = records[reference].operation.action
             else { return .noReference }
             if policy != records[reference].operation.id { return .noReference }
             guard role <= .member else { return .roleTooWeak }
@@ -60,8 +60,9 @@ extension AuthEvaluator {
         guard let invite = record.reference, let terms = records[invite].operation.action.terms
         else { return .noReference }
         guard role <= .member else { return .roleTooWeak }
-        let known = countKnown(requests[invite], to: record, atMost: max(16, terms.uses))
-        return known < max(16, terms.uses) ? nil : .tooManyRequests
+        let limit = max(Limits.requestsPerInviteMin, terms.uses)
+        let known = countKnown(requests[invite], to: record, atMost: limit)
+        return known < limit ? nil : .tooManyRequests
     }
 
     private func admitFault(

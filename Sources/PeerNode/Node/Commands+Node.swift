@@ -49,6 +49,7 @@ extension NodeCore: NodeCommands {
                     message: "\(waiting.operationCount) operations wait for what they cite",
                     hint: "wsx-node sync status"))
         }
+        warnings += pendingJoinWarnings
         if environment.files.freeBytes < 64 * 1024 * 1024 {
             warnings.append(
                 .init(

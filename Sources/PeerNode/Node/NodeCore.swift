@@ -239,6 +239,7 @@ final class NodeCore {
             ).writeAnew(to: environment.files)
         }
         try openNetwork()
+        try openPendingJoins()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {

@@ -248,6 +248,7 @@ extension NodeCore {
                 }
             }
             try standingsMayHaveChanged(stored)
+            try tellDecisions()
             try joinsMayGoOn()
         }
     }
