@@ -202,7 +202,7 @@ public struct AuthDefinition {
             guard past(operation.id).contains(policy),
                 case .setWorkspace(.members)? = operations[policy]?.action
             else { return false }
-            return role <= 2 && terms.role == .member
+            return role == 2 && terms.role == .member
         case .setWorkspace:
             return role <= 1
         case .admit:

@@ -34,7 +34,7 @@ extension AuthEvaluator {
         return left.rank > right.rank
     }
 
-    /// Whoever cites a policy acts as a member, also an admin.
+    /// Only members cite a policy.
     private static func allows(
         _ right: InviteRight, _ role: Role, citing policy: OperationID?
     ) -> Bool {

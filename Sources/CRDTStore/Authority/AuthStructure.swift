@@ -47,7 +47,9 @@ extension AuthEvaluator {
                 case .setWorkspace(.members) = records[reference].operation.action
             else { return .noReference }
             if policy != records[reference].operation.id { return .noReference }
-            guard role <= .member else { return .roleTooWeak }
+            // Only members need one. An admin's invite could rest on the policy of a weaker admin,
+            // and then what bears on a verdict would be weaker than what is judged.
+            guard role == .member else { return .roleTooWeak }
             return terms.role == .member ? nil : .roleTooStrong
         }
         guard role <= .admin else { return .roleTooWeak }

@@ -59,6 +59,7 @@ extension NodeCore {
     ) -> AuthChange {
         workspace.authority[id] = record
         workspace.authorityOrder.append(id)
+        if case .request = record.payload { workspace.hasRequests = true }
         let isBound = Binding.isGood(
             record.payload, under: record.grant, in: workspace, isRoot: record.isRoot)
         let operation = AuthOperation(

@@ -19,9 +19,9 @@ extension NodeCore {
     }
 
     /// A link that a join needed is gone: look for another.
-    func joinLinkClosed(_ link: PeerLink) {
+    func joinLinkClosed(_ link: PeerLink, because ending: LinkEnding) {
         guard let index = joinIndex(of: link) else { return }
-        network.joins[index].dialFailed(now: time.monotonic, because: "link.closed")
+        network.joins[index].dialFailed(now: time.monotonic, because: ending.word)
         if network.joins[index].stage != .syncing { network.joins[index].stage = .searching }
     }
 

@@ -222,7 +222,7 @@ extension NodeCore {
             }
         }
         effects.append(.close(link.id))
-        joinLinkClosed(link)
+        joinLinkClosed(link, because: ending)
         try forget(link, because: ending)
     }
 

@@ -20,6 +20,8 @@ final class Workspace {
     var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
     /// The stored authority operations by id.
     var authority: [OperationID: AuthorityRecord] = [:] { didSet { derived = Derived() } }
+    /// Whether anybody ever asked to be let in, so that admissions need not look for it.
+    var hasRequests = false
     /// The ids of `authority` in the order of arrival.
     var authorityOrder: [OperationID] = []
     /// Epoch keys that are held.

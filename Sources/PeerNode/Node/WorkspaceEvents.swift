@@ -41,7 +41,7 @@ extension NodeCore {
     func recordDecision(
         of member: MemberID, _ arrival: Int64, _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
-        guard !workspace.invites.requests.isEmpty else { return }
+        guard workspace.hasRequests else { return }
         for group in joinRequests(of: workspace) where group.joiner.member == member {
             let state = state(of: group, in: workspace)
             guard state == .approved || state == .rejected, let first = group.operations.first,

@@ -54,8 +54,6 @@ public enum Limits {
     public static let pendingJoinsMax = 16
     /// How long this home asks whether it was approved: longer than any invite is answered.
     public static let pendingJoinMilliseconds: UInt64 = 400 * 24 * 3_600 * 1_000
-    /// How long what a deleted workspace held can still be read on the disk.
-    public static let deletedWorkspaceMilliseconds: UInt64 = 30 * 24 * 3_600 * 1_000
 
     // MARK: Waiting
 

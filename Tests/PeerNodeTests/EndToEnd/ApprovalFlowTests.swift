@@ -37,7 +37,7 @@ extension EndToEnd {
                     joon.run("channel", "list", "--json").objects.compactMap { $0["name"] }
                         == ["general", "plans"]
                 })
-            #expect(!joon.run("status").output.contains("waiting"))
+            #expect(!joon.run("status").output.contains("waiting for approval"))
             #expect(joon.run("send", "plans", "in").status == 0)
             #expect(eventually { mina.texts("plans") == ["in"] })
         }

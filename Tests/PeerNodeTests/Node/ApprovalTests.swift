@@ -140,11 +140,16 @@ extension BenchNode {
         let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         let bob = try bench.guest("Bob", of: mina)
-        let link = try mina.link(["approve": true])
+        let made = try InviteLink(try mina.link(["approve": true]))
         bench.advance(2_000)
         let joon = try bench.bareNode("Joon")
         bench.cut(mina, joon)
         bench.cut(ada, joon)
+        let link = InviteLink(
+            workspace: made.workspace, secret: made.secret,
+            inviter: try #require(bob.host?.core.home?.device),
+            hints: [try #require(PeerAddress(bob.address, defaultPort: 0))]
+        ).text.link
         #expect(joon.ask(link) == "pending")
         bench.advance(2_000)
         let id = try #require(try bob.requests().first?["id"])
