@@ -145,27 +145,19 @@ extension NodeCore {
                 let id = join.linkID, let link = network.links[id],
                 let sync = link.syncs[number]
             else { continue }
+            let replica = CoreReplica(core: self, workspace: workspace)
+            guard join.tips.allSatisfy({ replica.holds($0) }) else { continue }
+            // A result that is full may be followed by more: what is not here may still come.
+            let isWhole = join.tips.count < network.joinTipsMax
             switch join.stage {
-            case .reading:
-                guard invite(of: join, in: workspace) != nil || isWhole(join, in: workspace) else {
-                    continue
-                }
+            case .reading where isWhole || invite(of: join, in: workspace) != nil:
                 try askToBeAdmitted(index, workspace, on: link)
-            case .admitted(let admission):
-                guard workspace.authority[admission] != nil || isWhole(join, in: workspace) else {
-                    continue
-                }
+            case .admitted(let admission) where isWhole || workspace.authority[admission] != nil:
                 try becomeMember(index, by: admission, workspace, sync, on: link)
+            case .reading, .admitted: break
             case .searching, .asked, .waiting, .syncing: break
             }
         }
-    }
-
-    /// Whether everything is here that `join_result` has announced, and nothing more follows. What
-    /// is not here then does not come.
-    private func isWhole(_ join: JoinAttempt, in workspace: Workspace) -> Bool {
-        let replica = CoreReplica(core: self, workspace: workspace)
-        return join.tips.count < network.joinTipsMax && join.tips.allSatisfy { replica.holds($0) }
     }
 
     /// The invite of the link. What it cites is here when it is.
