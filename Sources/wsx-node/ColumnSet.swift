@@ -17,7 +17,8 @@ struct ColumnSet {
     static func of(_ method: String) -> ColumnSet? {
         switch method {
         case "workspace.list", "workspace.create", "workspace.select", "workspace.join",
-            "workspace.leave", "workspace.rekey":
+            "workspace.leave", "workspace.rekey", "workspace.edit", "workspace.transfer",
+            "workspace.successor.set", "invite.accept":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
                 "CHANNELS": "channels", "SELECTED": "selected",
@@ -47,6 +48,11 @@ struct ColumnSet {
             ColumnSet([
                 "ID": "id", "STATE": "state", "ROLE": "role", "USED": "used", "USES": "uses",
                 "LINK": "link",
+            ])
+        case "join.requests", "join.approve", "join.reject":
+            ColumnSet([
+                "ID": "id", "STATE": "state", "NAME": "name", "DEVICE": "device",
+                "INVITE": "invite",
             ])
         case "peer.list", "peer.add", "peer.remove":
             ColumnSet([

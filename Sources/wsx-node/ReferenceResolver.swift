@@ -117,6 +117,7 @@ struct ReferenceResolver {
         case "c": ("channel.list", ["scope": "all"])
         case "w": ("workspace.list", [:])
         case "i": ("invite.list", [:])
+        case "r": ("join.requests", [:])
         case "d": ("peer.list", [:])
         case "u": ("member.list", [:])
         default: nil

@@ -136,8 +136,10 @@ struct Rendering {
         let people = uses == 1 ? "one person" : "\(uses) people"
         let left = max(0, (invite["expires_at"]?.integerValue ?? now) - now)
         let minutes = (left + 30_000) / 60_000 * 60_000
-        let channels = (invite["channels"]?.arrayValue ?? []).map { ", #" + shown($0) }.joined()
-        return "\(people), \(TimeText.words(minutes)), role \(shown(invite["role"]))\(channels)\n"
+        let channels = (invite["channels"]?.arrayValue ?? []).map { ", " + shortID($0) }.joined()
+        let approval = invite["approve"] == true ? ", an admin approves" : ""
+        return "\(people), \(TimeText.words(minutes)), role \(shown(invite["role"]))\(channels)"
+            + "\(approval)\n"
             + "  link  \(shown(invite["link"]))\n"
     }
 

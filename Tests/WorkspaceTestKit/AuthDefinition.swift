@@ -5,8 +5,9 @@ public import WorkspaceModel
 ///
 /// Slow, and written without a look at `AuthEvaluator`'s structure: an operation is valid if its
 /// form allows it, what it rests on is valid, and no valid revocation that it does not precede
-/// hits it, and no stronger operation gives its devices to another. It knows the rules of the reference evaluator (PROTOCOL.md, appendix) and no others:
-/// no approval, expiry or invite policy.
+/// hits it, and no stronger operation gives its devices to another. It knows the rules of the
+/// reference evaluator (PROTOCOL.md, appendix) and no others: no approval and no expiry, but who
+/// may invite under which policy.
 public struct AuthDefinition {
     let operations: [OperationID: AuthOperation]
     private let pasts: [OperationID: Set<OperationID>]
@@ -57,6 +58,7 @@ public struct AuthDefinition {
         guard isValid(grant) else { return false }
         if case .admit(let invite, _, _) = operation.action, !isValid(invite) { return false }
         if isOutbid(operation) { return false }
+        if case .invite(let terms) = operation.action, !isAllowed(operation, terms) { return false }
         for other in visiting {
             guard let revocation = operations[other], isRevocation(revocation),
                 wellFormed.contains(other), hits(revocation, operation),
@@ -117,6 +119,27 @@ public struct AuthDefinition {
         return false
     }
 
+    /// Whether the latest valid policy that the author knew, and that binds him, lets him invite.
+    private mutating func isAllowed(_ invite: AuthOperation, _ terms: InviteTerms) -> Bool {
+        if let policy = terms.policy, !isValid(policy) { return false }
+        guard let role = actingRole(invite), role > 0 else { return true }
+        var latest: (lamport: Int, rank: Rank, right: InviteRight)?
+        for id in visiting where past(invite.id).contains(id) {
+            guard let other = operations[id], case .setWorkspace(let right?) = other.action,
+                isWellFormed(other), rank(other) < rank(invite), isValid(id)
+            else { continue }
+            let claim = (lamports[id] ?? 0, rank(other), right)
+            if let known = latest, (known.lamport, known.rank) > (claim.0, claim.1) { continue }
+            latest = claim
+        }
+        switch latest?.right {
+        case nil: return true
+        case .owner: return false
+        case .admins: return terms.policy == nil
+        case .members: return role <= 1 || terms.policy != nil
+        }
+    }
+
     // MARK: What grants say
 
     func past(_ id: OperationID?) -> Set<OperationID> { id.flatMap { pasts[$0] } ?? [] }
@@ -145,10 +168,33 @@ public struct AuthDefinition {
         case .create: return 0
         case .admit(let invite, _, _): return terms(invite).map { Int($0.role.rawValue) }
         case .grant(let given): return Int(given.role.rawValue)
-        case .addDevices: return role(operation.grant)
+        case .addDevices: return actingRole(operation)
         default: return nil
         }
     }
+
+    /// One less than the grant gives, where the author knew that he had given up a role, and the
+    /// grant did not.
+    private func actingRole(_ operation: AuthOperation) -> Int? {
+        guard let role = role(operation.grant), let own = subject(operation.grant) else {
+            return role(operation.grant)
+        }
+        if let known = memo.roles[operation.id] { return known }
+        let hasDropped = past(operation.id).contains { id in
+            guard let drop = operations[id], case .grant(let given) = drop.action,
+                given.dropsOwn, subject(drop.grant) == own, !past(operation.grant).contains(id)
+            else { return false }
+            return isWellFormed(drop)
+        }
+        let acting = hasDropped && role < 2 ? role + 1 : role
+        memo.roles[operation.id] = acting
+        return acting
+    }
+
+    /// Roles that were worked out already: the recursion asks for them again and again.
+    private final class Memo { var roles: [OperationID: Int] = [:] }
+
+    private let memo = Memo()
 
     private func terms(_ invite: OperationID) -> InviteTerms? {
         guard case .invite(let terms) = operations[invite]?.action else { return nil }
@@ -178,7 +224,8 @@ public struct AuthDefinition {
         let grant = operation.grant ?? .zero
         let index = devices(grant).firstIndex(of: operation.device) ?? -1
         return Rank(
-            numbers: [role(grant) ?? -1, lamports[grant] ?? 0], grant: grant, tail: [index],
+            numbers: [actingRole(operation) ?? -1, lamports[grant] ?? 0], grant: grant,
+            tail: [index],
             id: .zero)
     }
 
@@ -205,12 +252,20 @@ public struct AuthDefinition {
     private func hasAllowedForm(_ operation: AuthOperation) -> Bool {
         if case .create = operation.action { return past(operation.id).isEmpty }
         guard let grant = operation.grant, past(operation.id).contains(grant),
-            devices(grant).contains(operation.device), let role = role(grant)
+            devices(grant).contains(operation.device), let role = actingRole(operation)
         else { return false }
         let own = subject(grant)
         switch operation.action {
         case .invite(let terms):
-            return role <= 1 && terms.role.rawValue > role
+            guard let policy = terms.policy else {
+                return role <= 1 && terms.role.rawValue > role
+            }
+            guard past(operation.id).contains(policy),
+                case .setWorkspace(.members)? = operations[policy]?.action
+            else { return false }
+            return role == 2 && terms.role == .member
+        case .setWorkspace:
+            return role <= 1
         case .admit:
             return isWellFormedAdmission(operation, role)
         case .grant(let given):
@@ -222,7 +277,8 @@ public struct AuthDefinition {
             guard past(operation.id).contains(invite), let opening = operations[invite],
                 terms(invite) != nil
             else { return false }
-            return role <= 1 && deviceRank(operation) <= deviceRank(opening)
+            let isOwn = subject(opening.grant) == own && terms(invite)?.policy != nil
+            return (role <= 1 || isOwn) && deviceRank(operation) <= deviceRank(opening)
         case .createDocument, .setDocument, .deleteDocument:
             return role <= 2
         default:
@@ -276,13 +332,15 @@ public struct AuthDefinition {
         case .remove(let member):
             return whose == member
         case .removeDevice(let device):
-            let mayReach = whose == subject(revocation.grant) || (role(revocation.grant) ?? 9) <= 1
+            let mayReach = whose == subject(revocation.grant) || (actingRole(revocation) ?? 9) <= 1
             return target.device == device && mayReach
         case .leave:
             return whose == subject(revocation.grant)
         case .grant(let given):
             if given.replaces, whose == given.member, target.grant != revocation.id { return true }
-            guard given.dropsOwn, target.grant == revocation.grant else { return false }
+            guard given.dropsOwn, whose == subject(revocation.grant),
+                !past(target.id).contains(revocation.id)
+            else { return false }
             if case .grant(let other) = target.action { return !other.dropsOwn }
             return true
         default:

@@ -137,7 +137,7 @@ public struct AuthFuzzer {
     ) -> AuthAction {
         switch generator.below(20) {
         case 0..<3:
-            return .invite(InviteTerms(role: anyRole(), uses: UInt64(1 + generator.below(2))))
+            return anyOffer(in: past)
         case 3..<8:
             return anyInvite(in: past).map { anyAdmission($0.id) } ?? .cutPart
         case 8..<10:
@@ -157,8 +157,20 @@ public struct AuthFuzzer {
         case 18:
             return generator.oneIn(2) ? .leave : .removeDevice(device)
         default:
-            return .cutPart
+            return .setWorkspace(mayInvite: InviteRight.allCases.randomElement(using: &generator))
         }
+    }
+
+    private mutating func anyOffer(in past: Set<OperationID>) -> AuthAction {
+        var terms = InviteTerms(role: anyRole(), uses: UInt64(1 + generator.below(2)))
+        guard generator.oneIn(2) else { return .invite(terms) }
+        let policies = history.operations.filter { operation in
+            guard case .setWorkspace(.members) = operation.action else { return false }
+            return past.contains(operation.id)
+        }
+        terms.policy = policies.randomElement(using: &generator)?.id
+        if terms.policy != nil { terms.role = .member }
+        return .invite(terms)
     }
 
     private mutating func anyAdmission(_ invite: OperationID) -> AuthAction {

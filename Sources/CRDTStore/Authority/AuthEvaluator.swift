@@ -41,6 +41,10 @@ public struct AuthEvaluator: Sendable {
     var admissions: [Int: [Int]] = [:]
     /// Requests by invite, without faulty ones.
     var requests: [Int: [Int]] = [:]
+    /// Grants by which their author gave up a role, by author, without faulty ones.
+    var drops: [MemberID: [Int]] = [:]
+    /// Operations that say who may invite, without faulty ones.
+    var invitePolicies: [Int] = []
     /// Removals by member and by device, faulty ones too.
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.
@@ -135,7 +139,7 @@ public struct AuthEvaluator: Sendable {
     /// Whether an operation without fault is valid, given the verdicts on all that are stronger.
     private func judge(_ index: Int) -> Bool {
         for support in records[index].supports where !records[support].isValid { return false }
-        return revocation(voiding: index) == nil
+        return revocation(voiding: index) == nil && policy(forbidding: index) == nil
     }
 
     /// The strongest valid revocation that takes the effect from an operation without fault.

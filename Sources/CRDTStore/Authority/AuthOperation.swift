@@ -83,8 +83,8 @@ public enum AuthAction: Sendable {
     case setDocument
     /// Deletes a channel; decided per document like `setDocument`.
     case deleteDocument
-    /// Changes the workspace; says whether plain members may invite plain members.
-    case setWorkspace(membersMayInvite: Bool)
+    /// Changes the workspace; may say who is allowed to invite.
+    case setWorkspace(mayInvite: InviteRight?)
     /// Deletes the workspace.
     case deleteWorkspace
     /// Changes the group key.
@@ -93,6 +93,18 @@ public enum AuthAction: Sendable {
     case feature
     /// A kind that this version does not know. Never valid: unknown is closed for authority.
     case unknown
+}
+
+/// Who may invite: what `setWorkspace` says about it.
+///
+/// - Wire form: uint, 0 owner, 1 admins, 2 members.
+public enum InviteRight: UInt64, CaseIterable, Sendable {
+    /// Owners alone.
+    case owner = 0
+    /// Admins and owners, which is the rule where nothing was said.
+    case admins = 1
+    /// Members too, but they invite plain members only.
+    case members = 2
 }
 
 /// The conditions of an invite.
@@ -131,7 +143,7 @@ public struct RoleGrant: Hashable, Sendable {
     public var role: Role
     /// Whether it takes the place of everything granted to the member before.
     public var replaces: Bool
-    /// Whether the author gives up the grant under which this is written (a transfer).
+    /// Whether the author gives up the own role for the next weaker one (a transfer).
     public var dropsOwn: Bool
 
     /// An additional role, unless said otherwise.

@@ -70,7 +70,7 @@ extension AuthEvaluator {
             record.role = record.reference.flatMap { records[$0].operation.action.terms?.role }
         case .addDevices:
             record.subject = record.author
-            record.role = record.grant.flatMap { records[$0].role }
+            record.role = record.actingRole
         default:
             break
         }
@@ -81,11 +81,18 @@ extension AuthEvaluator {
         guard let index = operation.grant.flatMap({ indices[$0] }), record.knows(records[index]),
             let place = records[index].operation.action.grantedDevices?
                 .firstIndex(of: operation.device),
-            let rank = rank(ofGrant: index), let subject = records[index].subject
+            let given = records[index].role, let subject = records[index].subject
         else { return }
         record.grant = index
         record.author = subject
         record.supports = [index]
+        let hasDropped = drops[subject]?.contains { drop in
+            record.knows(records[drop]) && !records[index].knows(records[drop])
+        }
+        let role = hasDropped == true ? given.dropped : given
+        record.actingRole = role
+        let rank = GrantRank(
+            role: role, lamport: records[index].lamport, id: records[index].operation.id)
         let author = DeviceRank(grant: rank, index: place)
         record.rank = AuthRank(author: author, lamport: record.lamport, id: operation.id)
         guard let reference = record.reference else { return }
@@ -147,6 +154,17 @@ extension AuthEvaluator {
         switch record.operation.action {
         case .request:
             if let invite = record.reference { requests[invite, default: []].append(index) }
+        case .setWorkspace(.some):
+            invitePolicies.append(index)
+        case .invite:
+            // A changed verdict on a policy may change who was allowed to write this.
+            for policy in invitePolicies where record.knows(records[policy]) {
+                records[policy].dependants.append(index)
+            }
+        case .grant(let grant):
+            if grant.dropsOwn, let author = record.author {
+                drops[author, default: []].append(index)
+            }
         case .recut:
             if let widened = record.reference { recuts[widened, default: []].append(index) }
         default:

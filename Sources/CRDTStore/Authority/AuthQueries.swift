@@ -31,7 +31,10 @@ extension AuthEvaluator {
         if let support = record.supports.first(where: { !records[$0].isValid }) {
             return .unsupported(by: records[support].operation.id)
         }
-        return revocation(voiding: index).map { .revoked(by: records[$0].operation.id) }
+        if let revocation = revocation(voiding: index) {
+            return .revoked(by: records[revocation].operation.id)
+        }
+        return policy(forbidding: index).map { .unsupported(by: records[$0].operation.id) }
     }
 
     /// 1 + the greatest depth among what the operation cites; 1 for the root.
@@ -56,6 +59,12 @@ extension AuthEvaluator {
     /// How strong a grant is, whether it is in force or not; `nil` when it is no grant.
     public func rank(ofGrant id: OperationID) -> GrantRank? {
         indices[id].flatMap { rank(ofGrant: $0) }
+    }
+
+    /// How strong whatever is written now under a grant is: its subject may have given up the
+    /// role since. `nil` when it is no grant.
+    public func standing(ofGrant id: OperationID) -> GrantRank? {
+        indices[id].flatMap { standing(ofGrant: $0) }
     }
 
     /// Who got a grant; `nil` when it is no grant.
@@ -127,7 +136,9 @@ extension AuthEvaluator {
             }
         }
         return best.keys.sorted().compactMap { member in
-            guard let grant = best[member], let role = records[grant].role else { return nil }
+            guard let grant = best[member], let rank = standing(ofGrant: grant),
+                let role = Role(rawValue: UInt64(max(rank.level, 0)))
+            else { return nil }
             return MemberStanding(
                 member: member, role: role, grant: records[grant].operation.id,
                 devices: devices[member] ?? [])
@@ -155,7 +166,21 @@ extension AuthEvaluator {
     }
 
     private func isStronger(_ left: Int, _ right: Int) -> Bool {
-        guard let left = rank(ofGrant: left), let right = rank(ofGrant: right) else { return false }
+        guard let left = standing(ofGrant: left), let right = standing(ofGrant: right) else {
+            return false
+        }
         return left < right
+    }
+
+    /// How strong a grant is now: its subject may have given up the role since.
+    func standing(ofGrant index: Int) -> GrantRank? {
+        let record = records[index]
+        guard let role = record.role, let subject = record.subject else { return nil }
+        let hasDropped = drops[subject]?.contains { drop in
+            records[drop].isValid && !record.knows(records[drop])
+        }
+        return GrantRank(
+            role: hasDropped == true ? role.dropped : role, lamport: record.lamport,
+            id: record.operation.id)
     }
 }

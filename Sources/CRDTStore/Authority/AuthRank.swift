@@ -33,6 +33,17 @@ public struct GrantRank: Hashable, Comparable, Sendable {
     }
 }
 
+extension Role {
+    /// What is left of a role that was given up by a transfer.
+    var dropped: Role {
+        switch self {
+        case .owner: .admin
+        case .admin: .member
+        case .member, .guest: self
+        }
+    }
+}
+
 /// How strong a device is under a grant: earlier in the grant's list is stronger, which is why
 /// the recovery device is listed first.
 struct DeviceRank: Hashable, Comparable, Sendable {

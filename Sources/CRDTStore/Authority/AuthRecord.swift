@@ -14,6 +14,9 @@ struct AuthRecord: Sendable {
     var grant: Int?
     /// Whose authority is used: the subject of the cited grant.
     var author: MemberID?
+    /// What the author may do by it: the role of the cited grant, or one less where the author
+    /// had given up a role before.
+    var actingRole: Role?
     /// The invite or revocation named by the action, when it is in the past.
     var reference: Int?
     /// How strong it is. Meaningless while `fault` is set.

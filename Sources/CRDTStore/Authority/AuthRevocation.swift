@@ -9,8 +9,6 @@ enum AuthTarget: Hashable {
     case device(DeviceID)
     /// Admissions on an invite.
     case invite(Int)
-    /// Operations under one grant.
-    case grant(Int)
     /// Operations that make a device somebody's.
     case binding(DeviceID)
 }
@@ -22,17 +20,19 @@ struct AuthExposure {
     let grant: Int
     let author: MemberID
     let device: DeviceID
+    /// The operation itself; `nil` for content, and for whatever a device would write now.
+    var index: Int?
     /// For an admission: its invite, and who opened it.
     var invite: Int?
     var inviter: MemberID?
-    /// Whether it gives up the grant it is written under: a transfer does not void another one.
+    /// Whether it gives up the author's role: a transfer does not void another one.
     var isTransfer = false
     /// The devices it makes its subject's, and who that is.
     var bound: [DeviceID] = []
     var subject: MemberID?
 
     var targets: [AuthTarget] {
-        var targets: [AuthTarget] = [.member(author), .device(device), .grant(grant)]
+        var targets: [AuthTarget] = [.member(author), .device(device)]
         if let invite { targets.append(.invite(invite)) }
         if let inviter, inviter != author { targets.append(.member(inviter)) }
         return targets + bound.map(AuthTarget.binding)
@@ -45,7 +45,8 @@ extension AuthEvaluator {
         let record = records[index]
         guard let grant = record.grant, let author = record.author else { return nil }
         var exposure = AuthExposure(
-            rank: record.rank, grant: grant, author: author, device: record.operation.device)
+            rank: record.rank, grant: grant, author: author, device: record.operation.device,
+            index: index)
         exposure.bound = record.operation.action.boundDevices ?? []
         exposure.subject = record.subject
         switch record.operation.action {
@@ -74,7 +75,7 @@ extension AuthEvaluator {
             return record.author.map { [.member($0)] } ?? []
         case .grant(let grant):
             let replaced: [AuthTarget] = grant.replaces ? [.member(grant.member)] : []
-            let dropped = grant.dropsOwn ? record.grant.map { [AuthTarget.grant($0)] } : nil
+            let dropped = grant.dropsOwn ? record.author.map { [AuthTarget.member($0)] } : nil
             return replaced + (dropped ?? [])
         case .create, .admit, .addDevices:
             return (record.operation.action.boundDevices ?? []).map(AuthTarget.binding)
@@ -125,12 +126,16 @@ extension AuthEvaluator {
         case .removeDevice(let device):
             guard target.device == device else { return false }
             return target.author == revocation.author
-                || revocation.grant.flatMap { records[$0].role }.map { $0 <= .admin } == true
+                || revocation.actingRole.map { $0 <= .admin } == true
         case .leave:
             return target.author == revocation.author
         case .grant(let grant):
             if grant.replaces, target.author == grant.member, target.grant != index { return true }
-            return grant.dropsOwn && target.grant == revocation.grant && !target.isTransfer
+            // What knows that the role was given up is judged as that of somebody weaker.
+            guard grant.dropsOwn, !target.isTransfer, let operation = target.index else {
+                return false
+            }
+            return target.author == revocation.author && !records[operation].knows(revocation)
         default:
             return false
         }

@@ -8,7 +8,7 @@ extension AuthEvaluator {
         if case .create = record.operation.action {
             return record.operation.dependencies.isEmpty ? nil : .rootCites
         }
-        guard let role = record.grant.flatMap({ records[$0].role }) else { return .noGrant }
+        guard let role = record.actingRole else { return .noGrant }
         switch record.operation.action {
         case .addDevices(let devices):
             return bindingFault(record, devices)
@@ -46,10 +46,12 @@ extension AuthEvaluator {
     ) -> AuthFault? {
         if let policy = terms.policy {
             guard let reference = record.reference,
-                case .setWorkspace(membersMayInvite: true) = records[reference].operation.action
+                case .setWorkspace(.members) = records[reference].operation.action
             else { return .noReference }
             if policy != records[reference].operation.id { return .noReference }
-            guard role <= .member else { return .roleTooWeak }
+            // Only members need one. An admin's invite could rest on the policy of a weaker admin,
+            // and then what bears on a verdict would be weaker than what is judged.
+            guard role == .member else { return .roleTooWeak }
             return terms.role == .member ? nil : .roleTooStrong
         }
         guard role <= .admin else { return .roleTooWeak }
@@ -62,8 +64,9 @@ extension AuthEvaluator {
         guard let invite = record.reference, let terms = records[invite].operation.action.terms
         else { return .noReference }
         guard role <= .member else { return .roleTooWeak }
-        let known = countKnown(requests[invite], to: record, atMost: max(16, terms.uses))
-        return known < max(16, terms.uses) ? nil : .tooManyRequests
+        let limit = max(Limits.requestsPerInviteMin, terms.uses)
+        let known = countKnown(requests[invite], to: record, atMost: limit)
+        return known < limit ? nil : .tooManyRequests
     }
 
     private func admitFault(

@@ -8,7 +8,8 @@ extension AuthEvaluator {
     public func role(of member: MemberID) -> Role? {
         var best: (rank: GrantRank, role: Role)?
         for index in grants(everTo: member) where records[index].isValid {
-            guard let rank = rank(ofGrant: index), let role = records[index].role,
+            guard let rank = standing(ofGrant: index),
+                let role = Role(rawValue: UInt64(max(rank.level, 0))),
                 best.map({ rank < $0.rank }) ?? true,
                 (records[index].operation.action.grantedDevices ?? [])
                     .contains(where: { isInForce(index, on: $0) })
@@ -32,9 +33,15 @@ extension AuthEvaluator {
         Set((grantsOfDevice[device] ?? []).compactMap { records[$0].subject }).sorted()
     }
 
-    /// The valid removals of members and devices, and departures, in the order of arrival.
+    /// The valid removals of members and devices, and departures, in the order of arrival. The
+    /// removal of somebody who was never let in is the answer to a request, and ends nothing.
     public var membershipEnds: [OperationID] {
-        records.filter { $0.isValid && $0.operation.action.endsMembership }.map(\.operation.id)
+        let admitted = Set(records.compactMap(\.subject))
+        return records.filter { record in
+            guard record.isValid, record.operation.action.endsMembership else { return false }
+            guard case .remove(let member) = record.operation.action else { return true }
+            return admitted.contains(member)
+        }.map(\.operation.id)
     }
 
     /// The valid revocations by which the device lost what it had, ascending; empty while it may

@@ -2,13 +2,18 @@ import WorkspaceModel
 
 extension Command {
     /// Letting people in.
-    static let inviteCommands = [inviteCreate, inviteList, inviteRevoke]
+    static let inviteCommands = [
+        inviteCreate, inviteList, inviteRevoke, inviteAccept, inviteDecline, requestList,
+        requestApprove, requestReject, policyGet, policySet,
+    ]
 
     private static let inviteCreate = {
-        let uses = Parameter.integer("uses", "How many people may use it.", 1...1_000)
-            .defaulting(to: 1)
+        let uses = Parameter.integer(
+            "uses", "How many people may use it.", 1...Int64(Limits.inviteUsesMax)
+        )
+        .defaulting(to: 1)
         let expires = Parameter.duration(
-            "expires_ms", "How long it may be used.", 1_000...31_536_000_000
+            "expires_ms", "How long it may be used.", 1_000...Int64(Limits.inviteMillisecondsMax)
         ).defaulting(to: 86_400_000).flag("expires")
         let role = Parameter.choice(
             "role", "What they become. A guest needs a channel.", ["member", "admin", "guest"]
@@ -16,17 +21,22 @@ extension Command {
         let channels = Parameter<[ChannelReference]>.list(
             of: Parameter.channel("channels", "A channel they are added to."), count: 0...100
         ).flag("channel").defaulting(to: [])
+        let approve = Parameter.flag("approve", "An admin has to approve each who comes.")
         return Command(
             "invite.create",
             line: CommandLineForm(
-                "invite create", examples: ["invite create", "invite create --uses 5 --expires 7d"]
-            ),
+                "invite create",
+                examples: [
+                    "invite create", "invite create --uses 5 --expires 7d",
+                    "invite create --approve --channel plans",
+                ]),
             "Make an invite and print its link.",
             parameters: [
                 uses.definition, expires.definition, role.definition, channels.definition,
-                key.definition,
+                approve.definition, key.definition,
             ],
-            result: "invite", failures: [.forbidden, .notFound, .keyReused],
+            result: "invite",
+            failures: [.forbidden, .notFound, .archived, .unsupported, .keyReused],
             example: ["uses": 1, "expires_ms": 86_400_000],
             run: { (context, given) throws(NodeError) in
                 if given[role] == "guest", given[channels].isEmpty {
@@ -39,7 +49,8 @@ extension Command {
                     try context.node.createInvite(
                         InviteDraft(
                             uses: given[uses], expiresInMilliseconds: given[expires],
-                            role: given[role], channels: given[channels]),
+                            role: given[role], channels: given[channels],
+                            needsApproval: given[approve]),
                         context.scope(creating: "invite.create", given)))
             })
     }()
@@ -62,6 +73,26 @@ extension Command {
             failures: [.notFound, .forbidden], example: ["id": "i_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.revokeInvite(given[id], context.scope(given)))
+            })
+    }()
+
+    private static let inviteAccept = joining(
+        "invite.accept", line: CommandLineForm("invite accept", ["link"]),
+        "The same as join, on a node that runs.", [])
+
+    private static let inviteDecline = {
+        let link = Parameter.text(
+            "link", "The link of the invite. '-' reads it from standard input.", bytes: 1...512
+        ).standardInput()
+        return Command(
+            "invite.decline",
+            line: CommandLineForm(
+                "invite decline", ["link"], examples: ["invite decline wsx://join/b4qx…"]),
+            "Forget an invite and stop waiting for approval; nobody is told.",
+            parameters: [link.definition], result: "declined", failures: [.inviteInvalid],
+            example: ["link": "wsx://join/b4qxexample"], needs: .daemon,
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.declineInvite(given[link], context.scope(given)))
             })
     }()
 }

@@ -58,6 +58,23 @@ public protocol NodeCommands: AnyObject {
     /// Joins by a link. Answers with the workspace after admission and first sync.
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
 
+    /// Changes what is given of a workspace.
+    func editWorkspace(_ draft: WorkspaceEdit, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    /// Makes another member the owner; the caller becomes an admin.
+    func transferWorkspace(to member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    /// Names who gets the workspace when its owner leaves; `nil` for nobody.
+    func setSuccessor(_ member: MemberReference?, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    /// Ends a workspace, whose name must be given exactly.
+    func deleteWorkspace(name: String, _ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    /// Who may come in, and who may bring them.
+    func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject
+    /// Changes what is given of the policy.
+    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
+        -> PolicyObject
+
     // MARK: Invites and members
 
     /// Makes an invite.
@@ -67,6 +84,15 @@ public protocol NodeCommands: AnyObject {
     func invites(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<InviteObject>
     /// Ends the invite `id`.
     func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject
+    /// Throws an invite away, told to nobody.
+    func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject
+    /// Who has asked to be let in.
+    func requests(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<RequestObject>
+    /// Lets in who asked.
+    func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject
+    /// Turns down who asked.
+    func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject
     /// Current members, or those who were removed.
     func members(removed: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<MemberObject>
@@ -204,6 +230,16 @@ public struct WorkspaceDraft: Sendable {
     public let firstChannel: String
 }
 
+/// What is to be changed of a workspace; what is `nil` stays.
+public struct WorkspaceEdit: Sendable {
+    /// 1 to `Limits.nameBytesMax` bytes.
+    public let name: String?
+    /// Empty for none.
+    public let description: String?
+    /// A blob, `b_…`.
+    public let image: String?
+}
+
 /// What joining needs.
 public struct JoinDraft: Sendable {
     /// `wsx://join/…`, not yet decoded. Comes from outside.
@@ -238,6 +274,8 @@ public struct InviteDraft: Sendable {
     public let role: String
     /// Channels to be added to; a guest needs one.
     public let channels: [ChannelReference]
+    /// Whether an admin has to approve each who comes.
+    public let needsApproval: Bool
 }
 
 /// What a new channel is made of.

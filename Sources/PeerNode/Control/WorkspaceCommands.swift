@@ -4,6 +4,7 @@ extension Command {
     /// Making, choosing and joining workspaces.
     static let workspaceCommands = [
         workspaceCreate, workspaceList, workspaceGet, workspaceSelect, workspaceJoin,
+        workspaceEdit, workspaceTransfer, workspaceSuccessor, workspaceDelete,
     ]
 
     private static let workspaceCreate = {
@@ -62,7 +63,17 @@ extension Command {
             })
     }()
 
-    private static let workspaceJoin = {
+    static let workspaceJoin = joining(
+        "workspace.join",
+        line: CommandLineForm("join", ["link"], examples: ["join wsx://join/b4qx… --name Joon"]),
+        "Join a workspace by an invite or an address; done after the first sync.",
+        startParameters)
+
+    /// The same call under both its names.
+    static func joining(
+        _ method: String, line: CommandLineForm, _ summary: String,
+        _ more: [ParameterDefinition]
+    ) -> Command {
         let link = Parameter.text(
             "link", "The link of an invite, 'wsx://join/…'. '-' reads it from standard input.",
             bytes: 1...512
@@ -73,14 +84,11 @@ extension Command {
             "timeout_ms", "How long to look for somebody who may admit.", 1_000...600_000
         ).defaulting(to: 30_000).flag("timeout")
         return Command(
-            "workspace.join",
-            line: CommandLineForm(
-                "join", ["link"], examples: ["join wsx://join/b4qx… --name Joon"]),
-            "Join a workspace by an invite; done after the first sync.",
+            method, line: line, summary,
             parameters: [
                 link.definition, name.definition, timeout.definition, noRecovery.definition,
                 key.definition,
-            ] + startParameters,
+            ] + more,
             result: "workspace",
             failures: [.inviteInvalid, .inviteExpired, .inviteUsed, .pending, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "name": "Joon"], needs: .daemon,
@@ -89,7 +97,75 @@ extension Command {
                     JoinDraft(
                         link: given[link], name: given[name], timeoutMilliseconds: given[timeout],
                         hasRecovery: !given[noRecovery]),
-                    context.scope(creating: "workspace.join", given))
+                    context.scope(creating: method, given))
+            })
+    }
+
+    private static let workspaceEdit = {
+        let name = Parameter.name("name", "The new name.").optional()
+        let description = Parameter.text(
+            "description", "What it is for; empty for nothing.", bytes: 0...1_024
+        ).optional()
+        let image = Parameter.identifier("image", "The picture, a blob.", prefix: "b_").optional()
+        return Command(
+            "workspace.edit",
+            line: CommandLineForm("workspace edit", examples: ["workspace edit --name acme2"]),
+            "Change the name, description or picture of the workspace.",
+            parameters: [name.definition, description.definition, image.definition],
+            result: "workspace", failures: [.forbidden, .duplicate], example: ["name": "acme2"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.editWorkspace(
+                        WorkspaceEdit(
+                            name: given[name], description: given[description],
+                            image: given[image]), context.scope(given)))
+            })
+    }()
+
+    private static let workspaceTransfer = {
+        let member = Parameter.member("member", "Who owns it from now on.")
+        return Command(
+            "workspace.transfer",
+            line: CommandLineForm(
+                "workspace transfer", ["member"], examples: ["workspace transfer @Joon"]),
+            "Make another member the owner, and stay as an admin.",
+            parameters: [member.definition], result: "workspace",
+            failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.transferWorkspace(to: given[member], context.scope(given)))
+            })
+    }()
+
+    private static let workspaceSuccessor = {
+        let member = Parameter.member(
+            "member", "Who gets the workspace when you leave; 'none', or nothing, for nobody."
+        ).optional()
+        return Command(
+            "workspace.successor.set",
+            line: CommandLineForm(
+                "workspace successor", ["member"],
+                examples: ["workspace successor @Joon", "workspace successor none"]),
+            "Name who gets the workspace when its owner leaves.",
+            parameters: [member.definition], result: "workspace",
+            failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.setSuccessor(given[member], context.scope(given)))
+            })
+    }()
+
+    private static let workspaceDelete = {
+        let name = Parameter.text(
+            "name", "The name of the workspace, exactly, so that it is no mistake.",
+            bytes: 1...Limits.nameBytesMax)
+        return Command(
+            "workspace.delete",
+            line: CommandLineForm(
+                "workspace delete", ["name"], examples: ["workspace delete acme"]),
+            "End the workspace for all its members. It cannot be undone.",
+            parameters: [name.definition], result: "workspace", failures: [.forbidden],
+            example: ["name": "acme"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.deleteWorkspace(name: given[name], context.scope(given)))
             })
     }()
 }

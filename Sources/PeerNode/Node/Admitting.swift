@@ -3,145 +3,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Invites, and letting in whoever holds one.
+/// Letting in whoever holds an invite: the side of the member who answers (PROTOCOL.md, 5.6).
 extension NodeCore {
-    // MARK: Invites
-
-    func createInvite(
-        _ draft: InviteDraft, _ scope: CallScope
-    ) throws(NodeError) -> Made<InviteObject> {
-        if let made = try replay(scope) {
-            guard let id = OperationID(untrusted: made),
-                let workspace = workspaces.values.first(where: { $0.authority[id] != nil }),
-                let object = object(ofInvite: id, in: workspace)
-            else { throw .internalFailure(reason: "replay") }
-            return Made(object, isReplayed: true)
-        }
-        let workspace: Workspace = try workspace(scope)
-        let role = try inviteRole(draft, in: workspace)
-        let secret = InviteSecret(using: environment.random)
-        let expires = time.wall &+ UInt64(max(draft.expiresInMilliseconds, 0))
-        let id = try stored { () throws(StorageError) in
-            let id = try authorAuthority(in: workspace) { authoring in
-                .invite(
-                    .init(
-                        role: role, maximum: UInt64(max(draft.uses, 1)), expires: expires,
-                        publicKey: secret.publicKey.bytes, approve: false, documents: [],
-                        psk: authoring.sealed(secret.psk.exposedCopy(), field: 7), policy: nil))
-            }
-            if let id, let home {
-                try store.registry.setValue(
-                    home.seal(
-                        secret.exposedSeed(), name: id.bytes, using: environment.random),
-                    of: "seed:" + hexadecimal(id.bytes))
-            }
-            return id
-        }
-        guard let id, let object = object(ofInvite: id, in: workspace) else {
-            throw notAllowed(in: workspace)
-        }
-        try remember(scope, made: id.bytes)
-        return Made(object)
-    }
-
-    private func inviteRole(
-        _ draft: InviteDraft, in workspace: Workspace
-    ) throws(NodeError) -> Role {
-        guard let role = Role(word: draft.role), role != .owner else {
-            throw NodeError(
-                .badRequest, "nobody is invited as \(NodeError.quoted(draft.role))",
-                hint: "use admin or member", reason: "bad_role",
-                fields: [.init(name: "role", reason: "form")])
-        }
-        guard role != .guest, draft.channels.isEmpty else {
-            throw NodeError(
-                .unsupported, "this version has no guests and no private channels yet",
-                hint: "invite a member: wsx-node invite create")
-        }
-        guard let own = workspace.ownRole, own <= .admin, own < role else {
-            throw notAllowed(in: workspace)
-        }
-        return role
-    }
-
-    func invites(
-        _ request: PageRequest, _ scope: CallScope
-    ) throws(NodeError) -> Page<InviteObject> {
-        let workspace: Workspace = try workspace(scope)
-        let all = workspace.authorityOrder.filter { id in
-            guard case .invite? = workspace.authority[id]?.payload else { return false }
-            return workspace.evaluator.isValid(id)
-        }
-        let (items, next) = try page(all, request)
-        return Page(items.compactMap { object(ofInvite: $0, in: workspace) }, next: next)
-    }
-
-    func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject {
-        let workspace: Workspace = try workspace(scope)
-        let found = workspace.authorityOrder.first { other in
-            guard case .invite? = workspace.authority[other]?.payload else { return false }
-            return PublicID.invite(other) == id
-        }
-        guard let found else {
-            throw .notFound("invite", id, field: "id", hint: "wsx-node invite list")
-        }
-        if !isRevoked(found, in: workspace) {
-            guard mayRevoke(found, in: workspace) else { throw notAllowed(in: workspace) }
-            let made = try stored { () throws(StorageError) in
-                try authorAuthority(in: workspace) { _ in .revokeInvite(found) }
-            }
-            guard let made, workspace.evaluator.isValid(made) else {
-                throw notAllowed(in: workspace)
-            }
-        }
-        guard let object = object(ofInvite: found, in: workspace) else {
-            throw .internalFailure(reason: "invite")
-        }
-        return object
-    }
-
-    /// Every admin may end an invite who is not weaker than its author. Asked before anything is
-    /// written: what is written stays, valid or not.
-    private func mayRevoke(_ invite: OperationID, in workspace: Workspace) -> Bool {
-        guard let home, let own = workspace.evaluator.bestGrant(of: home.device),
-            let record = workspace.authority[invite]
-        else { return false }
-        guard let role = workspace.evaluator.role(ofGrant: own), role <= .admin,
-            let rank = workspace.evaluator.rank(ofGrant: own),
-            let authors = workspace.evaluator.rank(ofGrant: record.grant)
-        else { return false }
-        return !(authors < rank)
-    }
-
-    /// The link of an invite that was made here; others hold no seed and show none.
-    func link(ofInvite id: OperationID, in workspace: Workspace) -> String? {
-        guard let home,
-            let sealed = try? store.registry.value("seed:" + hexadecimal(id.bytes)),
-            let seed = home.open(sealed, name: id.bytes),
-            let secret = InviteSecret(untrusted: seed)
-        else { return nil }
-        return InviteLink(
-            workspace: Identifier16(prefixOf: workspace.id), secret: secret,
-            inviter: home.device, hints: linkHints(in: workspace)
-        ).text.link
-    }
-
-    /// Two addresses of ours, or one and that of another device that may admit.
-    private func linkHints(in workspace: Workspace) -> [PeerAddress] {
-        var hints = Array(network.listening.prefix(1))
-        let members = workspace.members.filter { $0.role <= .member }
-        for device in members.flatMap(\.devices) where device != home?.device {
-            if let other = network.book.record(of: device)?.dialable.first, !hints.contains(other) {
-                hints.append(other)
-                break
-            }
-        }
-        if hints.count < 2 { hints += network.listening.dropFirst().prefix(2 - hints.count) }
-        return hints
-    }
-
-    // MARK: Letting in
-
     /// `join1`: shows the authority document to whoever holds an invite that stands.
     func joinHello(
         _ name: InviteHash, _ proof: Signature, on link: PeerLink
@@ -153,28 +16,38 @@ extension NodeCore {
             let key = DeviceID(untrusted: invite.publicKey),
             InviteSecret.verifies(joinProof: proof, by: key, handshakeHash: peer.handshakeHash)
         else { return answerJoin(.init(code: .invalid), on: link) }
-        if isRevoked(id, in: workspace) { return answerJoin(.init(code: .invalid), on: link) }
-        guard invite.expires >= time.wall else {
+        guard !isRevoked(id, in: workspace), workspace.isServed(invite),
+            workspace.fields.deletion == nil
+        else { return answerJoin(.init(code: .invalid), on: link) }
+        // Whoever asked in time, or is in, comes back after the end to hear what was decided.
+        guard invite.expires >= time.wall || isKnown(peer.device, by: id, in: workspace) else {
             return answerJoin(.init(code: .expired), on: link)
         }
         link.invite = (workspace.number, id)
         let tips = CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
+        let limit = network.joinTipsMax
         answerJoin(
-            .init(
-                code: .open, workspace: workspace.id, tips: Array(tips.prefix(Self.joinTipsMax))),
-            on: link)
+            .init(code: .open, workspace: workspace.id, tips: Array(tips.prefix(limit))), on: link)
         guard let sync = try openSync(workspace, on: link, as: .joining) else { return }
-        for start in stride(from: Self.joinTipsMax, to: tips.count, by: Self.joinTipsMax) {
-            let part = Array(tips[start..<min(start + Self.joinTipsMax, tips.count)])
+        for start in stride(from: limit, to: tips.count, by: limit) {
+            let part = Array(tips[start..<min(start + limit, tips.count)])
             link.session.send(
                 .tips(sync.number, part, final: false), in: .control, isUnasked: false)
         }
     }
 
-    /// Tips in one `join_result`, so that it stays below the limit of a message.
-    private static let joinTipsMax = 2_048
+    private func isKnown(
+        _ device: DeviceID, by invite: OperationID, in workspace: Workspace
+    ) -> Bool {
+        let index = workspace.invites
+        let all = (index.requests[invite] ?? []) + (index.admissions[invite] ?? [])
+        return all.contains { id in
+            workspace.authority[id]?.payload.joiner?.devices.contains { $0.device == device }
+                == true
+        }
+    }
 
-    /// `join2`: writes the admission, with the keys in it.
+    /// `join2`: writes the admission, with the keys in it; or the request, where an admin decides.
     func joinRequest(_ request: JoinRequest, on link: PeerLink) throws(StorageError) {
         guard let (number, id) = link.invite, let workspace = workspaces[number],
             let sync = link.syncs[number], request.invite == id,
@@ -186,65 +59,84 @@ extension NodeCore {
         if let known = admission(by: id, of: request.member, in: workspace) {
             return try admitted(known, workspace, sync, on: link)
         }
-        if let refusal = refusal(of: id, invite, in: workspace) {
+        let joiner = JoinerTerms(
+            invite: id, member: request.member, devices: devices, proof: request.proof,
+            name: request.name)
+        let asked = joinRequests(of: workspace).first { $0.isOf(joiner) }
+        if let refusal = refusal(of: id, invite, asked, in: workspace) {
             return answerJoin(.init(code: refusal), on: link)
         }
         guard Binding.isGood(request, devices, in: workspace) else {
             return answerJoin(.init(code: .invalid), on: link)
         }
-        guard let admission = try admit(request, devices, to: workspace) else {
+        if invite.approve {
+            if asked == nil { _ = try writeRequest(joiner, in: workspace) }
+            link.asking = request.member
+            return answerJoin(.init(code: .pending), on: link)
+        }
+        guard let admission = try admit(joiner, request: nil, to: workspace) else {
             return answerJoin(.init(code: .busy), on: link)
         }
         try admitted(admission, workspace, sync, on: link)
     }
 
-    /// Whether the invite stands, and this device may admit by it.
+    /// Whether the invite stands, and this device may do what it asks for.
     private func refusal(
-        of id: OperationID, _ invite: AuthorityPayload.Invite, in workspace: Workspace
+        of id: OperationID, _ invite: AuthorityPayload.Invite, _ asked: JoinRequestGroup?,
+        in workspace: Workspace
     ) -> JoinResult.Code? {
-        if isRevoked(id, in: workspace) { return .invalid }
+        if isRevoked(id, in: workspace) || !workspace.isServed(invite) { return .invalid }
+        if let asked, invite.approve {
+            return state(of: asked, in: workspace) == .pending ? nil : .invalid
+        }
         if invite.expires < time.wall { return .expired }
-        let used = workspace.authorityOrder.filter { other in
-            guard case .admit(let joiner, _, _, _)? = workspace.authority[other]?.payload else {
-                return false
-            }
-            return joiner.invite == id
-        }.count
+        let used = workspace.invites.admissions[id]?.count ?? 0
         if UInt64(used) >= invite.maximum { return .used }
-        if invite.approve { return .pending }
-        guard let own = workspace.ownRole, own <= min(invite.role, .member) else { return .busy }
-        return nil
+        guard let own = workspace.ownRole, own <= .member else { return .busy }
+        if invite.approve {
+            let count = UInt64(workspace.invites.requests[id]?.count ?? 0)
+            return count < max(Limits.requestsPerInviteMin, invite.maximum) ? nil : .busy
+        }
+        return own <= invite.role ? nil : .busy
     }
 
-    private func admit(
-        _ request: JoinRequest, _ devices: [DeviceEntry], to workspace: Workspace
+    /// Writes the admission, and adds the newcomer to the channels that the invite names.
+    ///
+    /// - Returns: its id, or `nil` when this device may not.
+    func admit(
+        _ joiner: JoinerTerms, request: OperationID?, to workspace: Workspace
     ) throws(StorageError) -> OperationID? {
         guard let current = workspace.currentKey, let discovery = workspace.discovery.last else {
             return nil
         }
-        let wraps = devices.compactMap { entry in
+        let wraps = joiner.devices.compactMap { entry in
             AgreementPublicKey(untrusted: entry.agreementKey).flatMap {
                 wrap(current.key, discovery, for: entry.device, to: $0)
             }
         }.sorted { $0.devicePrefix.lexicographicallyPrecedes($1.devicePrefix) }
-        return try authorAuthority(in: workspace) { authoring in
+        let admission = try authorAuthority(in: workspace) { authoring in
             .admit(
-                .init(
-                    invite: request.invite, member: request.member, devices: devices,
-                    proof: request.proof, name: authoring.sealed(request.name, field: 7)),
-                keyID: current.id, wraps: wraps, request: nil)
+                joiner.sealed(authoring, field: 7), keyID: current.id, wraps: wraps,
+                request: request)
         }
+        guard let admission, case .invite(let invite)? = workspace.authority[joiner.invite]?.payload
+        else { return nil }
+        for document in invite.channels {
+            guard let channel = workspace.channels[document], !channel.isDefault,
+                !channel.ruling.isArchived
+            else { continue }
+            _ = try authorContent(
+                .membership(.add, members: [joiner.member]), to: document, in: workspace)
+        }
+        return admission
     }
 
     /// The valid admission of a member by an invite, so that asking twice admits once.
-    private func admission(
+    func admission(
         by invite: OperationID, of member: MemberID, in workspace: Workspace
     ) -> OperationID? {
-        workspace.authorityOrder.first { id in
-            guard case .admit(let joiner, _, _, _)? = workspace.authority[id]?.payload else {
-                return false
-            }
-            return joiner.invite == invite && joiner.member == member
+        workspace.invites.admissions[invite]?.first { id in
+            workspace.authority[id]?.payload.joiner?.member == member
                 && workspace.evaluator.isValid(id)
         }
     }
@@ -253,14 +145,17 @@ extension NodeCore {
         _ admission: OperationID, _ workspace: Workspace, _ sync: WorkspaceLink,
         on link: PeerLink
     ) throws(StorageError) {
+        // The log of the admission comes first: the joiner waits for that one, and what it cites
+        // was announced before, or is announced by the comparison that follows.
+        let log = workspace.authority[admission]?.log
+        let tips = CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
+        let ordered = tips.filter { $0.log == log } + tips.filter { $0.log != log }
         answerJoin(
             .init(
                 code: .admitted, workspace: workspace.id,
-                tips: Array(
-                    CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
-                        .prefix(Self.joinTipsMax)),
-                admission: admission),
+                tips: Array(ordered.prefix(network.joinTipsMax)), admission: admission),
             on: link)
+        link.asking = nil
         guard let device = link.peer?.device else { return }
         network.registry.connected(device, attempt: nil, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
@@ -268,64 +163,28 @@ extension NodeCore {
         try setStanding(standing(of: device, in: workspace), of: sync, workspace, on: link)
     }
 
+    /// Tells those who wait on a link what was decided, here or by an admin elsewhere.
+    func tellDecisions() throws(StorageError) {
+        for link in network.ordered {
+            guard let member = link.asking, let (number, id) = link.invite,
+                let workspace = workspaces[number], let sync = link.syncs[number]
+            else { continue }
+            if let admission = admission(by: id, of: member, in: workspace) {
+                try admitted(admission, workspace, sync, on: link)
+                continue
+            }
+            let asked = joinRequests(of: workspace).filter {
+                $0.joiner.invite == id && $0.joiner.member == member
+            }
+            guard asked.contains(where: { state(of: $0, in: workspace) == .pending }) else {
+                link.asking = nil
+                answerJoin(.init(code: .invalid), on: link)
+                continue
+            }
+        }
+    }
+
     private func answerJoin(_ result: JoinResult, on link: PeerLink) {
         link.session.send(.joinResult(result), in: .control, isUnasked: false)
-    }
-
-    // MARK: Secrets of links
-
-    /// The secrets under which others may open a link: every discovery secret, newest first, and
-    /// every invite's. Invites that are used up, expired or revoked stay for 30 days, so that
-    /// their holders are told so instead of meeting silence.
-    func pskCandidates() -> [PSKCandidate] {
-        if let known = network.candidates { return known }
-        var candidates: [PSKCandidate] = []
-        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
-        where workspace.standing == .member {
-            for (index, discovery) in workspace.discovery.enumerated().reversed() {
-                candidates.append(
-                    PSKCandidate(
-                        .workspace(workspace.id, discovery: UInt32(clamping: index)),
-                        psk: discovery.derived(Array("psk".utf8))))
-            }
-            candidates += invitePSKs(of: workspace)
-        }
-        network.candidates = candidates
-        return candidates
-    }
-
-    private func invitePSKs(of workspace: Workspace) -> [PSKCandidate] {
-        let month: UInt64 = 30 * 24 * 3_600 * 1_000
-        return workspace.authorityOrder.reversed().compactMap { id in
-            guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
-                invite.expires &+ month > time.wall,
-                let key = workspace.keys[invite.psk.keyID],
-                let bytes = XChaCha20Poly1305.open(
-                    invite.psk.ciphertext, under: key.nameKey, nonce: invite.psk.nonce,
-                    associatedData: Workspace.nameContext(
-                        document: workspace.id, device: record.log.device,
-                        incarnation: record.log.incarnation, sequence: record.sequence, key: 7)),
-                let psk = SymmetricKey(untrusted: bytes)
-            else { return nil }
-            return PSKCandidate(.invite(id), psk: psk)
-        }
-    }
-
-    /// The secret for a dial of the registry: of a workspace that the device is in, else of the
-    /// selected one, else of any.
-    func candidate(forDial number: UInt64) -> PSKCandidate? {
-        let dialled = network.dials.removeValue(forKey: number)
-        let members = workspaces.values.filter { $0.standing == .member }
-            .sorted { $0.number < $1.number }
-        var chosen = members.first
-        if case .device(let device)? = dialled {
-            chosen = members.first { standing(of: device, in: $0) == .full } ?? chosen
-        } else if let selected = try? selectedWorkspace() {
-            chosen = selected
-        }
-        guard let chosen, let index = chosen.discovery.indices.last else { return nil }
-        return PSKCandidate(
-            .workspace(chosen.id, discovery: UInt32(clamping: index)),
-            psk: chosen.discovery[index].derived(Array("psk".utf8)))
     }
 }

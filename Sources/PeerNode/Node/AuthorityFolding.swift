@@ -61,6 +61,7 @@ extension NodeCore {
         workspace.authority[id] = record
         workspace.authorityOrder.append(id)
         note(record.payload, id, in: workspace)
+        if case .request = record.payload { workspace.hasRequests = true }
         let isBound = Binding.isGood(
             record.payload, under: record.grant, in: workspace, isRoot: record.isRoot)
         if isBound { noteDevices(of: record, in: workspace) }

@@ -154,7 +154,7 @@ extension AuthorityPayload {
         case .setDocument: .setDocument
         case .deleteDocument: .deleteDocument
         case .setWorkspace(let settings):
-            .setWorkspace(membersMayInvite: settings.whoMayInvite == 2)
+            .setWorkspace(mayInvite: settings.whoMayInvite.flatMap(InviteRight.init))
         case .deleteWorkspace: .deleteWorkspace
         case .rekey: .rekey
         case .feature: .feature

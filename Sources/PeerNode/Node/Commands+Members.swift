@@ -106,8 +106,9 @@ extension NodeCore {
         let reference = OperationReference(
             device: record.log.device, incarnation: record.log.incarnation,
             sequence: record.sequence, id: id)
-        guard let place = try store.operations.find(
-            reference, in: workspace.id, of: workspace.number)
+        guard
+            let place = try store.operations.find(
+                reference, in: workspace.id, of: workspace.number)
         else { return [] }
         return [home.device]
             + store.peers.holders(

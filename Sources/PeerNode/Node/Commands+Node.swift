@@ -63,6 +63,7 @@ extension NodeCore: NodeCommands {
                         + "peers are asked for them", hint: "wsx-node doctor"))
         }
         warnings += twinWarnings
+        warnings += pendingJoinWarnings
         if environment.files.freeBytes < 64 * 1024 * 1024 {
             warnings.append(
                 .init(

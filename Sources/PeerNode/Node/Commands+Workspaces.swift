@@ -104,7 +104,7 @@ extension NodeCore {
     }
 
     func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace = try shownWorkspace(scope)
         return try stored { () throws(StorageError) in try object(of: workspace) }
     }
 

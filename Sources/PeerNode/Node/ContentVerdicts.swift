@@ -84,7 +84,8 @@ extension NodeCore {
         _ positions: [ViewStore.Position], of branch: LogBranch, under number: Int64,
         in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
-        let isOwn = store.operations.grant(number)
+        let isOwn =
+            store.operations.grant(number)
             .map { self.isOwn($0, of: branch.log.device, workspace) } ?? false
         try store.view.setVisibility(
             isOwn ? .refused : .hidden, of: positions, in: branch.document)

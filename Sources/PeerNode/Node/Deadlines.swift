@@ -16,7 +16,7 @@ extension NodeCore {
         if mayDialPeers { network.registry.nextDeadline.map { deadlines.append($0) } }
         deadlines += network.contests.map(\.deadline)
         for join in network.joins {
-            deadlines.append(join.deadline)
+            join.deadline.map { deadlines.append($0) }
             if join.stage == .searching, join.dial == nil, join.connection == nil,
                 !join.addresses.isEmpty, !network.registry.isSuspended
             {

@@ -6,6 +6,9 @@ enum EventType: Int64, CaseIterable {
     case workspaceCreated = 1
     case workspaceJoined = 2
     case workspaceRemoved = 3
+    case workspaceEdited = 5
+    case workspaceTransferred = 6
+    case workspaceDeleted = 7
     case channelCreated = 10
     case channelEdited = 11
     case channelMemberAdded = 12
@@ -23,6 +26,8 @@ enum EventType: Int64, CaseIterable {
     case inviteCreated = 40
     case inviteUsed = 41
     case inviteRevoked = 42
+    case requestCreated = 43
+    case requestDecided = 44
     case peerConnected = 50
     case peerDisconnected = 51
     case syncCaughtUp = 52
@@ -38,6 +43,9 @@ enum EventType: Int64, CaseIterable {
         case .workspaceCreated: "workspace.created"
         case .workspaceJoined: "workspace.joined"
         case .workspaceRemoved: "workspace.removed"
+        case .workspaceEdited: "workspace.edited"
+        case .workspaceTransferred: "workspace.transferred"
+        case .workspaceDeleted: "workspace.deleted"
         case .channelCreated: "channel.created"
         case .channelEdited: "channel.edited"
         case .channelMemberAdded: "channel.member_added"
@@ -55,6 +63,8 @@ enum EventType: Int64, CaseIterable {
         case .inviteCreated: "invite.created"
         case .inviteUsed: "invite.used"
         case .inviteRevoked: "invite.revoked"
+        case .requestCreated: "request.created"
+        case .requestDecided: "request.decided"
         case .peerConnected: "peer.connected"
         case .peerDisconnected: "peer.disconnected"
         case .syncCaughtUp: "sync.caught_up"
@@ -93,6 +103,7 @@ extension NodeCore {
             try record(
                 .memberJoined, workspace: workspace, arrival: arrival,
                 extra: joiner.member.bytes, isBackfill: source.isBackfill)
+            try recordDecision(of: joiner.member, arrival, workspace, source)
             try record(
                 .inviteUsed, workspace: workspace, arrival: arrival, extra: joiner.invite.bytes,
                 isBackfill: source.isBackfill)
@@ -106,6 +117,8 @@ extension NodeCore {
             try record(
                 .inviteRevoked, workspace: workspace, arrival: arrival, extra: invite.bytes,
                 isBackfill: source.isBackfill)
+        case .request, .remove, .setWorkspace, .grant, .deleteWorkspace:
+            try recordWorkspaceEvent(payload, id, arrival, workspace, source)
         default: break
         }
     }
@@ -130,7 +143,12 @@ extension NodeCore {
     ) throws(StorageError) -> JSONValue {
         guard let workspace else { return eventDataOutside(of: event, type) }
         switch type {
-        case .workspaceCreated, .workspaceJoined, .workspaceRemoved:
+        case .requestCreated, .requestDecided:
+            return requestData(event, workspace)
+        case .workspaceDeleted:
+            return workspaceDeletionData(event, workspace)
+        case .workspaceCreated, .workspaceJoined, .workspaceRemoved, .workspaceEdited,
+            .workspaceTransferred:
             return try object(of: workspace).json
         case .channelCreated, .channelEdited, .channelArchived, .channelUnarchived:
             guard let channel = channel(event.document, in: workspace) else { return .null }
@@ -180,7 +198,8 @@ extension NodeCore {
     private func deletionData(
         _ event: EventStore.StoredEvent, _ workspace: Workspace
     ) -> JSONValue {
-        guard let id = event.document.flatMap({ store.operations.document(numbered: $0)?.id }) else {
+        guard let id = event.document.flatMap({ store.operations.document(numbered: $0)?.id })
+        else {
             return .null
         }
         let author = event.extra.flatMap(MemberID.init(untrusted:))

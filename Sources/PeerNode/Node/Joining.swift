@@ -3,80 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Coming in by an invite: the joiner's side (PROTOCOL.md, 5.6).
-struct JoinAttempt {
-    /// How far it has come.
-    enum Stage: Equatable {
-        /// Looking for somebody who answers.
-        case searching
-        /// The authority document is being pulled; then `join2` goes out.
-        case reading
-        /// `join2` was sent.
-        case asked
-        /// Somebody admitted us; the admission is being pulled.
-        case admitted(OperationID)
-        /// We are a member; the first sync runs.
-        case syncing
-    }
-
-    /// Whose answer it is, and under which key.
-    let scope: CallScope
-    let link: InviteLink
-    /// Where to dial, in turn.
-    private(set) var addresses: [PeerAddress]
-    /// On the monotonic clock.
-    let deadline: UInt64
-    var stage = Stage.searching
-    /// The number of the dial under way.
-    var dial: UInt64?
-    var connection: LinkID?
-    var workspace: Int64?
-    /// What `join_result` said of the authority document.
-    var tips: [LogTip] = []
-    /// Of somebody who comes back instead of joining.
-    var phrase: RecoveryPhrase?
-    private var next = 0
-    private(set) var nextDial: UInt64 = 0
-    private(set) var lastError = "no address answered"
-
-    /// The link it goes on over, once a dial has succeeded.
-    var linkID: LinkID? { connection }
-
-    init(scope: CallScope, link: InviteLink, addresses: [PeerAddress], deadline: UInt64) {
-        self.scope = scope
-        self.link = link
-        self.addresses = addresses
-        self.deadline = deadline
-    }
-
-    /// The secret under which it dials.
-    var candidate: PSKCandidate { PSKCandidate(.joining, psk: link.secret.psk) }
-
-    /// A beacon of somebody who knows the invite.
-    mutating func heard(_ address: PeerAddress) {
-        guard !addresses.contains(address), addresses.count < 16 else { return }
-        addresses.append(address)
-        nextDial = 0
-    }
-
-    /// The address to dial now, if it is time.
-    mutating func addressDue(now: UInt64) -> PeerAddress? {
-        guard stage == .searching, dial == nil, connection == nil, nextDial <= now,
-            !addresses.isEmpty
-        else { return nil }
-        defer { next += 1 }
-        return addresses[next % addresses.count]
-    }
-
-    /// The next address is tried at once, a second round after a pause.
-    mutating func dialFailed(now: UInt64, because reason: String = "unreachable") {
-        dial = nil
-        connection = nil
-        lastError = reason
-        nextDial = next % max(addresses.count, 1) == 0 ? now + 500 : now
-    }
-}
-
+/// Coming in by an invite: the call, and the conversation that follows (PROTOCOL.md, 5.6).
 extension NodeCore {
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         if let made = try replay(scope) {
@@ -117,10 +44,10 @@ extension NodeCore {
                 name: try checked(name, field: "name"),
                 recovery: draft.hasRecovery ? .drawn : .none)
         }
+        let deadline = time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0))
+        if try resumeJoin(by: link, for: scope, deadline: deadline) { return .later }
         network.joins.append(
-            JoinAttempt(
-                scope: scope, link: link, addresses: link.hints,
-                deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0))))
+            JoinAttempt(scope: scope, link: link, addresses: link.hints, deadline: deadline))
         return .later
     }
 
@@ -143,7 +70,8 @@ extension NodeCore {
         switch result.code {
         case .open: try joinOpened(result, index, on: link)
         case .admitted:
-            guard network.joins[index].stage == .asked, let admission = result.admission,
+            let stage = network.joins[index].stage
+            guard stage == .asked || stage == .waiting, let admission = result.admission,
                 let number = network.joins[index].workspace,
                 let sync = link.syncs[number]
             else { return try drop(link, because: LinkEnding("join.protocol")) }
@@ -151,12 +79,19 @@ extension NodeCore {
             network.joins[index].tips = result.tips ?? []
             try feed(.announced(result.tips ?? []), to: sync, on: link)
             try joinsMayGoOn()
-        case .pending, .invalid, .expired, .used, .busy:
+        case .pending:
+            guard network.joins[index].stage == .asked else {
+                return try drop(link, because: LinkEnding("join.protocol"))
+            }
+            try joinWaits(index)
+        case .busy where isRemembered(network.joins[index].link):
+            try drop(link, because: LinkEnding("join.busy"))
+        case .invalid, .expired, .used, .busy:
             try endJoin(index, .failure(Self.refusal(result.code)))
         }
     }
 
-    private static func refusal(_ code: JoinResult.Code) -> NodeError {
+    static func refusal(_ code: JoinResult.Code) -> NodeError {
         switch code {
         case .expired:
             NodeError(
@@ -168,8 +103,8 @@ extension NodeCore {
                 reason: "invite.used")
         case .pending:
             NodeError(
-                .pending, "an admin has to approve first", hint: "try again later",
-                reason: "invite.pending")
+                .pending, "an admin has to approve first; this goes on by itself",
+                hint: "wsx-node status", reason: "invite.pending")
         case .busy:
             NodeError(
                 .unreachable, "the node that answered may not admit anybody now",
@@ -219,31 +154,39 @@ extension NodeCore {
             else { continue }
             let replica = CoreReplica(core: self, workspace: workspace)
             guard join.tips.allSatisfy({ replica.holds($0) }) else { continue }
+            // A result that is full may be followed by more: what is not here may still come.
+            let isWhole = join.tips.count < network.joinTipsMax
             switch join.stage {
-            case .reading:
-                if let phrase = join.phrase {
-                    try comeBack(index, phrase, workspace, on: link)
-                } else {
-                    try askToBeAdmitted(index, workspace, on: link)
-                }
-            case .admitted(let admission):
+            case .reading where isWhole && join.phrase != nil:
+                if let phrase = join.phrase { try comeBack(index, phrase, workspace, on: link) }
+            case .reading
+            where join.phrase == nil && (isWhole || invite(of: join, in: workspace) != nil):
+                try askToBeAdmitted(index, workspace, on: link)
+            case .admitted(let admission) where isWhole || workspace.authority[admission] != nil:
                 try becomeMember(index, by: admission, workspace, sync, on: link)
-            case .searching, .asked, .syncing: break
+            case .reading, .admitted: break
+            case .searching, .asked, .waiting, .syncing: break
             }
         }
     }
 
-    private func askToBeAdmitted(
+    /// The invite of the link. What it cites is here when it is.
+    private func invite(of join: JoinAttempt, in workspace: Workspace) -> OperationID? {
+        let key = join.link.secret.publicKey.bytes
+        return workspace.invites.invites.first { id in
+            guard case .invite(let invite)? = workspace.authority[id]?.payload else {
+                return false
+            }
+            return invite.publicKey == key
+        }
+    }
+
+    func askToBeAdmitted(
         _ index: Int, _ workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let home else { return }
         let secret = network.joins[index].link.secret
-        let invite = workspace.authorityOrder.first { id in
-            guard case .invite(let invite)? = workspace.authority[id]?.payload else {
-                return false
-            }
-            return invite.publicKey == secret.publicKey.bytes && workspace.evaluator.isValid(id)
-        }
+        let invite = invite(of: network.joins[index], in: workspace)
         guard let invite else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
@@ -271,7 +214,10 @@ extension NodeCore {
         else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
-        try settleIn(workspace)
+        // Nobody's next command acts elsewhere because an admin has approved meanwhile.
+        let selected = try selectedWorkspace()
+        try settleIn(
+            workspace, selects: selected == nil || network.joins[index].scope != nil)
         network.joins[index].stage = .syncing
         if let peer = link.peer {
             network.registry.connected(
@@ -290,7 +236,7 @@ extension NodeCore {
     }
 
     /// From now on the workspace is one of ours.
-    func settleIn(_ workspace: Workspace) throws(StorageError) {
+    func settleIn(_ workspace: Workspace, selects: Bool = true) throws(StorageError) {
         try write()
         workspace.standing = .member
         workspace.joined = time.wall
@@ -298,7 +244,7 @@ extension NodeCore {
             .init(
                 number: workspace.number, standing: .member, member: workspace.member,
                 joined: Int64(time.wall)))
-        try select(workspace)
+        if selects { try select(workspace) }
         try store.operations.enter(
             workspace.profileDocument, workspace: workspace.number, kind: .profile)
         try refreshChannels(of: workspace)
@@ -319,78 +265,4 @@ extension NodeCore {
         try record(.workspaceJoined, workspace: workspace)
         try endJoin(index, .success(try object(of: workspace).json))
     }
-
-    // MARK: Ends
-
-    func joinIndex(of link: PeerLink) -> Int? {
-        network.joins.firstIndex { $0.linkID == link.id }
-    }
-
-    func isJoining(_ workspace: Workspace) -> Bool {
-        network.joins.contains { $0.workspace == workspace.number }
-            || network.linking?.workspaces[workspace.number] != nil
-    }
-
-    func joinRefused(on link: PeerLink) {
-        guard let index = joinIndex(of: link) else { return }
-        network.joins[index].dialFailed(now: time.monotonic, because: "refused")
-    }
-
-    /// A link that a join needed is gone: look for another.
-    func joinLinkClosed(_ link: PeerLink) {
-        guard let index = joinIndex(of: link) else { return }
-        network.joins[index].dialFailed(now: time.monotonic, because: "link.closed")
-        if network.joins[index].stage != .syncing { network.joins[index].stage = .searching }
-    }
-
-    func expireJoins() throws(StorageError) {
-        for index in network.joins.indices.reversed()
-        where network.joins[index].deadline <= time.monotonic {
-            let join = network.joins[index]
-            if join.stage == .syncing, let number = join.workspace,
-                let workspace = workspaces[number]
-            {
-                // Admitted in time: the rest of the first sync goes on in the background.
-                try endJoin(index, .success(try object(of: workspace).json))
-                continue
-            }
-            try endJoin(
-                index,
-                .failure(
-                    NodeError(
-                        .unreachable, "nobody who may admit was reached (\(join.lastError))",
-                        hint: "is the inviter's node running? try again", reason: "join.timeout")))
-        }
-    }
-
-    func endJoin(
-        _ index: Int, _ result: Result<JSONValue, NodeError>
-    ) throws(StorageError) {
-        let join = network.joins.remove(at: index)
-        effects.append(.answer(join.scope.call, result))
-        guard case .failure = result else {
-            guard let id = join.workspace.flatMap({ workspaces[$0]?.id }) else { return }
-            do throws(NodeError) { try remember(join.scope, made: id.bytes) } catch {
-                if let failure { throw failure }
-            }
-            return
-        }
-        if let id = join.linkID, let link = network.links[id] {
-            try drop(link, because: LinkEnding("join.over"))
-        }
-        if let number = join.workspace, workspaces[number]?.standing == .joining {
-            try abandon(number)
-        }
-    }
-
-    /// Removes what a join that failed has left, so that no half-joined workspace stays.
-    func abandon(_ number: Int64) throws(StorageError) {
-        guard workspaces[number]?.standing == .joining else { return }
-        try write()
-        try store.operations.remove(workspace: number)
-        try store.registry.removeWorkspace(number)
-        workspaces[number] = nil
-        network.planners[number] = nil
-    }
-
 }

@@ -232,7 +232,7 @@ extension NodeCore {
             }
         }
         effects.append(.close(link.id))
-        joinLinkClosed(link)
+        joinLinkClosed(link, because: ending)
         linkingClosed(link)
         try forget(link, because: ending)
     }

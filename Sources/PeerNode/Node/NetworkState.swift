@@ -32,6 +32,11 @@ struct NetworkState {
     var synced: Set<Int64> = []
     /// What waits until peers have said what this device wrote.
     var ownHistory = OwnHistory()
+    /// Tips in one `join_result`, so that it stays below the limit of a message; a result with so
+    /// many says that more may follow. Tests make it smaller.
+    var joinTipsMax = 2_048
+    /// Joins that go on until somebody has decided, as they lie sealed in the store.
+    var pendingJoins: [PendingJoin] = []
     /// Numbers of sessions in planners; never given twice.
     var nextSource: PullPlanner.SourceID = 1
     /// Dials of join attempts have numbers of their own, from the other end.
@@ -74,6 +79,8 @@ final class PeerLink {
     var agreementDue: UInt64?
     /// The invite by which the other end wants to come in.
     var invite: (workspace: Int64, id: OperationID)?
+    /// Who is to be told on this link what an admin decides.
+    var asking: MemberID?
 
     init(
         id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64

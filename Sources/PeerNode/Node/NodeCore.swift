@@ -268,6 +268,7 @@ final class NodeCore {
         }
         try openNetwork()
         askForOwnHistory()
+        try openPendingJoins()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {

@@ -50,7 +50,15 @@ extension NodeCore {
             id: PublicID.workspace(workspace.id), name: workspace.displayName,
             createdAt: Int64(create?.timestamp.milliseconds ?? 0),
             digest: hexadecimal(workspace.digest.root().bytes))
-        object.description = description(of: workspace)
+        let fields = workspace.fields
+        object.description = fields.description
+        object.image = fields.image
+        object.address = address(of: workspace)
+        object.successor = fields.successor.map { person($0, in: workspace) }
+        object.isDeleted = fields.deletion != nil
+        object.acknowledged = try fields.deletion.map { (deletion) throws(StorageError) in
+            try acknowledgements(of: deletion, in: workspace)
+        }
         object.role = members.first { $0.member == workspace.member }?.role.word
         object.owner = members.first { $0.role == .owner }.map { person($0.member, in: workspace) }
         object.members = Int64(members.count)
@@ -58,19 +66,6 @@ extension NodeCore {
         object.isSelected = try selectedWorkspace() === workspace
         object.removedAt = removed(workspace.member, from: workspace)?.at
         return object
-    }
-
-    private func description(of workspace: Workspace) -> String? {
-        var latest: (rank: (UInt64, OperationID), text: String)?
-        for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
-            guard case .setWorkspace(let settings)? = workspace.authority[id]?.payload,
-                let text = workspace.name(settings.description, key: 2, of: id),
-                let lamport = workspace.evaluator.lamport(of: id)
-            else { continue }
-            if let known = latest, known.rank > (lamport, id) { continue }
-            latest = ((lamport, id), text)
-        }
-        return latest?.text
     }
 
     /// The workspace that calls act in when they name none.
@@ -177,38 +172,6 @@ extension NodeCore {
         else { return nil }
         workspace.grantSubjects[number] = subject
         return subject
-    }
-
-    // MARK: Invites
-
-    func object(ofInvite id: OperationID, in workspace: Workspace) -> InviteObject? {
-        guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
-            let author = workspace.evaluator.subject(ofGrant: record.grant)
-        else { return nil }
-        let used = workspace.authorityOrder.filter { other in
-            guard case .admit(let joiner, _, _, _)? = workspace.authority[other]?.payload else {
-                return false
-            }
-            return joiner.invite == id && workspace.evaluator.isValid(other)
-        }.count
-        var object = InviteObject(
-            id: PublicID.invite(id), link: link(ofInvite: id, in: workspace),
-            role: invite.role.word, uses: Int64(clamping: invite.maximum),
-            expiresAt: Int64(clamping: invite.expires),
-            createdBy: person(author, in: workspace))
-        object.used = Int64(used)
-        if isRevoked(id, in: workspace) {
-            object.state = "revoked"
-        } else if UInt64(used) >= invite.maximum {
-            object.state = "used"
-        } else if invite.expires < time.wall {
-            object.state = "expired"
-        }
-        return object
-    }
-
-    func isRevoked(_ invite: OperationID, in workspace: Workspace) -> Bool {
-        workspace.evaluator.isClosed(invite: invite)
     }
 }
 

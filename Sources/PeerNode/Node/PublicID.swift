@@ -7,6 +7,7 @@ enum PublicID {
     static func channel(_ id: DocumentID) -> String { "c_" + half(id) }
     static func device(_ id: DeviceID) -> String { "d_" + half(id) }
     static func invite(_ id: OperationID) -> String { "i_" + half(id) }
+    static func request(_ id: OperationID) -> String { "r_" + half(id) }
     static func operation(_ id: OperationID) -> String { "o_" + half(id) }
     static func member(_ id: MemberID) -> String { "u_" + Base32.encode(id.bytes) }
 

@@ -3,8 +3,20 @@ import WorkspaceModel
 
 /// Finding what a call names (4-interface 4.0.2): an id, or a name without regard to case.
 extension NodeCore {
-    /// The workspace a call acts in: the one it names, else the selected one.
+    /// The workspace a call acts in: the one it names, else the selected one. What its owner has
+    /// ended is not worked in any more.
     func workspace(_ scope: CallScope) throws(NodeError) -> Workspace {
+        let workspace = try shownWorkspace(scope)
+        guard workspace.fields.deletion == nil else {
+            throw .forbidden(
+                "the workspace \(NodeError.quoted(workspace.displayName)) was deleted",
+                reason: "workspace.deleted", hint: "wsx-node workspace use NAME")
+        }
+        return workspace
+    }
+
+    /// The workspace a call asks about, deleted or not.
+    func shownWorkspace(_ scope: CallScope) throws(NodeError) -> Workspace {
         if let reference = scope.workspace { return try workspace(reference) }
         if let selected = try stored({ () throws(StorageError) in try selectedWorkspace() }) {
             return selected

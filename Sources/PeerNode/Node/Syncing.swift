@@ -257,6 +257,7 @@ extension NodeCore {
                 }
             }
             try standingsMayHaveChanged(stored)
+            try tellDecisions()
             try joinsMayGoOn()
             try linkingMayGoOn()
         }

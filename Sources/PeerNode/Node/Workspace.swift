@@ -26,6 +26,8 @@ final class Workspace {
     var deviceOwners: [DeviceID: MemberID] = [:]
     /// What people call devices, with the register's (hlc, id).
     var deviceNames: [DeviceID: Profile] = [:]
+    /// Whether anybody ever asked to be let in, so that admissions need not look for it.
+    var hasRequests = false
     /// The ids of `authority` in the order of arrival.
     var authorityOrder: [OperationID] = []
     /// Epoch keys that are held.
@@ -67,6 +69,8 @@ final class Workspace {
         var members: [MemberStanding]?
         var names: [MemberID: String] = [:]
         var channels: ChannelIndex?
+        var fields: WorkspaceFields?
+        var invites: InviteIndex?
         /// `nil` while it was not looked for; the inner one where there is none.
         var sealingKey: SealingKey??
         /// What devices whose membership has ended may see.
@@ -275,21 +279,25 @@ final class Workspace {
         return String(PublicID.member(member).prefix(10))
     }
 
+    /// What its settings say.
+    var fields: WorkspaceFields {
+        if let known = derived.fields { return known }
+        let fields = WorkspaceFields(of: self)
+        derived.fields = fields
+        return fields
+    }
+
+    /// Invites, and what came of them.
+    var invites: InviteIndex {
+        if let known = derived.invites { return known }
+        let index = InviteIndex(of: self)
+        derived.invites = index
+        return index
+    }
+
     /// The workspace's name, or its short id while the key is not held.
     var displayName: String {
-        var latest: (rank: (UInt64, OperationID), name: String)?
-        for id in authorityOrder where evaluator.isValid(id) {
-            var name: String?
-            switch authority[id]?.payload {
-            case .create(let create)?: name = self.name(create.name, key: 6, of: id)
-            case .setWorkspace(let settings)?: name = self.name(settings.name, key: 1, of: id)
-            default: continue
-            }
-            guard let name, let lamport = evaluator.lamport(of: id) else { continue }
-            if let known = latest, known.rank > (lamport, id) { continue }
-            latest = ((lamport, id), name)
-        }
-        return latest?.name ?? String(PublicID.workspace(id).prefix(10))
+        fields.name ?? String(PublicID.workspace(id).prefix(10))
     }
 
     /// Our role, `nil` when we are not a member (any more).

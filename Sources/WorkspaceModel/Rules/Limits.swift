@@ -61,6 +61,21 @@ public enum Limits {
     public static let deletedChannelMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
     /// Operations that are erased in one turn before the next input gets its turn.
     public static let erasedPerTurnMax: Int64 = 2_000
+    // MARK: Invites
+
+    /// How many people one invite may let in: more than a company's first day, and a bound on how
+    /// many admissions and requests one leaked link can cost everybody.
+    public static let inviteUsesMax: UInt64 = 1_000
+    /// How long an invite made by hand stands at most: a year.
+    public static let inviteMillisecondsMax: UInt64 = 365 * 24 * 3_600 * 1_000
+    /// How long the address of a workspace stands: ten years, for it ends when the policy does.
+    public static let addressMillisecondsMax: UInt64 = 3_650 * 24 * 3_600 * 1_000
+    /// Requests that may wait on an invite for fewer people: the wrong people may ask first.
+    public static let requestsPerInviteMin: UInt64 = 16
+    /// Joins that this home waits to be approved: nobody waits for more doors than this.
+    public static let pendingJoinsMax = 16
+    /// How long this home asks whether it was approved: longer than any invite is answered.
+    public static let pendingJoinMilliseconds: UInt64 = 400 * 24 * 3_600 * 1_000
 
     // MARK: Waiting
 

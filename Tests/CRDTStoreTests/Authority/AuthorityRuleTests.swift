@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// Single rules that need no quarrel.
 @Suite struct `Authority follows its table of rules` {
     @Test(arguments: [
-        (AuthAction.rekey, Role.admin), (.setWorkspace(membersMayInvite: true), .admin),
+        (AuthAction.rekey, Role.admin), (.setWorkspace(mayInvite: .members), .admin),
         (.feature, .admin), (.deleteWorkspace, .owner), (.createDocument, .member),
         (.setDocument, .member), (.deleteDocument, .member), (.cutPart, .guest), (.leave, .guest),
         (.invite(InviteTerms(role: .guest)), .admin),
@@ -59,7 +59,7 @@ import WorkspaceTestKit
     @Test func `a member invites members only under a policy that is valid`() throws {
         var story = Story(admins: ["ann"], members: ["bob"])
         let start = story.heads
-        let policy = story.write("ann", after: start, .setWorkspace(membersMayInvite: true))
+        let policy = story.write("ann", after: start, .setWorkspace(mayInvite: .members))
         var terms = InviteTerms(role: .member)
         let bare = story.write("bob", after: [policy], .invite(terms))
         terms.policy = policy

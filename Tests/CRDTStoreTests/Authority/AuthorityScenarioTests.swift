@@ -55,7 +55,7 @@ import WorkspaceTestKit
         }
     }
 
-    @Test func `a transfer ends the owner's authority but not his writing`() throws {
+    @Test func `a transfer makes one owner of another, and an admin of the first`() throws {
         var story = Story(admins: ["ann"])
         let transfer = story.write(
             "root", after: story.heads,
@@ -64,9 +64,29 @@ import WorkspaceTestKit
                     member: story.member("ann"), devices: [story.device("ann")], role: .owner,
                     dropsOwn: true)))
         let late = story.write("root", after: [transfer], .deleteWorkspace)
+        let owners = story.write(
+            "root", after: [transfer], .invite(InviteTerms(role: .admin)))
+        let admins = story.write("root", after: [transfer], .invite(InviteTerms(role: .member)))
+        let phone = story.write("root", after: [transfer], .addDevices([story.device("phone")]))
+        let phones = story.write("phone", under: phone, after: [phone], .deleteWorkspace)
+        let taken = story.write(
+            "ann", under: transfer, after: [transfer],
+            .grant(
+                RoleGrant(
+                    member: story.member("root"), devices: [story.device("root")], role: .member,
+                    replaces: true)))
+        let behindBack = story.write(
+            "recovery", under: story.grant("root"), after: story.start, .rekey)
         try story.inEveryOrder { evaluator in
             #expect(evaluator.bestGrant(of: story.device("ann")) == transfer)
-            #expect(evaluator.verdict(on: late) == .revoked(by: transfer))
+            for weak in [late, owners, phones] {
+                let verdict = evaluator.verdict(on: weak)
+                #expect(verdict == .faulty(weak == owners ? .roleTooStrong : .roleTooWeak))
+            }
+            // The new owner is stronger now, and the old one's recovery device was already.
+            #expect(evaluator.verdict(on: admins) == .revoked(by: taken))
+            #expect(evaluator.isValid(behindBack))
+            #expect(evaluator.isValid(taken))
             let writing = evaluator.contentGrant(of: story.device("root"), leastRole: .member)
             #expect(writing == story.grant("root"))
         }

@@ -142,8 +142,8 @@ import WorkspaceModel
 
     @Test func `that creates takes a key, and no other does`() {
         let creating: Set<String> = [
-            "identity.create", "workspace.create", "workspace.join", "invite.create",
-            "identity.recover", "device.link",
+            "identity.create", "workspace.create", "invite.accept", "workspace.join",
+            "invite.create", "identity.recover", "device.link",
             "channel.create", "message.send",
         ]
         let taking = Command.methods.filter { $0.parameters.contains { $0.name == "key" } }

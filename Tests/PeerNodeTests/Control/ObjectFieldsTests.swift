@@ -19,7 +19,8 @@ import WorkspaceModel
             object.json.text == """
                 {"id":"w_1","name":"acme","description":null,"image":null,"role":null,\
                 "owner":null,"members":0,"channels":0,"selected":false,"created_at":5,\
-                "digest":"9f0c","deleted":false,"removed_at":null}
+                "digest":"9f0c","deleted":false,"removed_at":null,"address":null,\
+                "successor":null,"acknowledged":null}
                 """)
         object.description = "d"
         object.image = "b_1"
@@ -30,11 +31,38 @@ import WorkspaceModel
         object.isSelected = true
         object.isDeleted = true
         object.removedAt = 9
+        object.address = "wsx://join/b4qx"
+        object.successor = joon
+        object.acknowledged = [AcknowledgementObject(device: "d_1", member: joon)]
         #expect(
             object.json.text == """
                 {"id":"w_1","name":"acme","description":"d","image":"b_1","role":"owner",\
                 "owner":{"id":"u_mina00","name":"Mina"},"members":2,"channels":3,\
-                "selected":true,"created_at":5,"digest":"9f0c","deleted":true,"removed_at":9}
+                "selected":true,"created_at":5,"digest":"9f0c","deleted":true,"removed_at":9,\
+                "address":"wsx://join/b4qx","successor":{"id":"u_joon00","name":"Joon"},\
+                "acknowledged":[{"id":"d_1","device":"d_1",\
+                "member":{"id":"u_joon00","name":"Joon"}}]}
+                """)
+    }
+
+    @Test func `policy, request and what was declined`() {
+        let policy = PolicyObject(
+            workspace: "w_1", mayInvite: "admins", join: "open", address: "wsx://join/b4qx")
+        #expect(
+            policy.json.text == """
+                {"id":"w_1","who_may_invite":"admins","join":"open","address":"wsx://join/b4qx"}
+                """)
+        let request = RequestObject(
+            id: "r_1", name: nil, member: "u_1", device: "d_1", invite: "i_1", at: 7,
+            state: "pending")
+        #expect(
+            request.json.text == """
+                {"id":"r_1","name":null,"member":"u_1","device":"d_1","invite":"i_1","at":7,\
+                "state":"pending"}
+                """)
+        #expect(
+            DeclinedObject(workspace: "w_1", wasPending: true).json.text == """
+                {"id":"w_1","declined":true,"was_pending":true}
                 """)
     }
 

@@ -40,6 +40,66 @@ final class TableNode: NodeCommands {
     }
     private var reader: ReaderObject { ReaderObject(name: "bot", cursor: "e1.1", at: 1) }
 
+    private var request: RequestObject {
+        RequestObject(
+            id: "r_7k3qm2xa", name: "Joon", member: "u_joon0000", device: "d_joon0000",
+            invite: "i_7k3qm2xa", at: 1, state: "pending")
+    }
+    private var policy: PolicyObject {
+        PolicyObject(workspace: "w_acme0000", mayInvite: "admins", join: "closed", address: nil)
+    }
+
+    func editWorkspace(_ draft: WorkspaceEdit, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    {
+        try note("editWorkspace \(draft.name ?? "-") \(draft.description ?? "-")", scope)
+        return workspace
+    }
+    func transferWorkspace(to member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    {
+        try note("transfer \(member)", scope)
+        return workspace
+    }
+    func setSuccessor(_ member: MemberReference?, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    {
+        try note("successor \(member.map { "\($0)" } ?? "-")", scope)
+        return workspace
+    }
+    func deleteWorkspace(name: String, _ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+        try note("deleteWorkspace \(name)", scope)
+        return workspace
+    }
+    func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject {
+        try note("policy", scope)
+        return policy
+    }
+    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
+        -> PolicyObject
+    {
+        try note("setPolicy \(whoMayInvite ?? "-") \(join ?? "-")", scope)
+        return policy
+    }
+    func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject {
+        try note("decline \(link)", scope)
+        return DeclinedObject(workspace: "w_acme0000", wasPending: false)
+    }
+    func requests(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<RequestObject>
+    {
+        try note("requests \(page.limit)", scope)
+        return Page([request])
+    }
+    func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
+        try note("approve \(id)", scope)
+        return request
+    }
+    func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
+        try note("reject \(id)", scope)
+        return request
+    }
+
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
         try note("status", scope)
         return StatusObject(home: "/h", socket: "/h/control.sock")

@@ -11,7 +11,7 @@ private enum Fields {
     static let person: Set<String> = ["id", "name"]
     static let workspace: Set<String> = [
         "id", "name", "description", "image", "role", "owner", "members", "channels", "selected",
-        "created_at", "digest", "deleted", "removed_at",
+        "created_at", "digest", "deleted", "removed_at", "address", "successor", "acknowledged",
     ]
     static let channel: Set<String> = [
         "id", "workspace", "name", "kind", "private", "default", "description", "topic", "owner",
@@ -30,6 +30,11 @@ private enum Fields {
         "id", "link", "code", "qr_text", "role", "uses", "used", "expires_at", "channels",
         "approve", "state", "created_by",
     ]
+    static let request: Set<String> = [
+        "id", "name", "member", "device", "invite", "at", "state",
+    ]
+    static let policy: Set<String> = ["id", "who_may_invite", "join", "address"]
+    static let declined: Set<String> = ["id", "declined", "was_pending"]
     static let peer: Set<String> = [
         "id", "member", "name", "address", "state", "behind", "ahead", "last_seen", "last_error",
     ]
@@ -103,6 +108,23 @@ private enum Fields {
             fields: Fields.workspace),
         Call(
             method: "workspace.join", parameters: ["link": "$link"], fields: Fields.workspace),
+        Call(
+            method: "workspace.edit", parameters: ["name": "other"], fields: Fields.workspace),
+        Call(
+            method: "workspace.transfer", parameters: ["member": "Joon"],
+            fields: Fields.workspace),
+        Call(
+            method: "workspace.successor.set", parameters: ["member": "@Joon"],
+            fields: Fields.workspace),
+        Call(
+            method: "workspace.delete", parameters: ["name": "acme"], fields: Fields.workspace),
+        Call(method: "policy.get", fields: Fields.policy),
+        Call(method: "policy.set", parameters: ["join": "open"], fields: Fields.policy),
+        Call(method: "invite.accept", parameters: ["link": "$link"], fields: Fields.workspace),
+        Call(method: "invite.decline", parameters: ["link": "$link"], fields: Fields.declined),
+        Call(method: "join.requests", fields: Fields.page, element: Fields.request),
+        Call(method: "join.approve", parameters: ["id": "$request"], fields: Fields.request),
+        Call(method: "join.reject", parameters: ["id": "$request"], fields: Fields.request),
         Call(method: "invite.create", fields: Fields.invite),
         Call(method: "invite.list", fields: Fields.page, element: Fields.invite),
         Call(method: "invite.revoke", parameters: ["id": "$invite"], fields: Fields.invite),
@@ -231,8 +253,12 @@ private enum Fields {
 
     @Test(arguments: calls)
     func `and with no other`(_ call: Call) throws {
-        let (bench, mina, names) = try world()
-        if call.method.hasPrefix("channel.") {
+        let (bench, mina, known) = try world()
+        var names = known
+        if call.method.hasPrefix("join.") {
+            #expect(try bench.bareNode("Kim").ask(try mina.link(["approve": true])) == "pending")
+            names["$request"] = try mina.requests().first?["id"]
+        } else if call.method.hasPrefix("channel.") {
             try bench.nodes[1].ok("channel.create", ["name": "theirs"])
             try mina.ok("channel.create", ["name": "ideas"])
         } else if call.method == "member.status" {

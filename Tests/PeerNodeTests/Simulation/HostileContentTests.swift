@@ -203,8 +203,10 @@ import WorkspaceTestKit
         #expect(link.isOpen)
         try scene.expectHonestPeace(showing: ["ok"])
         let core = try #require(scene.bob.host?.core)
-        let branch = core.store.operations.branches(of: log.name, in: core.workspaces.keys.first ?? 0)
-            .first
+        let branch = core.store.operations.branches(
+            of: log.name, in: core.workspaces.keys.first ?? 0
+        )
+        .first
         #expect(branch?.tipSequence == log.tip.sequence, "chained and relayed all the same")
     }
 }

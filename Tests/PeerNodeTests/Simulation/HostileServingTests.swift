@@ -124,7 +124,8 @@ extension Scenes {
             let channel = workspace.channels.values.first(where: { $0.name == "general" })
         else { return false }
         var isFound = false
-        try? core.store.operations.forEachOperation(in: channel.id, of: workspace.number) { operation in
+        try? core.store.operations.forEachOperation(in: channel.id, of: workspace.number) {
+            operation in
             if case .message(let message)? = try? core.content(of: operation, in: workspace),
                 message.text == text
             {

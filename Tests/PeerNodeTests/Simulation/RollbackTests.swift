@@ -139,7 +139,7 @@ import WorkspaceTestKit
         #expect(channels.count == 2)
     }
 
-    @Test func `nine times over converges on all branches`() throws {
+    @Test func `nine times over converges on the branches that count`() throws {
         let (world, ada, bob) = try pair(31)
         defer { world.end() }
         let old = ada.snapshot()
@@ -157,7 +157,10 @@ import WorkspaceTestKit
             world.run(for: 30_000)
         }
         world.run(for: 120_000)
-        expectSame(world, texts)
+        // More ends of one log than accidents make: as many as count stay, the same everywhere.
+        let shown = Set(Scenes.texts(of: "general", on: ada))
+        #expect(shown.count == Limits.branchesMax && shown.isSubset(of: texts))
+        expectSame(world, shown)
     }
 
     @Test func `running twice converges too`() throws {

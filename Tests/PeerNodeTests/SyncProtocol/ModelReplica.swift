@@ -230,7 +230,6 @@ struct ModelReplica: Replica {
         return [LogTip](logs.flatMap { tips(ofLog: $0) }.prefix(limit))
     }
 
-
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         let logs = byLog.keys.filter { $0.device == device }.sorted()
         return SetDigest(sameBytesAs: Self.mix(Self.bytes(of: logs.flatMap { tips(ofLog: $0) })))

@@ -45,6 +45,12 @@ public struct WorkspaceObject: ControlObject {
     public var isDeleted = false
     /// When one was removed from it, milliseconds since 1970.
     public var removedAt: Int64?
+    /// The link by which anybody may come in or ask to, where the policy says so.
+    public var address: String?
+    /// To whom an owner who leaves hands it.
+    public var successor: PersonObject?
+    /// The devices that say they know of its end; `nil` while it goes on.
+    public var acknowledged: [AcknowledgementObject]?
 
     /// A workspace with nothing in it yet.
     public init(id: String, name: String, createdAt: Int64, digest: String) {
@@ -63,6 +69,8 @@ public struct WorkspaceObject: ControlObject {
             "channels": .integer(channels), "selected": .bool(isSelected),
             "created_at": .integer(createdAt), "digest": .string(digest),
             "deleted": .bool(isDeleted), "removed_at": JSONValue(orNull: removedAt),
+            "address": JSONValue(orNull: address), "successor": successor?.json ?? .null,
+            "acknowledged": acknowledged.map { .array($0.map(\.json)) } ?? .null,
         ]
     }
 }

@@ -1,0 +1,108 @@
+public import WorkspaceModel
+
+/// A device that says it knows of an operation.
+public struct AcknowledgementObject: ControlObject {
+    /// `d_…`.
+    public let device: String
+    /// Whose it is; `nil` for a device of nobody.
+    public let member: PersonObject?
+
+    /// A device of `member`.
+    public init(device: String, member: PersonObject?) {
+        self.device = device
+        self.member = member
+    }
+
+    /// Both fields.
+    public var json: JSONValue {
+        ["id": .string(device), "device": .string(device), "member": member?.json ?? .null]
+    }
+}
+
+/// Who may come into a workspace, and who may bring them.
+public struct PolicyObject: ControlObject {
+    /// The workspace, `w_…`.
+    public let workspace: String
+    /// `owner`, `admins` or `members`.
+    public let mayInvite: String
+    /// `closed`, `request` or `open`.
+    public let join: String
+    /// The link by which people come in or ask to; `nil` while it is closed, or used up.
+    public let address: String?
+
+    /// The policy of a workspace.
+    public init(workspace: String, mayInvite: String, join: String, address: String?) {
+        self.workspace = workspace
+        self.mayInvite = mayInvite
+        self.join = join
+        self.address = address
+    }
+
+    /// All fields; the workspace is the id.
+    public var json: JSONValue {
+        [
+            "id": .string(workspace), "who_may_invite": .string(mayInvite), "join": .string(join),
+            "address": JSONValue(orNull: address),
+        ]
+    }
+}
+
+/// Somebody who asks to be let in (section 4.9).
+public struct RequestObject: ControlObject {
+    /// `r_…`, equal on every node.
+    public let id: String
+    /// What the person is called by itself; `nil` while the key is not held.
+    public let name: String?
+    /// Who it would be, `u_…`.
+    public let member: String
+    /// The device that asks, `d_…`.
+    public let device: String
+    /// By which invite, `i_…`.
+    public let invite: String
+    /// When it asked first, milliseconds since 1970.
+    public let at: Int64
+    /// `pending`, `approved`, `rejected`, or `void` when the invite ended first.
+    public let state: String
+
+    /// One request.
+    public init(
+        id: String, name: String?, member: String, device: String, invite: String, at: Int64,
+        state: String
+    ) {
+        self.id = id
+        self.name = name
+        self.member = member
+        self.device = device
+        self.invite = invite
+        self.at = at
+        self.state = state
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "name": JSONValue(orNull: name), "member": .string(member),
+            "device": .string(device), "invite": .string(invite), "at": .integer(at),
+            "state": .string(state),
+        ]
+    }
+}
+
+/// An invite that was thrown away.
+public struct DeclinedObject: ControlObject {
+    /// The workspace that it was for, `w_…`.
+    public let workspace: String
+    /// Whether this home was waiting to be let in.
+    public let wasPending: Bool
+
+    /// What there was to forget.
+    public init(workspace: String, wasPending: Bool) {
+        self.workspace = workspace
+        self.wasPending = wasPending
+    }
+
+    /// Both fields; the workspace is the id.
+    public var json: JSONValue {
+        ["id": .string(workspace), "declined": true, "was_pending": .bool(wasPending)]
+    }
+}

@@ -1,0 +1,63 @@
+import WorkspaceModel
+
+extension Command {
+    static let requestList = Command(
+        "join.requests", line: CommandLineForm("request list"), "List who has asked to be let in.",
+        parameters: [limit.definition, cursor.definition], result: "list of request",
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.requests(PageRequest(given), context.scope(given)))
+        })
+
+    static let requestApprove = deciding(
+        "join.approve", "request approve", "Let in who asked, also while they are away."
+    ) { (node, id, scope) throws(NodeError) in try node.approveRequest(id, scope) }
+
+    static let requestReject = deciding(
+        "join.reject", "request reject", "Turn down who asked."
+    ) { (node, id, scope) throws(NodeError) in try node.rejectRequest(id, scope) }
+
+    private static func deciding(
+        _ method: String, _ words: String, _ summary: String,
+        _ decide:
+            @escaping @Sendable (any NodeCommands, String, CallScope) throws(NodeError)
+            -> RequestObject
+    ) -> Command {
+        let id = Parameter.identifier("id", "The request.", prefix: "r_")
+        return Command(
+            method, line: CommandLineForm(words, ["id"], examples: ["\(words) r_7k3qm2xa"]),
+            summary, parameters: [id.definition], result: "request",
+            failures: [.notFound, .forbidden, .conflict], example: ["id": "r_7k3qm2xa"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try decide(context.node, given[id], context.scope(given)))
+            })
+    }
+
+    static let policyGet = Command(
+        "policy.get", line: CommandLineForm("policy show"),
+        "Show who may come into the workspace and who may bring them.", result: "policy",
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.policy(context.scope(given)))
+        })
+
+    static let policySet = {
+        let right = Parameter.choice(
+            "who_may_invite", "Who may make invites.", ["owner", "admins", "members"]
+        ).optional()
+        let join = Parameter.choice(
+            "join", "What the address of the workspace is good for.", ["closed", "request", "open"]
+        ).optional()
+        return Command(
+            "policy.set",
+            line: CommandLineForm(
+                "policy set",
+                examples: ["policy set --join request", "policy set --who-may-invite members"]),
+            "Change who may come into the workspace and who may bring them.",
+            parameters: [right.definition, join.definition], result: "policy",
+            failures: [.forbidden], example: ["join": "request"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.setPolicy(
+                        whoMayInvite: given[right], join: given[join], context.scope(given)))
+            })
+    }()
+}

@@ -1,0 +1,169 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Changing a workspace, handing it over, and ending it.
+extension NodeCore {
+    func editWorkspace(
+        _ draft: WorkspaceEdit, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        let workspace: Workspace = try workspace(scope)
+        guard draft.name != nil || draft.description != nil || draft.image != nil else {
+            throw NodeError(
+                .badRequest, "there is nothing to change", hint: "give a name or a description",
+                reason: "missing_parameter", fields: [.init(name: "name", reason: "missing")])
+        }
+        var name: String?
+        if let wanted = draft.name {
+            let checked = try checked(wanted, field: "name")
+            try refuseTwin(of: workspace, named: checked)
+            name = checked
+        }
+        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        let made = try stored { () throws(StorageError) in
+            try authorAuthority(in: workspace) { authoring in
+                var settings = AuthorityPayload.WorkspaceSettings()
+                settings.name = name.map { authoring.sealed($0, field: 1) }
+                settings.description = draft.description.map { authoring.sealed($0, field: 2) }
+                settings.image = draft.image.map { authoring.sealed($0, field: 3) }
+                return .setWorkspace(settings)
+            }
+        }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    private func refuseTwin(of workspace: Workspace, named name: String) throws(NodeError) {
+        let isTaken = workspaces.values.contains {
+            $0 !== workspace && $0.standing == .member && NameFolding.matches($0.displayName, name)
+        }
+        guard isTaken else { return }
+        throw NodeError(
+            .duplicate, "there is a workspace \(NodeError.quoted(name)) here already",
+            hint: "choose another name", reason: "workspace.exists",
+            fields: [.init(name: "name", reason: "duplicate")])
+    }
+
+    /// Makes another member the owner; the caller stays as an admin. One operation says both, so
+    /// there is no moment with two owners and none without one.
+    func transferWorkspace(
+        to reference: MemberReference, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        let workspace: Workspace = try workspace(scope)
+        let heir = try standing(of: reference, in: workspace)
+        guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
+        guard heir.member != workspace.member else {
+            throw NodeError(
+                .badRequest, "you own it already", hint: "name another member",
+                reason: "transfer.self", fields: [.init(name: "member", reason: "form")])
+        }
+        let made = try stored { () throws(StorageError) in
+            try authorAuthority(in: workspace) { _ in
+                .grant(
+                    .init(
+                        member: heir.member, devices: heir.devices, role: .owner,
+                        replaces: false, drops: true, cuts: []))
+            }
+        }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    /// Names who gets the workspace when the owner leaves; `nil` for nobody.
+    func setSuccessor(
+        _ reference: MemberReference?, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        let workspace: Workspace = try workspace(scope)
+        var heir: MemberID?
+        if let reference, reference != .name("none") {
+            heir = try standing(of: reference, in: workspace).member
+        }
+        guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
+        guard heir != workspace.member else {
+            throw NodeError(
+                .badRequest, "nobody is the own successor", hint: "name another member",
+                reason: "successor.self", fields: [.init(name: "member", reason: "form")])
+        }
+        let bytes = heir?.bytes ?? []
+        let made = try stored { () throws(StorageError) in
+            try authorAuthority(in: workspace) { _ in
+                var settings = AuthorityPayload.WorkspaceSettings()
+                settings.successor = bytes
+                return .setWorkspace(settings)
+            }
+        }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    /// Ends the workspace for everybody who hears of it; the name has to be given exactly.
+    func deleteWorkspace(
+        name: String, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        let workspace = try shownWorkspace(scope)
+        guard name == workspace.displayName else {
+            throw NodeError(
+                .badRequest, "that is not the name of this workspace",
+                hint: "give its name exactly: \(NodeError.quoted(workspace.displayName))",
+                reason: "workspace.name", fields: [.init(name: "name", reason: "form")])
+        }
+        guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
+        if workspace.fields.deletion == nil {
+            let made = try stored { () throws(StorageError) in
+                try authorAuthority(in: workspace) { _ in .deleteWorkspace }
+            }
+            guard made != nil else { throw notAllowed(in: workspace) }
+        }
+        return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    /// The devices that say they know of the end of the workspace, by key.
+    func acknowledgements(
+        of deletion: OperationID, in workspace: Workspace
+    ) throws(StorageError) -> [AcknowledgementObject] {
+        guard let record = workspace.authority[deletion] else { return [] }
+        let place = try store.operations.find(
+            OperationReference(
+                device: record.log.device, incarnation: record.log.incarnation,
+                sequence: record.sequence, id: deletion), in: workspace.id, of: workspace.number)
+        guard let place else { return [] }
+        let devices = store.peers.holders(
+            of: place.branch, through: place.sequence, arrival: place.arrival,
+            workspace: workspace.number)
+        return devices.filter { $0 != home?.device }.map { device in
+            let owner = workspace.members.first { $0.devices.contains(device) }
+            return AcknowledgementObject(
+                device: PublicID.device(device),
+                member: owner.map { person($0.member, in: workspace) })
+        }
+    }
+
+    /// A current member, by id or name.
+    private func standing(
+        of reference: MemberReference, in workspace: Workspace
+    ) throws(NodeError) -> MemberStanding {
+        let text: String
+        let found: [MemberStanding]
+        switch reference {
+        case .id(let id):
+            text = id
+            found = workspace.members.filter { PublicID.member($0.member) == id }
+        case .name(let name):
+            text = name
+            found = workspace.members.filter {
+                NameFolding.matches(workspace.displayName(of: $0.member), name)
+            }
+        }
+        if found.count > 1 {
+            throw .ambiguous(
+                text, candidates: found.map { person($0.member, in: workspace).json },
+                field: "member")
+        }
+        guard let only = found.first else {
+            throw NodeError(
+                .unknownUser, "nobody here is called \(NodeError.quoted(text))",
+                hint: "wsx-node member list", reason: "member.not_found",
+                fields: [.init(name: "member", reason: "not_found")])
+        }
+        return only
+    }
+}

@@ -1,0 +1,78 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The invites of a workspace and what came of them, so that neither a list nor a joiner costs a
+/// walk through the authority document for each.
+struct InviteIndex {
+    /// Every invite that has effect, the oldest first.
+    private(set) var invites: [OperationID] = []
+    /// Admissions by invite, valid or not: the past is counted as it is.
+    private(set) var admissions: [OperationID: [OperationID]] = [:]
+    /// How many of them have effect.
+    private(set) var used: [OperationID: Int] = [:]
+    /// Invites that were ended.
+    private(set) var revoked: Set<OperationID> = []
+    /// Valid requests by invite, in the order of arrival.
+    private(set) var requests: [OperationID: [OperationID]] = [:]
+    /// Valid removals by member.
+    private(set) var removals: [MemberID: [OperationID]] = [:]
+
+    init(of workspace: Workspace) {
+        for id in workspace.authorityOrder {
+            guard let record = workspace.authority[id] else { continue }
+            let isValid = workspace.evaluator.isValid(id)
+            switch record.payload {
+            case .admit(let joiner, _, _, _):
+                admissions[joiner.invite, default: []].append(id)
+                if isValid { used[joiner.invite, default: 0] += 1 }
+            case .invite where isValid: invites.append(id)
+            case .revokeInvite(let invite) where isValid: revoked.insert(invite)
+            case .request(let joiner) where isValid:
+                requests[joiner.invite, default: []].append(id)
+            case .remove(let removal) where isValid:
+                removals[removal.member, default: []].append(id)
+            default: continue
+            }
+        }
+    }
+}
+
+extension AuthorityPayload.Invite {
+    /// Whether it is the address of the workspace: its sealed secret is the 16-byte seed itself,
+    /// so that every member can show the link, where other invites seal the psk alone.
+    var isAddress: Bool { psk.ciphertext.count == InviteSecret.seedByteCount + 16 }
+
+    /// The private or public channels that the joiner is added to.
+    var channels: [DocumentID] { documents.map { DocumentID(sameBytesAs: $0) } }
+}
+
+extension Workspace {
+    /// What stands sealed in an invite: a psk, or the seed of an address. `nil` while the key is
+    /// not held.
+    func sealedSecret(of id: OperationID) -> [UInt8]? {
+        guard let record = authority[id], case .invite(let invite) = record.payload,
+            let key = keys[invite.psk.keyID]
+        else { return nil }
+        return XChaCha20Poly1305.open(
+            invite.psk.ciphertext, under: key.nameKey, nonce: invite.psk.nonce,
+            associatedData: Self.nameContext(
+                document: self.id, device: record.log.device,
+                incarnation: record.log.incarnation, sequence: record.sequence, key: 7))
+    }
+
+    /// The secret under which holders of an invite open links.
+    func psk(of invite: OperationID) -> SymmetricKey? {
+        sealedSecret(of: invite).flatMap { bytes in
+            InviteSecret(untrusted: bytes)?.psk ?? SymmetricKey(untrusted: bytes)
+        }
+    }
+
+    /// Whether the policy lets people in by this invite: an address stands with the policy that
+    /// it was made for, all others for themselves.
+    func isServed(_ invite: AuthorityPayload.Invite) -> Bool {
+        guard invite.isAddress else { return true }
+        return invite.role == .member
+            && fields.join == (invite.approve ? .request : .open)
+    }
+}

@@ -1,0 +1,205 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Making, listing and ending invites.
+extension NodeCore {
+    func createInvite(
+        _ draft: InviteDraft, _ scope: CallScope
+    ) throws(NodeError) -> Made<InviteObject> {
+        if let made = try replay(scope) {
+            guard let id = OperationID(untrusted: made),
+                let workspace = workspaces.values.first(where: { $0.authority[id] != nil }),
+                let object = object(ofInvite: id, in: workspace)
+            else { throw .internalFailure(reason: "replay") }
+            return Made(object, isReplayed: true)
+        }
+        let workspace: Workspace = try workspace(scope)
+        let role = try inviteRole(draft, in: workspace)
+        let channels = try inviteChannels(draft, in: workspace)
+        let secret = InviteSecret(using: environment.random)
+        let expires = time.wall &+ UInt64(max(draft.expiresInMilliseconds, 0))
+        let cited = workspace.ownRole == .member ? workspace.fields.invitePolicy : nil
+        let id = try stored { () throws(StorageError) in
+            let id = try authorAuthority(in: workspace) { authoring in
+                .invite(
+                    .init(
+                        role: role,
+                        maximum: min(UInt64(max(draft.uses, 1)), Limits.inviteUsesMax),
+                        expires: expires, publicKey: secret.publicKey.bytes,
+                        approve: draft.needsApproval, documents: channels,
+                        psk: authoring.sealed(secret.psk.exposedCopy(), field: 7),
+                        policy: cited))
+            }
+            if let id, let home {
+                try store.registry.setValue(
+                    home.seal(
+                        secret.exposedSeed(), name: id.bytes, using: environment.random),
+                    of: "seed:" + hexadecimal(id.bytes))
+            }
+            return id
+        }
+        guard let id, let object = object(ofInvite: id, in: workspace) else {
+            throw notAllowed(in: workspace)
+        }
+        try remember(scope, made: id.bytes)
+        return Made(object)
+    }
+
+    private func inviteRole(
+        _ draft: InviteDraft, in workspace: Workspace
+    ) throws(NodeError) -> Role {
+        guard let role = Role(word: draft.role), role != .owner else {
+            throw NodeError(
+                .badRequest, "nobody is invited as \(NodeError.quoted(draft.role))",
+                hint: "use admin or member", reason: "bad_role",
+                fields: [.init(name: "role", reason: "form")])
+        }
+        guard role != .guest else {
+            throw NodeError(
+                .unsupported, "this version has no guests and no private channels yet",
+                hint: "invite a member: wsx-node invite create")
+        }
+        guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
+        let isAllowed =
+            switch workspace.fields.mayInvite {
+            case .owner: own == .owner
+            case .admins: own <= .admin
+            case .members: own <= .admin || (own == .member && role == .member)
+            }
+        if !isAllowed, own <= .admin {
+            throw .forbidden(
+                "only the owner of \(NodeError.quoted(workspace.displayName)) invites",
+                reason: "policy", hint: "wsx-node policy show")
+        }
+        guard isAllowed, own < role || own == .member else { throw notAllowed(in: workspace) }
+        return role
+    }
+
+    /// The channels that joiners are added to, each once, in the order given.
+    private func inviteChannels(
+        _ draft: InviteDraft, in workspace: Workspace
+    ) throws(NodeError) -> [OperationID] {
+        var found: [OperationID] = []
+        for reference in draft.channels {
+            let channel = try channel(reference, in: workspace)
+            guard !channel.ruling.isArchived else {
+                throw NodeError(
+                    .archived, "that channel is archived", hint: "choose another",
+                    reason: "channel.archived", fields: [.init(name: "channels", reason: "form")])
+            }
+            let id = OperationID(sameBytesAs: channel.id)
+            if !found.contains(id) { found.append(id) }
+        }
+        return found
+    }
+
+    /// Open ones first, then the newest of what is over.
+    func invites(
+        _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<InviteObject> {
+        let workspace: Workspace = try workspace(scope)
+        let index = workspace.invites
+        let all = index.invites.compactMap { object(ofInvite: $0, in: workspace) }
+        let open = all.filter { $0.state == "open" }
+        let (items, next) = try page(open + all.filter { $0.state != "open" }, request)
+        return Page(Array(items), next: next)
+    }
+
+    func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject {
+        let workspace: Workspace = try workspace(scope)
+        let found = workspace.invites.invites.first { PublicID.invite($0) == id }
+        guard let found else {
+            throw .notFound("invite", id, field: "id", hint: "wsx-node invite list")
+        }
+        if !isRevoked(found, in: workspace) {
+            guard mayRevoke(found, in: workspace) else { throw notAllowed(in: workspace) }
+            let made = try stored { () throws(StorageError) in try revoke(found, in: workspace) }
+            guard made else { throw notAllowed(in: workspace) }
+        }
+        guard let object = object(ofInvite: found, in: workspace) else {
+            throw .internalFailure(reason: "invite")
+        }
+        return object
+    }
+
+    /// - Returns: whether this device may end the invite, and did.
+    func revoke(_ invite: OperationID, in workspace: Workspace) throws(StorageError) -> Bool {
+        let made = try authorAuthority(in: workspace) { _ in .revokeInvite(invite) }
+        return made.map { workspace.evaluator.isValid($0) } ?? false
+    }
+
+    /// Every admin may end an invite who is not weaker than its author, and members may end their
+    /// own. Asked before anything is written: what is written stays, valid or not.
+    func mayRevoke(_ invite: OperationID, in workspace: Workspace) -> Bool {
+        guard let home, let record = workspace.authority[invite],
+            case .invite(let terms) = record.payload,
+            let grant = workspace.evaluator.bestGrant(of: home.device, as: workspace.member),
+            let rank = workspace.evaluator.standing(ofGrant: grant), let role = workspace.ownRole,
+            let authors = workspace.evaluator.rank(ofGrant: record.grant)
+        else { return false }
+        let isOwn =
+            workspace.evaluator.subject(ofGrant: record.grant) == workspace.member
+            && terms.policy != nil
+        return (role <= .admin || isOwn) && !(authors < rank)
+    }
+
+    // MARK: Objects
+
+    func object(ofInvite id: OperationID, in workspace: Workspace) -> InviteObject? {
+        guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
+            let author = workspace.evaluator.subject(ofGrant: record.grant)
+        else { return nil }
+        let used = workspace.invites.used[id] ?? 0
+        var object = InviteObject(
+            id: PublicID.invite(id), link: link(ofInvite: id, in: workspace),
+            role: invite.role.word, uses: Int64(clamping: invite.maximum),
+            expiresAt: Int64(clamping: invite.expires),
+            createdBy: person(author, in: workspace))
+        object.used = Int64(used)
+        object.channels = invite.channels.map(PublicID.channel)
+        object.needsApproval = invite.approve
+        if isRevoked(id, in: workspace) {
+            object.state = "revoked"
+        } else if UInt64(used) >= invite.maximum {
+            object.state = "used"
+        } else if invite.expires < time.wall {
+            object.state = "expired"
+        }
+        return object
+    }
+
+    func isRevoked(_ invite: OperationID, in workspace: Workspace) -> Bool {
+        workspace.evaluator.isClosed(invite: invite)
+    }
+
+    /// The link of an invite that was made here, or of the workspace's address; of others nobody
+    /// but their maker holds the seed.
+    func link(ofInvite id: OperationID, in workspace: Workspace) -> String? {
+        guard let home else { return nil }
+        let sealed = try? store.registry.value("seed:" + hexadecimal(id.bytes))
+        let seed = sealed.flatMap { home.open($0, name: id.bytes) }
+        guard
+            let secret = (seed ?? workspace.sealedSecret(of: id))
+                .flatMap(InviteSecret.init(untrusted:))
+        else { return nil }
+        return InviteLink(
+            workspace: Identifier16(prefixOf: workspace.id), secret: secret,
+            inviter: home.device, hints: linkHints(in: workspace)
+        ).text.link
+    }
+
+    /// Two addresses of ours, or one and that of another device that may admit.
+    private func linkHints(in workspace: Workspace) -> [PeerAddress] {
+        var hints = Array(network.listening.prefix(1))
+        let members = workspace.members.filter { $0.role <= .member }
+        for device in members.flatMap(\.devices) where device != home?.device {
+            if let other = network.book.record(of: device)?.dialable.first, !hints.contains(other) {
+                hints.append(other)
+                break
+            }
+        }
+        if hints.count < 2 { hints += network.listening.dropFirst().prefix(2 - hints.count) }
+        return hints
+    }
+}

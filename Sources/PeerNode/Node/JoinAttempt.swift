@@ -1,0 +1,107 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Coming in by an invite: the joiner's side (PROTOCOL.md, 5.6).
+struct JoinAttempt {
+    /// How far it has come.
+    enum Stage: Equatable {
+        /// Looking for somebody who answers.
+        case searching
+        /// The authority document is being pulled; then `join2` goes out.
+        case reading
+        /// `join2` was sent.
+        case asked
+        /// An admin has to approve; the link stays open, to hear of it.
+        case waiting
+        /// Somebody admitted us; the admission is being pulled.
+        case admitted(OperationID)
+        /// We are a member; the first sync runs.
+        case syncing
+    }
+
+    /// Whose answer it is, and under which key; `nil` while it goes on in the background.
+    var scope: CallScope?
+    let link: InviteLink
+    /// Where to dial, in turn.
+    private(set) var addresses: [PeerAddress]
+    /// On the monotonic clock; `nil` while it goes on in the background.
+    var deadline: UInt64?
+    var stage = Stage.searching
+    /// The number of the dial under way.
+    var dial: UInt64?
+    var connection: LinkID?
+    var workspace: Int64?
+    /// What `join_result` said of the authority document.
+    var tips: [LogTip] = []
+    /// Of somebody who comes back instead of joining.
+    var phrase: RecoveryPhrase?
+    private var next = 0
+    /// Rounds over all addresses in the background since somebody answered.
+    private var rounds = 0
+    private(set) var nextDial: UInt64 = 0
+    private(set) var lastError = "no address answered"
+
+    /// The link it goes on over, once a dial has succeeded.
+    var linkID: LinkID? { connection }
+
+    init(scope: CallScope?, link: InviteLink, addresses: [PeerAddress], deadline: UInt64?) {
+        self.scope = scope
+        self.link = link
+        self.addresses = addresses
+        self.deadline = deadline
+    }
+
+    /// The secret under which it dials.
+    var candidate: PSKCandidate { PSKCandidate(.joining, psk: link.secret.psk) }
+
+    /// A beacon of somebody who knows the invite.
+    mutating func heard(_ address: PeerAddress) {
+        guard !addresses.contains(address), addresses.count < 16 else { return }
+        addresses.append(address)
+        nextDial = 0
+    }
+
+    /// The address to dial now, if it is time.
+    mutating func addressDue(now: UInt64) -> PeerAddress? {
+        guard stage == .searching, dial == nil, connection == nil, nextDial <= now,
+            !addresses.isEmpty
+        else { return nil }
+        defer { next += 1 }
+        return addresses[next % addresses.count]
+    }
+
+    /// The next address is tried at once, a second round after a pause.
+    mutating func dialFailed(now: UInt64, because reason: String = "unreachable") {
+        dial = nil
+        connection = nil
+        lastError = reason
+        guard next % max(addresses.count, 1) == 0 else {
+            nextDial = now
+            return
+        }
+        nextDial = now &+ pause
+        rounds += 1
+    }
+
+    /// Half a second while somebody waits for the answer; from 5 s to 10 min in the background.
+    private var pause: UInt64 {
+        scope != nil ? 500 : min(5_000 << UInt64(min(rounds, 7)), 600_000)
+    }
+
+    /// Somebody has answered that an admin has to approve.
+    mutating func wait() {
+        stage = .waiting
+        scope = nil
+        deadline = nil
+        rounds = 0
+    }
+
+    /// Somebody asks for the state of a join in the background.
+    mutating func resume(for scope: CallScope, deadline: UInt64) {
+        self.scope = scope
+        self.deadline = deadline
+        nextDial = 0
+    }
+}

@@ -1,0 +1,86 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// How joins end.
+extension NodeCore {
+    func joinIndex(of link: PeerLink) -> Int? {
+        network.joins.firstIndex { $0.linkID == link.id }
+    }
+
+    func isJoining(_ workspace: Workspace) -> Bool {
+        network.joins.contains { $0.workspace == workspace.number }
+            || network.linking?.workspaces[workspace.number] != nil
+    }
+
+    func joinRefused(on link: PeerLink) {
+        guard let index = joinIndex(of: link) else { return }
+        network.joins[index].dialFailed(now: time.monotonic, because: "refused")
+    }
+
+    /// A link that a join needed is gone: look for another.
+    func joinLinkClosed(_ link: PeerLink, because ending: LinkEnding) {
+        guard let index = joinIndex(of: link) else { return }
+        network.joins[index].dialFailed(now: time.monotonic, because: ending.word)
+        if network.joins[index].stage != .syncing { network.joins[index].stage = .searching }
+    }
+
+    func expireJoins() throws(StorageError) {
+        for index in network.joins.indices.reversed()
+        where network.joins[index].deadline.map({ $0 <= time.monotonic }) == true {
+            let join = network.joins[index]
+            if join.stage == .syncing, let number = join.workspace,
+                let workspace = workspaces[number]
+            {
+                // Admitted in time: the rest of the first sync goes on in the background.
+                try endJoin(index, .success(try object(of: workspace).json))
+                continue
+            }
+            if isRemembered(join.link) {
+                answerWaiting(index)
+                continue
+            }
+            try endJoin(
+                index,
+                .failure(
+                    NodeError(
+                        .unreachable, "nobody who may admit was reached (\(join.lastError))",
+                        hint: "is the inviter's node running? try again", reason: "join.timeout")))
+        }
+    }
+
+    func endJoin(
+        _ index: Int, _ result: Result<JSONValue, NodeError>
+    ) throws(StorageError) {
+        let join = network.joins.remove(at: index)
+        if let scope = join.scope { effects.append(.answer(scope.call, result)) }
+        guard case .failure(let error) = result else {
+            try forgetJoin(by: join.link)
+            guard let scope = join.scope, let id = join.workspace.flatMap({ workspaces[$0]?.id })
+            else { return }
+            do throws(NodeError) { try remember(scope, made: id.bytes) } catch {
+                if let failure { throw failure }
+            }
+            return
+        }
+        try refusedJoin(by: join.link, error, isTold: join.scope != nil)
+        if let id = join.linkID, let link = network.links[id] {
+            try drop(link, because: LinkEnding("join.over"))
+        }
+        if let number = join.workspace, workspaces[number]?.standing == .joining {
+            try abandon(number)
+        }
+    }
+
+    /// Removes what a join that failed has left, so that no half-joined workspace stays.
+    func abandon(_ number: Int64) throws(StorageError) {
+        guard workspaces[number]?.standing == .joining else { return }
+        try write()
+        try store.operations.remove(workspace: number)
+        try store.registry.removeWorkspace(number)
+        workspaces[number] = nil
+        network.planners[number] = nil
+    }
+
+}

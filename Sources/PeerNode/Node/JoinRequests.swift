@@ -1,0 +1,216 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Who wants in, before the name is sealed into an operation.
+struct JoinerTerms {
+    let invite: OperationID
+    let member: MemberID
+    let devices: [DeviceEntry]
+    let proof: Signature
+    let name: String
+
+    func sealed(
+        _ authoring: NodeCore.AuthorityDraft, field: UInt64
+    ) -> AuthorityPayload.Joiner {
+        .init(
+            invite: invite, member: member, devices: devices, proof: proof,
+            name: authoring.sealed(name, field: field))
+    }
+}
+
+/// One person's request on one invite. Several members may have written it down, each a `request`
+/// operation of their own, when the person met them before they had heard of each other.
+struct JoinRequestGroup {
+    /// As the first operation says.
+    let joiner: AuthorityPayload.Joiner
+    /// In the order of arrival.
+    var operations: [OperationID]
+
+    /// H("wsx-request1", invite || member || Enc devices): equal on every node.
+    var id: String {
+        let name: OperationID = Hash.name(
+            "wsx-request1", joiner.invite.bytes, joiner.member.bytes,
+            DeviceEntry.encoded(joiner.devices))
+        return PublicID.request(name)
+    }
+
+    func isOf(_ terms: JoinerTerms) -> Bool {
+        joiner.invite == terms.invite && joiner.member == terms.member
+            && joiner.devices == terms.devices
+    }
+
+    func isOf(_ other: AuthorityPayload.Joiner) -> Bool {
+        joiner.invite == other.invite && joiner.member == other.member
+            && joiner.devices == other.devices
+    }
+}
+
+/// What became of a request.
+enum JoinRequestState: String {
+    case pending, approved, rejected, void
+}
+
+extension AuthorityPayload {
+    /// Who wants in or was let in.
+    var joiner: Joiner? {
+        switch self {
+        case .request(let joiner), .admit(let joiner, _, _, _): joiner
+        default: nil
+        }
+    }
+}
+
+/// Requests to be let in: listing and deciding them (PROTOCOL.md, 5.6).
+extension NodeCore {
+    /// Every request in the order in which the invites were made and the requests came.
+    func joinRequests(of workspace: Workspace) -> [JoinRequestGroup] {
+        let index = workspace.invites
+        var groups: [JoinRequestGroup] = []
+        for invite in index.invites {
+            let first = groups.count
+            for id in index.requests[invite] ?? [] {
+                guard let joiner = workspace.authority[id]?.payload.joiner else { continue }
+                if let known = groups[first...].firstIndex(where: { $0.isOf(joiner) }) {
+                    groups[known].operations.append(id)
+                } else {
+                    groups.append(JoinRequestGroup(joiner: joiner, operations: [id]))
+                }
+            }
+        }
+        return groups
+    }
+
+    /// A function of the authority document alone, but for the time at which an invite ends.
+    ///
+    /// A removal of somebody who is no member, by an admin who knew the request, is its rejection.
+    /// It takes the effect from an admission that did not know of it, as every removal does.
+    func state(of group: JoinRequestGroup, in workspace: Workspace) -> JoinRequestState {
+        let joiner = group.joiner
+        let isIn = workspace.members.contains { $0.member == joiner.member }
+        let admission = admission(by: joiner.invite, of: joiner.member, in: workspace)
+        if admission != nil, isIn { return .approved }
+        let isRejected = (workspace.invites.removals[joiner.member] ?? []).contains { removal in
+            group.operations.contains { workspace.evaluator.isAncestor($0, of: removal) }
+        }
+        if isRejected { return .rejected }
+        if admission != nil { return .approved }
+        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
+            !isRevoked(joiner.invite, in: workspace), citable(group, in: workspace) != nil,
+            UInt64(workspace.invites.admissions[joiner.invite]?.count ?? 0) < invite.maximum
+        else { return .void }
+        return .pending
+    }
+
+    /// The request that an admission may cite: one that was written before the invite ended.
+    private func citable(_ group: JoinRequestGroup, in workspace: Workspace) -> OperationID? {
+        guard case .invite(let invite)? = workspace.authority[group.joiner.invite]?.payload else {
+            return nil
+        }
+        return group.operations.first { id in
+            workspace.authority[id].map { $0.timestamp.milliseconds <= invite.expires } ?? false
+        }
+    }
+
+    func writeRequest(
+        _ joiner: JoinerTerms, in workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
+        try authorAuthority(in: workspace) { .request(joiner.sealed($0, field: 5)) }
+    }
+
+    func object(of group: JoinRequestGroup, in workspace: Workspace) -> RequestObject {
+        let first = group.operations.first ?? .zero
+        let at = group.operations.compactMap { workspace.authority[$0]?.timestamp.milliseconds }
+        return RequestObject(
+            id: group.id, name: name(of: group, in: workspace),
+            member: PublicID.member(group.joiner.member),
+            device: group.joiner.devices.last.map { PublicID.device($0.device) } ?? "",
+            invite: PublicID.invite(group.joiner.invite),
+            at: Int64(at.min() ?? workspace.authority[first]?.timestamp.milliseconds ?? 0),
+            state: state(of: group, in: workspace).rawValue)
+    }
+
+    private func name(of group: JoinRequestGroup, in workspace: Workspace) -> String? {
+        for id in group.operations {
+            guard let joiner = workspace.authority[id]?.payload.joiner,
+                let name = workspace.name(joiner.name, key: 5, of: id),
+                (try? CheckedName.checkWire(name)) != nil
+            else { continue }
+            return name
+        }
+        return nil
+    }
+
+    // MARK: Commands
+
+    /// Pending ones first.
+    func requests(
+        _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<RequestObject> {
+        let workspace: Workspace = try workspace(scope)
+        let all = joinRequests(of: workspace).map { object(of: $0, in: workspace) }
+        let waiting = all.filter { $0.state == JoinRequestState.pending.rawValue }
+        let decided = all.filter { $0.state != JoinRequestState.pending.rawValue }
+        let (items, next) = try page(waiting + decided, request)
+        return Page(Array(items), next: next)
+    }
+
+    /// Writes the admission. The newcomer may be away: whoever he meets next tells him.
+    func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
+        let workspace: Workspace = try workspace(scope)
+        let group = try request(id, in: workspace)
+        let state = state(of: group, in: workspace)
+        if state == .approved { return object(of: group, in: workspace) }
+        guard state != .void, let cited = citable(group, in: workspace) else {
+            throw NodeError(
+                .conflict, "the invite ended before this could be decided",
+                hint: "send a new one: wsx-node invite create", reason: "request.void")
+        }
+        guard let name = name(of: group, in: workspace) else {
+            throw NodeError(
+                .conflict, "the name of who asks cannot be read here yet",
+                hint: "wait until this node is in sync", reason: "request.unreadable")
+        }
+        let terms = JoinerTerms(
+            invite: group.joiner.invite, member: group.joiner.member,
+            devices: group.joiner.devices, proof: group.joiner.proof, name: name)
+        let made = try stored { () throws(StorageError) in
+            try admit(terms, request: cited, to: workspace)
+        }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return object(of: group, in: workspace)
+    }
+
+    func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
+        let workspace: Workspace = try workspace(scope)
+        let group = try request(id, in: workspace)
+        switch state(of: group, in: workspace) {
+        case .rejected, .void: return object(of: group, in: workspace)
+        case .approved:
+            throw NodeError(
+                .conflict, "that person was let in already", hint: "wsx-node member list",
+                reason: "request.approved")
+        case .pending: break
+        }
+        let made = try stored { () throws(StorageError) in
+            try authorAuthority(in: workspace) { _ in
+                .remove(
+                    .init(
+                        member: group.joiner.member, cuts: [], rekey: nil, revokedInvites: [],
+                        cutPartCount: 0, cutPartHash: []))
+            }
+        }
+        guard made != nil else { throw notAllowed(in: workspace) }
+        return object(of: group, in: workspace)
+    }
+
+    private func request(
+        _ id: String, in workspace: Workspace
+    ) throws(NodeError) -> JoinRequestGroup {
+        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        guard let found = joinRequests(of: workspace).first(where: { $0.id == id }) else {
+            throw .notFound("request", id, field: "id", hint: "wsx-node request list")
+        }
+        return found
+    }
+}

@@ -1,0 +1,62 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The secrets under which links are opened: those of workspaces, and those of invites.
+extension NodeCore {
+    /// The secrets under which others may open a link: every discovery secret, newest first, and
+    /// every invite's. Invites that are used up, expired or revoked stay for 30 days, so that
+    /// their holders are told so instead of meeting silence.
+    func pskCandidates() -> [PSKCandidate] {
+        if let known = network.candidates { return known }
+        var candidates: [PSKCandidate] = []
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.standing == .member {
+            for (index, discovery) in workspace.discovery.enumerated().reversed() {
+                candidates.append(
+                    PSKCandidate(
+                        .workspace(workspace.id, discovery: UInt32(clamping: index)),
+                        psk: discovery.derived(Array("psk".utf8))))
+            }
+            candidates += invitePSKs(of: workspace)
+        }
+        network.candidates = candidates
+        return candidates
+    }
+
+    private func invitePSKs(of workspace: Workspace) -> [PSKCandidate] {
+        let month: UInt64 = 30 * 24 * 3_600 * 1_000
+        return workspace.authorityOrder.reversed().compactMap { id in
+            guard case .invite(let invite)? = workspace.authority[id]?.payload,
+                invite.expires > time.wall &- min(month, time.wall),
+                !isFaulty(id, in: workspace), let psk = workspace.psk(of: id)
+            else { return nil }
+            return PSKCandidate(.invite(id), psk: psk)
+        }
+    }
+
+    /// An invite that nobody was ever allowed to write opens no link: everybody could write some.
+    private func isFaulty(_ invite: OperationID, in workspace: Workspace) -> Bool {
+        if case .faulty? = workspace.evaluator.verdict(on: invite) { return true }
+        return false
+    }
+
+    /// The secret for a dial of the registry: of a workspace that the device is in, else of the
+    /// selected one, else of any.
+    func candidate(forDial number: UInt64) -> PSKCandidate? {
+        let dialled = network.dials.removeValue(forKey: number)
+        let members = workspaces.values.filter { $0.standing == .member }
+            .sorted { $0.number < $1.number }
+        var chosen = members.first
+        if case .device(let device)? = dialled {
+            chosen = members.first { standing(of: device, in: $0) == .full } ?? chosen
+        } else if let selected = try? selectedWorkspace() {
+            chosen = selected
+        }
+        guard let chosen, let index = chosen.discovery.indices.last else { return nil }
+        return PSKCandidate(
+            .workspace(chosen.id, discovery: UInt32(clamping: index)),
+            psk: chosen.discovery[index].derived(Array("psk".utf8)))
+    }
+}

@@ -1,0 +1,198 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// A join that an admin has to approve, as this home remembers it across restarts.
+///
+/// They lie in the registry as one value, sealed under the home's key, since a link is a secret:
+/// `Enc` array of [link text, since ms, refused bool].
+struct PendingJoin: Equatable {
+    /// The link, in lower case.
+    let link: String
+    /// When it was asked first, milliseconds since 1970.
+    let since: UInt64
+    /// Whether it was turned down and nobody has been told yet.
+    var isRefused: Bool
+
+    static func encoded(_ joins: [PendingJoin]) -> [UInt8] {
+        var encoder = CBOREncoder(reservingBytes: 256)
+        encoder.array(count: joins.count)
+        for join in joins {
+            encoder.array(count: 3)
+            encoder.text(join.link)
+            encoder.uint(join.since)
+            encoder.bool(join.isRefused)
+        }
+        return encoder.bytes
+    }
+
+    static func list(decoding bytes: [UInt8]) throws(Malformed) -> [PendingJoin] {
+        var decoder = CBORDecoder(bytes)
+        var joins: [PendingJoin] = []
+        for _ in 0..<(try decoder.arrayCount(max: Limits.pendingJoinsMax)) {
+            try decoder.arrayCount(exactly: 3)
+            joins.append(
+                PendingJoin(
+                    link: try decoder.text(maxBytes: 512), since: try decoder.uint(),
+                    isRefused: try decoder.bool()))
+        }
+        try decoder.finish()
+        return joins
+    }
+}
+
+/// Joins that go on in the background until an admin has decided.
+extension NodeCore {
+    private static let pendingName = "joins"
+
+    /// Takes up the joins of the last run.
+    func openPendingJoins() throws(StorageError) {
+        guard let home, let sealed = try store.registry.value(Self.pendingName),
+            let bytes = home.open(sealed, name: Array(Self.pendingName.utf8)),
+            let joins = try? PendingJoin.list(decoding: bytes)
+        else { return }
+        network.pendingJoins = joins.filter {
+            time.wall < $0.since &+ Limits.pendingJoinMilliseconds
+        }
+        for join in network.pendingJoins where !join.isRefused {
+            guard let link = try? InviteLink(join.link) else { continue }
+            network.joins.append(
+                JoinAttempt(scope: nil, link: link, addresses: link.hints, deadline: nil))
+        }
+    }
+
+    private func writePendingJoins() throws(StorageError) {
+        guard let home else { return }
+        try write()
+        let bytes = PendingJoin.encoded(network.pendingJoins)
+        try store.registry.setValue(
+            network.pendingJoins.isEmpty
+                ? nil
+                : home.seal(
+                    bytes, name: Array(Self.pendingName.utf8), using: environment.random),
+            of: Self.pendingName)
+    }
+
+    private func place(of link: InviteLink) -> Int? {
+        // Not the text: the address of a workspace is shown with other hints by every member.
+        let key = link.secret.publicKey
+        return network.pendingJoins.firstIndex {
+            (try? InviteLink($0.link))?.secret.publicKey == key
+        }
+    }
+
+    /// Whether an admin was asked by this link, and has not decided as far as we know.
+    func isRemembered(_ link: InviteLink) -> Bool {
+        place(of: link).map { !network.pendingJoins[$0].isRefused } ?? false
+    }
+
+    // MARK: Waiting
+
+    /// `join_result` pending: whoever called is told, and the rest happens without them.
+    func joinWaits(_ index: Int) throws(StorageError) {
+        let link = network.joins[index].link
+        if let known = place(of: link) {
+            network.pendingJoins[known].isRefused = false
+        } else {
+            // The oldest makes room: whoever waits for so many doors has forgotten the first.
+            if network.pendingJoins.count >= Limits.pendingJoinsMax {
+                network.pendingJoins.removeFirst()
+            }
+            network.pendingJoins.append(
+                PendingJoin(link: link.text.link, since: time.wall, isRefused: false))
+        }
+        try writePendingJoins()
+        answerWaiting(index)
+        network.joins[index].wait()
+    }
+
+    /// Tells whoever asked that nothing was decided yet; the attempt goes on.
+    func answerWaiting(_ index: Int) {
+        if let scope = network.joins[index].scope {
+            effects.append(.answer(scope.call, .failure(Self.refusal(.pending))))
+        }
+        network.joins[index].scope = nil
+        network.joins[index].deadline = nil
+    }
+
+    /// Asks for the state of a join that goes on in the background.
+    ///
+    /// - Returns: whether there is one.
+    func resumeJoin(
+        by link: InviteLink, for scope: CallScope, deadline: UInt64
+    ) throws(NodeError) -> Bool {
+        let key = link.secret.publicKey
+        let found = network.joins.firstIndex {
+            $0.scope == nil && $0.link.secret.publicKey == key
+        }
+        guard let found else { return false }
+        network.joins[found].resume(for: scope, deadline: deadline)
+        let join = network.joins[found]
+        if join.stage == .waiting, let number = join.workspace,
+            let workspace = workspaces[number], let id = join.linkID, let peer = network.links[id]
+        {
+            try stored { () throws(StorageError) in
+                try askToBeAdmitted(found, workspace, on: peer)
+            }
+        }
+        return true
+    }
+
+    // MARK: Ends
+
+    /// A join is over, well or because nobody wants it any more.
+    func forgetJoin(by link: InviteLink) throws(StorageError) {
+        guard let known = place(of: link) else { return }
+        network.pendingJoins.remove(at: known)
+        try writePendingJoins()
+    }
+
+    /// What was turned down stays until somebody has been told.
+    func refusedJoin(
+        by link: InviteLink, _ error: NodeError, isTold: Bool
+    ) throws(StorageError) {
+        guard let known = place(of: link) else { return }
+        if isTold { return try forgetJoin(by: link) }
+        network.pendingJoins[known].isRefused = true
+        try writePendingJoins()
+        effects.append(.log(.warning, "join.refused reason=\(error.reason ?? error.kind.rawValue)"))
+    }
+
+    /// Throws an invite away. Nobody is told: the inviter learns nothing, and a request that was
+    /// made stays with those who have it until an admin decides.
+    func declineInvite(_ text: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject {
+        let link: InviteLink
+        do throws(InviteLink.Problem) { link = try InviteLink(text) } catch {
+            throw .inviteLink(error)
+        }
+        let isPending = place(of: link) != nil
+        let key = link.secret.publicKey
+        try stored { () throws(StorageError) in
+            let found = network.joins.firstIndex {
+                $0.scope == nil && $0.link.secret.publicKey == key
+            }
+            if let found, network.joins[found].stage != .syncing {
+                try endJoin(found, .failure(Self.refusal(.invalid)))
+            }
+            try forgetJoin(by: link)
+        }
+        return DeclinedObject(
+            workspace: "w_" + Base32.encode(link.workspace.bytes), wasPending: isPending)
+    }
+
+    /// What `status` says of joins that are not decided.
+    var pendingJoinWarnings: [StatusObject.Warning] {
+        network.pendingJoins.compactMap { join in
+            guard let link = try? InviteLink(join.link) else { return nil }
+            let name = "w_" + Base32.encode(link.workspace.bytes)
+            return join.isRefused
+                ? .init(
+                    kind: "join.refused", message: "the request to join \(name) was turned down",
+                    hint: "wsx-node invite decline LINK forgets it")
+                : .init(
+                    kind: "join.pending", message: "waiting for approval to join \(name)",
+                    hint: "wsx-node join LINK asks again, wsx-node invite decline LINK forgets it")
+        }
+    }
+}

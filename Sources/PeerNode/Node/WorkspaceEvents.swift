@@ -1,0 +1,84 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Events of a workspace as a whole, and of those who ask to be let in.
+extension NodeCore {
+    func recordWorkspaceEvent(
+        _ payload: AuthorityPayload, _ id: OperationID, _ arrival: Int64, _ workspace: Workspace,
+        _ source: OperationSource
+    ) throws(StorageError) {
+        let type: EventType
+        switch payload {
+        case .request:
+            // The same person may have been written down by several members.
+            let group = joinRequests(of: workspace).first { $0.operations.contains(id) }
+            guard group?.operations.first == id else { return }
+            type = .requestCreated
+        case .remove(let removal):
+            return try recordDecision(of: removal.member, arrival, workspace, source)
+        case .setWorkspace:
+            guard !isFounding(id, of: workspace) else { return }
+            type = .workspaceEdited
+        case .grant(let grant) where grant.drops && grant.role == .owner:
+            type = .workspaceTransferred
+        case .deleteWorkspace:
+            type = .workspaceDeleted
+        default: return
+        }
+        try record(
+            type, workspace: workspace, arrival: arrival, extra: id.bytes,
+            isBackfill: source.isBackfill)
+    }
+
+    /// The description that a workspace was founded with is part of its creation.
+    private func isFounding(_ id: OperationID, of workspace: Workspace) -> Bool {
+        let create = workspace.authority[OperationID(sameBytesAs: workspace.id)]
+        guard let record = workspace.authority[id], let create else { return false }
+        return record.sequence == 1 && record.log == create.log
+    }
+
+    /// An admission or a removal is also the decision on what its subject had asked for.
+    func recordDecision(
+        of member: MemberID, _ arrival: Int64, _ workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        guard workspace.hasRequests else { return }
+        for group in joinRequests(of: workspace) where group.joiner.member == member {
+            let state = state(of: group, in: workspace)
+            guard state == .approved || state == .rejected, let first = group.operations.first,
+                !isOld(state, group, before: arrival, in: workspace)
+            else { continue }
+            try record(
+                .requestDecided, workspace: workspace, arrival: arrival, extra: first.bytes,
+                isBackfill: source.isBackfill)
+        }
+    }
+
+    /// Whether the request had been decided already: a member who is removed later was let in.
+    private func isOld(
+        _ state: JoinRequestState, _ group: JoinRequestGroup, before arrival: Int64,
+        in workspace: Workspace
+    ) -> Bool {
+        let admission = admission(by: group.joiner.invite, of: group.joiner.member, in: workspace)
+        guard let admission, let record = workspace.authority[admission] else { return false }
+        return record.arrival != arrival
+    }
+
+    func requestData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
+        guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
+            let group = joinRequests(of: workspace).first(where: { $0.operations.contains(id) })
+        else { return .null }
+        return object(of: group, in: workspace).json
+    }
+
+    func workspaceDeletionData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue
+    {
+        guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
+            let grant = workspace.authority[id]?.grant,
+            let author = workspace.evaluator.subject(ofGrant: grant)
+        else { return .null }
+        return [
+            "id": .string(PublicID.workspace(workspace.id)),
+            "by": person(author, in: workspace).json,
+        ]
+    }
+}

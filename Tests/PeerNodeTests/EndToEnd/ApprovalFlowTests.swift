@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+extension EndToEnd {
+    @Suite struct `Asking to be let in` {
+        @Test func `is told to wait, and is in once an admin has approved`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            mina.run("channel", "create", "plans")
+            let printed = mina.run("invite", "create", "--approve", "--channel", "plans").output
+            #expect(printed.contains(", an admin approves\n"))
+            let link = try #require(
+                printed.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("wsx://join/") })
+            let joon = TemporaryNode()
+            let asked = joon.join(String(link), name: "Joon")
+            #expect(asked.status == 7)
+            #expect(asked.error.kind == "pending")
+            #expect(joon.run("workspace", "list", "--json").objects.isEmpty)
+            #expect(joon.run("status").output.contains("waiting for approval to join w_"))
+
+            // Both nodes stop, and the admin decides while nobody waits.
+            joon.run("down")
+            mina.run("down")
+            mina.run("up", "--announce", "off")
+            let list = mina.run("request", "list")
+            #expect(list.output.contains("pending") && list.output.contains("Joon"))
+            let id = try #require(
+                mina.run("request", "list", "--json").object["id"]?.stringValue)
+            let decided = mina.run("request", "approve", String(id.prefix(10)))
+            #expect(decided.status == 0 && decided.output.contains("approved"))
+            joon.up()
+            #expect(eventually { !joon.run("workspace", "list", "--json").objects.isEmpty })
+            #expect(
+                eventually {
+                    joon.run("channel", "list", "--json").objects.compactMap { $0["name"] }
+                        == ["general", "plans"]
+                })
+            #expect(!joon.run("status").output.contains("waiting for approval"))
+            #expect(joon.run("send", "plans", "in").status == 0)
+            #expect(eventually { mina.texts("plans") == ["in"] })
+        }
+
+        @Test func `by the address of the workspace, until the policy is closed`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            let policy = mina.run("policy", "set", "--join", "request", "--json").object
+            let address = try #require(policy["address"]?.stringValue)
+            #expect(mina.run("policy", "show").output.contains(address))
+            #expect(mina.run("workspace", "show").output.contains(address))
+            let joon = TemporaryNode()
+            #expect(joon.join(address, name: "Joon").status == 7)
+            let id = try #require(
+                mina.run("request", "list", "--json").object["id"]?.stringValue)
+            #expect(mina.run("request", "reject", id, "--json").object["state"] == "rejected")
+            #expect(
+                eventually { joon.run("status").output.contains("was turned down") })
+            #expect(joon.run("invite", "decline", address).status == 0)
+            #expect(!joon.run("status").output.contains("turned down"))
+            #expect(mina.run("policy", "set", "--join", "closed").status == 0)
+            let late = TemporaryNode()
+            #expect(late.join(address, name: "Late").error.kind == "invite_invalid")
+            #expect(mina.run("policy", "set", "--join", "sometimes").status == 2)
+        }
+
+        @Test func `for a workspace that is handed over and ended`() throws {
+            let mina = TemporaryNode()
+            let joon = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            #expect(joon.join(mina.invite(), name: "Joon").status == 0)
+            #expect(mina.run("workspace", "edit", "--name", "acme two").status == 0)
+            #expect(
+                eventually {
+                    joon.run("workspace", "show", "--json").object["name"] == "acme two"
+                })
+            #expect(mina.run("workspace", "successor", "@Joon").status == 0)
+            #expect(mina.run("workspace", "transfer", "@Joon").output.contains("admin"))
+            #expect(
+                eventually {
+                    joon.run("workspace", "show", "--json").object["role"] == "owner"
+                })
+            #expect(mina.run("workspace", "delete", "acme two").status == 4)
+            #expect(joon.run("workspace", "delete", "acme").status == 2)
+            #expect(joon.run("workspace", "delete", "acme two").status == 0)
+            #expect(
+                eventually {
+                    let object = joon.run("workspace", "show", "--json").object
+                    return object["acknowledged"]?.arrayValue?.count == 1
+                })
+            #expect(mina.run("workspace", "list", "--json").object["deleted"] == true)
+            #expect(mina.run("send", "general", "late").status == 4)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Who may come in, and who may bring them.
+@Suite struct `The policy of a workspace` {
+    @Test func `is admins and closed unless said otherwise, and the same everywhere`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        for node in [mina, joon] {
+            let policy = try node.ok("policy.get")
+            #expect(policy["who_may_invite"] == "admins" && policy["join"] == "closed")
+            #expect(policy["address"] == .null)
+            #expect(policy["id"] == (try node.ok("workspace.get")["id"]))
+        }
+        let set = try mina.ok("policy.set", ["who_may_invite": "members"])
+        #expect(set["who_may_invite"] == "members" && set["join"] == "closed")
+        #expect(try joon.ok("policy.get")["who_may_invite"] == "members")
+        #expect(try joon.eventTypes().contains("workspace.edited"))
+        #expect(mina.outcome("policy.set") == "bad_request")
+        #expect(joon.outcome("policy.set", ["join": "open"]) == "forbidden")
+    }
+
+    @Test func `lets members invite members while it says so`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        #expect(joon.outcome("invite.create") == "forbidden")
+        try mina.ok("policy.set", ["who_may_invite": "members"])
+        #expect(joon.outcome("invite.create", ["role": "admin"]) == "forbidden")
+        let invite = try joon.ok("invite.create", ["uses": 5])
+        let kim = try bench.bareNode("Kim")
+        try kim.join(try invite.text("link"))
+        #expect(try mina.memberNames() == ["Joon", "Kim", "Mina"])
+        // Members end their own invites, and no others.
+        let foreign = try mina.ok("invite.create").text("id")
+        #expect(joon.outcome("invite.revoke", ["id": .string(foreign)]) == "forbidden")
+        #expect(kim.outcome("invite.revoke", ["id": invite["id"] ?? .null]) == "forbidden")
+        let revoked = try joon.ok("invite.revoke", ["id": invite["id"] ?? .null])
+        #expect(revoked["state"] == "revoked" && revoked["used"] == 1)
+        try mina.ok("policy.set", ["who_may_invite": "admins"])
+        #expect(joon.outcome("invite.create") == "forbidden")
+        #expect(try kim.ok("workspace.get")["role"] == "member")
+        for node in [mina, joon, kim] { #expect(node.openCount == 1) }
+    }
+
+    @Test func `leaves inviting to the owner where the owner wants that`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina, role: "admin")
+        try mina.ok("policy.set", ["who_may_invite": "owner"])
+        #expect(try ada.refused("invite.create").reason == "policy")
+        #expect(try ada.refused("policy.set", ["join": "open"]).reason == "policy")
+        #expect(mina.outcome("invite.create") == "ok")
+    }
+
+    @Test(arguments: ["open", "request"])
+    func `has an address that every member can show`(_ rule: String) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        let address = try mina.ok("policy.set", ["join": .string(rule)]).text("address")
+        #expect(try mina.ok("workspace.get")["address"] == .string(address))
+        let shown = try joon.ok("policy.get").text("address")
+        let (first, second) = (try InviteLink(address), try InviteLink(shown))
+        #expect(first.secret.publicKey == second.secret.publicKey)
+        #expect(second.hints.first?.text == joon.address)
+        #expect(shown.utf8.count <= 150)
+        // Mina is away, and the address works all the same.
+        mina.kill()
+        let kim = try bench.bareNode("Kim")
+        #expect(kim.ask(shown) == (rule == "open" ? "ok" : "pending"))
+        try mina.boot()
+        bench.advance(60_000)
+        if rule == "request" { try mina.decide("join.approve") }
+        bench.advance(60_000)
+        #expect(try mina.memberNames() == ["Joon", "Kim", "Mina"])
+        #expect(try kim.ok("policy.get")["join"] == .string(rule))
+        let again = try mina.ok("policy.set", ["join": .string(rule)])
+        #expect(
+            try InviteLink(try again.text("address")).secret.publicKey == first.secret.publicKey)
+    }
+
+    @Test func `takes its address back when it is closed`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let open = try mina.ok("policy.set", ["join": "open"]).text("address")
+        let asking = try mina.ok("policy.set", ["join": "request"]).text("address")
+        #expect(open != asking)
+        let late = try bench.bareNode("Late")
+        #expect(late.ask(open) == "invite_invalid")
+        let joon = try bench.bareNode("Joon")
+        #expect(joon.ask(asking) == "pending")
+        let closed = try mina.ok("policy.set", ["join": "closed"])
+        #expect(closed["address"] == .null)
+        #expect(try mina.ok("workspace.get")["address"] == .null)
+        #expect(try mina.requests().first?["state"] == "void")
+        #expect(late.ask(asking) == "invite_invalid")
+        let other = try mina.ok("policy.set", ["join": "open"]).text("address")
+        try late.join(other)
+        #expect(try mina.memberNames() == ["Late", "Mina"])
+    }
+
+    @Test func `is closed by nobody weaker than who opened it`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina, role: "admin")
+        try mina.ok("policy.set", ["join": "open"])
+        #expect(try ada.refused("policy.set", ["join": "closed"]).reason == "role")
+        #expect(try ada.ok("policy.get")["join"] == "open")
+        #expect(ada.openCount == 1)
+        try mina.ok("policy.set", ["join": "closed"])
+        try ada.ok("policy.set", ["join": "open"])
+        #expect(try mina.ok("policy.set", ["join": "closed"])["address"] == .null)
+    }
+
+    @Test func `that two admins change apart is the same in the end, and serves no old address`()
+        throws
+    {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina, role: "admin")
+        bench.cut(mina, ada)
+        let left = try mina.ok("policy.set", ["join": "open"]).text("address")
+        let right = try ada.ok("policy.set", ["join": "request"]).text("address")
+        bench.heal(mina, ada)
+        bench.advance(30_000)
+        let policy = try mina.ok("policy.get")
+        #expect(try ada.ok("policy.get")["join"] == policy["join"])
+        let isOpen = policy["join"] == "open"
+        let joon = try bench.bareNode("Joon")
+        #expect(joon.ask(isOpen ? right : left) == "invite_invalid")
+        #expect(joon.ask(isOpen ? left : right) == (isOpen ? "ok" : "pending"))
+    }
+}
