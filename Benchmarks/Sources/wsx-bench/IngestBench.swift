@@ -104,7 +104,7 @@ enum IngestBench {
                 try store.begin()
                 let checked = try OperationChecks.check(run, after: link)
                 let (branch, appended) = try store.operations.append(
-                    checked, in: run.log, at: place, seen: 1_700_000_000_000,
+                    checked, in: run.log, of: 1, at: place, seen: 1_700_000_000_000,
                     above: [Int64](repeating: 0, count: checked.count))
                 for item in appended { try fold(item, key, into: store) }
                 link = checked.last?.link
@@ -132,7 +132,7 @@ enum IngestBench {
                     key: MessageKey(
                         timestamp: operation.header.timestamp,
                         idPrefix: operation.id.words.0), grant: grant, thread: message.thread),
-                isHidden: false)
+                as: .shown)
             try store.events.append(
                 type: 20, at: 1_700_000_000_000, workspace: 1, document: 2, arrival: item.arrival)
         }
