@@ -3,6 +3,8 @@ public import WorkspaceModel
 /// Workspaces, sealed keys, answers to repeat, and single values.
 public final class RegistryStore {
     private let connection: Connection
+    /// Remembered calls, or a few more; `nil` until it was asked for.
+    private var madeCount: Int64?
 
     init(_ connection: Connection) { self.connection = connection }
 
@@ -143,12 +145,10 @@ public final class RegistryStore {
         }
     }
 
-    /// What the call with this keyed hash has made, unless that was before `at`, milliseconds.
-    public func made(_ key: [UInt8], since at: UInt64 = 0) throws(StorageError) -> MadeRow? {
-        try connection.statement("SELECT body, made FROM request WHERE key = ? AND at >= ?")
-            .firstRow(.blob(key), .integer(Int64(bitPattern: at))) {
-                MadeRow(body: $0.blob(0), made: $0.blob(1))
-            }
+    /// What the call with this keyed hash has made, as long as that is remembered.
+    public func made(_ key: [UInt8]) throws(StorageError) -> MadeRow? {
+        try connection.statement("SELECT body, made FROM request WHERE key = ?")
+            .firstRow(.blob(key)) { MadeRow(body: $0.blob(0), made: $0.blob(1)) }
     }
 
     /// Remembers what a call has made.
@@ -156,12 +156,21 @@ public final class RegistryStore {
         try connection.statement("INSERT OR REPLACE INTO request VALUES(?, ?, ?, ?)")
             .run(
                 .blob(key), .blob(row.body), .blob(row.made), .integer(Int64(bitPattern: at)))
+        if let known = madeCount { madeCount = known + 1 }
     }
 
-    /// Forgets the calls before `at`, milliseconds.
-    public func trimMade(before at: UInt64) throws(StorageError) {
+    /// Forgets the calls before `at`, milliseconds, once there are more than `count` in all: a
+    /// clock that jumps ahead must not make a node forget what it has just done.
+    public func trimMade(before at: UInt64, keeping count: Int64) throws(StorageError) {
+        if madeCount == nil { madeCount = try countMade() }
+        guard let known = madeCount, known > count else { return }
         try connection.statement("DELETE FROM request WHERE at < ?")
             .run(.integer(Int64(bitPattern: at)))
+        madeCount = try countMade()
+    }
+
+    private func countMade() throws(StorageError) -> Int64 {
+        try connection.statement("SELECT count(*) FROM request").integer() ?? 0
     }
 
     // MARK: Forks

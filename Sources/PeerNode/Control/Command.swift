@@ -145,7 +145,7 @@ extension Command {
 
     /// The key under which a repeated call is recognised, which every creating method takes.
     static let key = Parameter.text(
-        "key", "Makes a repeated call give the first answer again, for 7 days.",
+        "key", "Makes a repeated call give the first answer again, for at least 7 days.",
         bytes: 1...Limits.idempotencyKeyBytesMax
     ).optional()
 

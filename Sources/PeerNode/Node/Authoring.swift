@@ -173,10 +173,17 @@ extension NodeCore {
         of document: DocumentID, in workspace: Workspace, before timestamp: HybridTimestamp,
         own: LogName
     ) -> [OperationReference] {
-        guard let newest = workspace.newestTimestamp[document], newest >= timestamp.rawValue
-        else { return [] }
+        let isFirst = store.operations.branches(of: own, in: workspace.number).isEmpty
+        let newest = workspace.newestTimestamp[document] ?? 0
+        guard isFirst || newest >= timestamp.rawValue else { return [] }
+        // What comes from the future is shown when it is seen, by whoever sees it: only citing
+        // keeps a new incarnation behind the ones before it.
         return store.operations.branches(in: document, of: workspace.number)
-            .filter { $0.log != own && Workspace.latest(of: $0) >= timestamp.rawValue }
+            .filter { branch in
+                branch.log != own
+                    && (Workspace.latest(of: branch) >= timestamp.rawValue
+                        || isFirst && branch.log.device == own.device)
+            }
             .sorted { $0.tip.timestamp.rawValue > $1.tip.timestamp.rawValue }
             .prefix(Limits.dependenciesMax)
             .map { branch in

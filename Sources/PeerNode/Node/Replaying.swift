@@ -7,7 +7,7 @@ import WorkspaceModel
 /// Stored are keyed hashes of (method, key) and of the parameters, and the name of what was made;
 /// the answer is built anew.
 extension NodeCore {
-    /// How long a key is remembered.
+    /// How long a key is remembered at least, and longer while there are few.
     static let keyMilliseconds: UInt64 = 7 * 24 * 3_600 * 1_000
 
     /// What the call made when it came before, or `nil` for a new one.
@@ -16,7 +16,7 @@ extension NodeCore {
     func replay(_ scope: CallScope) throws(NodeError) -> [UInt8]? {
         guard let key = scope.key, let home else { return nil }
         let found = try stored { () throws(StorageError) in
-            try store.registry.made(name(of: key, home), since: oldestKey)
+            try store.registry.made(name(of: key, home))
         }
         guard let found else { return nil }
         guard found.body == body(of: key, home) else {
@@ -33,7 +33,8 @@ extension NodeCore {
         guard let key = scope.key, let home else { return }
         try stored { () throws(StorageError) in
             try write()
-            try store.registry.trimMade(before: oldestKey)
+            try store.registry.trimMade(
+                before: oldestKey, keeping: Limits.rememberedCallsMin)
             try store.registry.setMade(
                 .init(body: body(of: key, home), made: made), key: name(of: key, home),
                 at: time.wall)

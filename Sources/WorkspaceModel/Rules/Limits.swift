@@ -144,6 +144,8 @@ public enum Limits {
     public static let controlSubscriptionsMax = 64
     /// Requests of one connection that wait for an answer.
     public static let controlRequestsPendingMax = 256
+    /// Calls whose keys are remembered however old they look: about 2 MB.
+    public static let rememberedCallsMin: Int64 = 16_384
     /// An idempotency key, in bytes.
     public static let idempotencyKeyBytesMax = 128
     /// Unsent answers of one control connection after which it is a slow reader.

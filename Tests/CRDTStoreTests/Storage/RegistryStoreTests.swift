@@ -122,9 +122,11 @@ import WorkspaceTestKit
         let again = try store.reopened()
         #expect(try again.registry.made([9]) == row)
         try again.begin()
-        try again.registry.trimMade(before: 100)
+        try again.registry.trimMade(before: 100, keeping: 0)
         #expect(try again.registry.made([9]) == row)
-        try again.registry.trimMade(before: 101)
+        try again.registry.trimMade(before: 101, keeping: 2)
+        #expect(try again.registry.made([9]) == row, "two are not too many")
+        try again.registry.trimMade(before: 101, keeping: 1)
         #expect(try again.registry.made([9]) == nil)
         #expect(try again.registry.made([8])?.body == [4])
     }
