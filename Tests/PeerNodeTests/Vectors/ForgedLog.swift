@@ -114,6 +114,21 @@ struct ForgedLog {
             [entry(of: key, seed, workspace.member, salt: salt)], keyID: field.keyID, wraps: [])
     }
 
+    /// A member's invite that cites the first policy by which members may invite.
+    func memberInvite() throws -> AuthorityPayload {
+        let policy = try #require(
+            workspace.authorityOrder.first {
+                guard case .setWorkspace(let settings)? = workspace.authority[$0]?.payload else {
+                    return false
+                }
+                return settings.whoMayInvite == InviteRight.members.rawValue
+            })
+        return .invite(
+            .init(
+                role: .member, maximum: 1, expires: 1 << 44, publicKey: name.device.bytes,
+                approve: false, documents: [], psk: field, policy: policy))
+    }
+
     private func entry(
         of key: SigningKey, _ seed: Int, _ member: MemberID, salt: [UInt8]
     ) -> DeviceEntry {
@@ -139,6 +154,15 @@ extension BenchNode {
                 }),
             keyID: current.id, epochKey: current.key,
             channel: try #require(workspace.defaultChannel))
+    }
+
+    /// What gives its person another role.
+    func promotion(to role: Role) throws -> AuthorityPayload {
+        let device = try #require(host?.core.home).device
+        return .grant(
+            .init(
+                member: try workspace().member, devices: [device], role: role, replaces: false,
+                drops: false, cuts: []))
     }
 
     /// Gives the node runs as a peer would, in a turn of their own.

@@ -30,6 +30,7 @@ enum FrozenScenes {
         bench.advance(5_000)
         try mina.ok("member.role", ["member": "@Kim", "role": "admin"])
         bench.advance(5_000)
+        let (before, admins) = (try ForgedLog.heads(of: mina), try ForgedLog(kim, incarnation: 90))
         try mina.ok("member.role", ["member": "@Kim", "role": "member"])
         let unused = try mina.ok("invite.create")["id"] ?? .null
         try mina.ok("invite.revoke", ["id": unused])
@@ -48,9 +49,14 @@ enum FrozenScenes {
         try kim.send("under the new key")
         bench.advance(5_000)
         try mina.ok("member.remove", ["member": "Joon", "recut": true])
+        var gone = HostileLog(try kim.hostile(), incarnation: 91)
         try kim.ok("workspace.leave")
         bench.advance(30_000)
-        return try FrozenScene("a life", of: nodes)
+        // Kim goes on under a role that was replaced, and after leaving.
+        var replaced = admins
+        replaced.write(try joon.promotion(to: .member), knowing: before)
+        gone.write("still here", at: bench.wall)
+        return try FrozenScene("a life", of: nodes, besides: replaced.operations + gone.operations)
     }
 
     /// Policy, approval, rejection, roles that are given up and taken, and devices.
@@ -89,14 +95,24 @@ enum FrozenScenes {
         bench.advance(2_000)
         try mina.ok("member.role", ["member": "@Otto", "role": "guest"])
         bench.advance(2_000)
-        // Mina hands the workspace over while Ada makes an admin of Kim's channel.
+        let before = try ForgedLog.heads(of: mina)
+        var known = try ForgedLog(mina, incarnation: 91)
+        var unknown = try ForgedLog(mina, incarnation: 92)
         try mina.ok("workspace.transfer", ["member": "@Ada"])
         bench.advance(2_000)
         try mina.ok("member.role", ["member": "@Otto", "role": "member"])
         try ada.ok("workspace.edit", ["name": "ours", "description": "Ada's by now"])
         try mina.send("an admin now")
         bench.advance(5_000)
-        return try FrozenScene("doors and devices", of: [mina, ada, kim, lena, otto, phone])
+        // Under the grant that Mina was owner by: before it is known that she no longer is, and after.
+        let promotion = try lena.promotion(to: .admin)
+        unknown.write(promotion, knowing: before)
+        known.write(promotion, knowing: try ForgedLog.heads(of: mina))
+        var late = try ForgedLog(kim, incarnation: 93)
+        late.write(try late.memberInvite(), knowing: try ForgedLog.heads(of: mina))
+        return try FrozenScene(
+            "doors and devices", of: [mina, ada, kim, lena, otto, phone],
+            besides: known.operations + unknown.operations + late.operations)
     }
 
     /// What people sign whose nodes would not: histories in two versions, deeds of somebody who
