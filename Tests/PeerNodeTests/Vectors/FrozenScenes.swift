@@ -106,6 +106,8 @@ enum FrozenScenes {
         bench.advance(5_000)
         // Under the grant that Mina was owner by: before it is known that she no longer is, and after.
         let promotion = try lena.promotion(to: .admin)
+        // Later in depth than the transfer, which reaches only what is weaker.
+        for _ in 0..<4 { unknown.write(.cutPart([]), knowing: before) }
         unknown.write(promotion, knowing: before)
         known.write(promotion, knowing: try ForgedLog.heads(of: mina))
         var late = try ForgedLog(kim, incarnation: 93)
@@ -132,7 +134,6 @@ enum FrozenScenes {
         bench.advance(10_000)
         let before = try ForgedLog.heads(of: mina)
         let wall = bench.wall
-
         // Two histories that Mina knows when she removes Joon, and what is hung on them later.
         var trunk = HostileLog(try joon.hostile(), incarnation: 77)
         for number in 0..<2 { trunk.write("p\(number)", at: wall + UInt64(number)) }
