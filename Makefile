@@ -45,7 +45,7 @@ test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for ex
 lint: ## the format of every Swift file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
 
-interop: ## a Noise peer in Python against a running node, in both roles
+interop: ## a Noise peer in Python against a running node, and the frozen vectors
 	@Tests/interop/run
 
 bench: setup ## the benchmarks, if this checkout has them

@@ -1,0 +1,212 @@
+import CRDTStore
+import Foundation
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+@testable import WorkspaceCrypto
+
+/// One scene of `Tests/Vectors/frozen.json`: operations of one workspace in a causal order, and
+/// what is to be made of them. Bytes are hexadecimal.
+struct FrozenScene: Codable {
+    /// An epoch key under its name.
+    struct Key: Codable {
+        let id: String
+        let key: String
+    }
+
+    /// One operation, the verdict on it, and what its payload seals, where it is content.
+    struct Entry: Codable {
+        let header: String
+        let payload: String
+        let signature: String
+        let id: String
+        let valid: Bool
+        let plaintext: String?
+    }
+
+    let name: String
+    let keys: [Key]
+    let operations: [Entry]
+    /// The digest of everything kept, by document.
+    let documents: [String: String]
+    let root: String
+}
+
+/// All scenes.
+struct FrozenFile: Codable {
+    let scenes: [FrozenScene]
+
+    static let url = SourceTree.root.appendingPathComponent("Tests/Vectors/frozen.json")
+    /// Whether the file is to be made anew instead of being read.
+    static let isUpdating = ProcessInfo.processInfo.environment["WSX_UPDATE_VECTORS"] == "1"
+
+    static func read() throws -> FrozenFile {
+        try JSONDecoder().decode(FrozenFile.self, from: Data(contentsOf: url))
+    }
+
+    func write() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        try (encoder.encode(self) + Data("\n".utf8)).write(to: Self.url)
+    }
+}
+
+extension FrozenScene {
+    /// Everything that any of the nodes holds of their workspace, as a new reader judges it.
+    init(_ name: String, of nodes: [BenchNode], besides others: [SignedOperation] = []) throws {
+        var operations: [OperationID: SignedOperation] = [:]
+        var keys: [KeyID: SymmetricKey] = [:]
+        for node in nodes {
+            let (core, workspace) = (try #require(node.host?.core), try node.workspace())
+            keys.merge(workspace.keys) { known, _ in known }
+            for document in core.store.operations.documents(ofWorkspace: workspace.number) {
+                try core.store.operations.forEachOperation(in: document, of: workspace.number) {
+                    (stored) throws(StorageError) in
+                    let signed = try Self.signed(stored, in: core.store.operations)
+                    operations[signed.id] = signed
+                }
+            }
+        }
+        for other in others { operations[other.id] = other }
+        let order = Self.causalOrder(of: Array(operations.values))
+        let reader = try FrozenReader(order)
+        self.name = name
+        self.keys = keys.sorted { $0.key < $1.key }.map { id, key in
+            Key(id: id.bytes.hex, key: key.exposedCopy().hex)
+        }
+        self.operations = try order.map { operation in
+            Entry(
+                header: operation.header.encoded.hex, payload: operation.payload.hex,
+                signature: operation.signature.bytes.hex, id: operation.id.bytes.hex,
+                valid: try reader.isValid(operation),
+                plaintext: Self.plaintext(of: operation, keys)?.hex)
+        }
+        documents = reader.documents
+        root = reader.root
+    }
+
+    /// What a content operation seals; `nil` where its key is not held.
+    static func plaintext(
+        of operation: SignedOperation, _ keys: [KeyID: SymmetricKey]
+    ) -> [UInt8]? {
+        guard let key = operation.header.keyID.flatMap({ keys[$0] }) else { return nil }
+        return SealedPayload.open(
+            operation.payload, under: key.documentKey(for: operation.header.document),
+            associatedData: operation.header.associatedData)
+    }
+
+    private static func signed(
+        _ stored: StoredOperation, in operations: OperationStore
+    ) throws(StorageError) -> SignedOperation {
+        let (entry, place) = (stored.entry, stored.place)
+        let header = OperationHeader(
+            kind: entry.kind,
+            document: place.sequence == 0 && entry.grant == .zero ? .zero : stored.log.document,
+            device: stored.log.device, incarnation: stored.log.incarnation,
+            sequence: place.sequence, previous: try operations.previous(of: place),
+            timestamp: entry.timestamp, grant: entry.grant, keyID: entry.keyID,
+            dependencies: entry.dependencies, payloadLength: entry.payload.count,
+            payloadHash: OperationSigning.hash(ofPayload: entry.payload))
+        return SignedOperation(
+            header: header, id: place.link.id, payload: entry.payload,
+            signature: entry.signature)
+    }
+
+    /// By time as far as citations allow; with a generator by its choice instead.
+    static func causalOrder(
+        of operations: [SignedOperation], with generator: SeededGenerator? = nil
+    ) -> [SignedOperation] {
+        let isByTime = generator == nil
+        var generator = generator ?? SeededGenerator(seed: 0)
+        var waiting = operations.sorted {
+            ($0.header.timestamp.rawValue, $0.id) < ($1.header.timestamp.rawValue, $1.id)
+        }
+        var done: Set<OperationID> = []
+        var order: [SignedOperation] = []
+        while !waiting.isEmpty {
+            let ready = waiting.indices.filter { done.isSuperset(of: waiting[$0].header.cited) }
+            let choice = isByTime ? ready.first : ready.randomElement(using: &generator)
+            guard let choice else { break }
+            done.insert(waiting[choice].id)
+            order.append(waiting.remove(at: choice))
+        }
+        return order
+    }
+}
+
+/// A home that is nobody's member, and takes what it is given.
+struct FrozenReader {
+    let node: BenchNode
+    private let core: NodeCore
+    private let workspace: Workspace
+    private let bench: CoreBench
+
+    /// - Parameter operations: in a causal order, the root first.
+    init(_ operations: [SignedOperation]) throws {
+        bench = CoreBench(seed: 99)
+        node = try bench.node("Reader", workspace: nil)
+        core = try #require(node.host?.core)
+        core.beginTurn(at: node.time)
+        let id = WorkspaceID(sameBytesAs: try #require(operations.first).id)
+        workspace = try core.enter(id, member: .zero, standing: .member)
+        try core.settleIn(workspace)
+        for operation in operations {
+            let isRoot = operation.header.document == .zero
+            let outcome = try core.accept(
+                operation.run(in: isRoot ? id : operation.header.document), in: workspace,
+                from: .peer(operation.header.device, source: 1, isBackfill: true))
+            try #require(outcome == .stored(1), "\(operation.id): \(outcome)")
+        }
+        let effects = core.takeEffects() + (try core.endTurn())
+        try core.store.commit()
+        core.didCommit()
+        node.carryOut(effects)
+        core.refreshDigest(of: workspace)
+    }
+
+    /// The verdict on an operation that was taken.
+    func isValid(_ operation: SignedOperation) throws -> Bool {
+        let header = operation.header
+        guard header.kind != OperationKind.authority.rawValue else {
+            return workspace.evaluator.isValid(operation.id)
+        }
+        let reference = OperationReference(
+            device: header.device, incarnation: header.incarnation, sequence: header.sequence,
+            id: operation.id)
+        let place = try core.store.operations.find(
+            reference, in: header.document, of: workspace.number)
+        let found = try #require(place)
+        return core.store.operations.isValid(found.sequence, in: found.branch)
+    }
+
+    /// The same authority operations judged at once.
+    func judgedAtOnce() throws -> AuthEvaluator {
+        try AuthEvaluator.evaluateFromScratch(
+            workspace.authorityOrder.compactMap { workspace.evaluator.operation($0) })
+    }
+
+    var documents: [String: String] {
+        var all: [String: String] = [:]
+        for bucket in UInt8.min...UInt8.max {
+            for (document, digest) in workspace.digest.documents(in: bucket) {
+                all[document.bytes.hex] = digest.bytes.hex
+            }
+        }
+        return all
+    }
+
+    var root: String { CoreReplica(core: core, workspace: workspace).root.bytes.hex }
+}
+
+extension OperationHeader {
+    /// Everything that has to be known before it.
+    var cited: [OperationID] {
+        dependencies.map(\.id) + (previous.map { [$0] } ?? []) + (grant == .zero ? [] : [grant])
+    }
+}
+
+extension [UInt8] {
+    var hex: String { map { String(format: "%02x", $0) }.joined() }
+}

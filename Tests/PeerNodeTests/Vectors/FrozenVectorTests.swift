@@ -1,0 +1,90 @@
+import CRDTStore
+import Foundation
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+@testable import WorkspaceCrypto
+
+/// What this program once wrote is read for ever. `WSX_UPDATE_VECTORS=1` makes the file anew,
+/// which a change of the format needs and nothing else; `Tests/interop/frozen.py` reads it too.
+@Suite(.serialized) struct `The frozen vectors` {
+    @Test(.enabled(if: FrozenFile.isUpdating)) func `are made anew on demand`() throws {
+        try FrozenFile(scenes: FrozenScenes.all()).write()
+    }
+
+    @Test func `are read as they were written`() throws {
+        for scene in try FrozenFile.read().scenes {
+            let operations = try Self.operations(of: scene)
+            try Self.check(scene, operations, operations)
+            for seed in Seeds.explore(2) {
+                let order = FrozenScene.causalOrder(
+                    of: operations, with: SeededGenerator(seed: seed))
+                #expect(order.count == operations.count)
+                try Self.check(scene, operations, order)
+            }
+        }
+    }
+
+    @Test func `hold what they are there for`() throws {
+        let data = try Data(contentsOf: FrozenFile.url)
+        #expect(data.count < 400 * 1_024)
+        var kinds: [UInt64: Set<Bool>] = [:]
+        for scene in try FrozenFile.read().scenes {
+            for (entry, operation) in zip(scene.operations, try Self.operations(of: scene))
+            where operation.header.kind == OperationKind.authority.rawValue {
+                // The payload is an array of two; its first, below 24, stands as it is.
+                kinds[UInt64(operation.payload[1]), default: []].insert(entry.valid)
+            }
+        }
+        for type in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18] as [UInt64] {
+            #expect(kinds[type]?.contains(true) == true, "type \(type)")
+        }
+        for type in [2, 4, 5, 6, 7, 11, 13] as [UInt64] {
+            #expect(kinds[type]?.contains(false) == true, "type \(type) without effect")
+        }
+    }
+
+    /// Header, id, signature and sealed payload of each operation.
+    private static func operations(of scene: FrozenScene) throws -> [SignedOperation] {
+        var keys: [KeyID: SymmetricKey] = [:]
+        for entry in scene.keys {
+            let key = SymmetricKey(try bytes(entry.key))
+            #expect(key.keyID.bytes.hex == entry.id)
+            keys[key.keyID] = key
+        }
+        return try scene.operations.map { entry in
+            let header = try OperationHeader(decoding: try bytes(entry.header))
+            #expect(header.encoded.hex == entry.header)
+            let id = OperationSigning.id(ofHeader: header.encoded)
+            #expect(id.bytes.hex == entry.id)
+            let operation = SignedOperation(
+                header: header, id: id, payload: try bytes(entry.payload),
+                signature: try #require(Signature(untrusted: try bytes(entry.signature))))
+            #expect(header.payloadHash == OperationSigning.hash(ofPayload: operation.payload))
+            #expect(OperationSigning.verify(operation.signature, of: id, by: header.device))
+            #expect(FrozenScene.plaintext(of: operation, keys)?.hex == entry.plaintext)
+            return operation
+        }
+    }
+
+    /// Verdicts and digests of a node that hears of the operations in this order.
+    private static func check(
+        _ scene: FrozenScene, _ operations: [SignedOperation], _ order: [SignedOperation]
+    ) throws {
+        let reader = try FrozenReader(order)
+        let atOnce = try reader.judgedAtOnce()
+        for (entry, operation) in zip(scene.operations, operations) {
+            #expect(try reader.isValid(operation) == entry.valid, "\(scene.name) \(entry.id)")
+            guard operation.header.kind == OperationKind.authority.rawValue else { continue }
+            #expect(atOnce.isValid(operation.id) == entry.valid, "\(scene.name) \(entry.id)")
+        }
+        #expect(reader.documents == scene.documents, "\(scene.name)")
+        #expect(reader.root == scene.root, "\(scene.name)")
+    }
+
+    private static func bytes(_ hex: String) throws -> [UInt8] {
+        try #require(Vectors.bytes(hex: hex))
+    }
+}
