@@ -12,6 +12,10 @@ ifneq ($(wildcard ../shared),)
 export WSX_SHARED ?= $(abspath ../shared)
 endif
 
+# How many random documents `fuzz` makes, and where it builds: the flags differ from the program's.
+SEEDS ?= 10000
+FUZZ = .build/fuzz
+
 # A target may import only what Package.swift names for it.
 CHECKS = --explicit-target-dependency-import-check error
 RELEASE = .build/release/wsx-node
@@ -21,7 +25,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint interop bench clean
+.PHONY: help setup build demo test fuzz lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -41,6 +45,10 @@ demo: build ## two nodes, one conversation, part of it while one of them is off
 
 test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for exactly one
 	$(SWIFT) test --disable-xctest $(CHECKS) $(TESTS)
+
+fuzz: setup ## random authority documents by all their properties, in release; SEEDS=N of each
+	WSX_SEEDS=$(SEEDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
+	    --disable-xctest $(CHECKS) --filter 'Authority is one|A channel.s owner|end of a membership'
 
 lint: ## the format of every Swift file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

@@ -11,6 +11,7 @@ enum Benchmarks {
         ("growth", GrowthBench.run),
         ("startup", StartupBench.run),
         ("idle", IdleBench.run),
+        ("authority", AuthorityBench.run),
     ]
 
     static func main() {
