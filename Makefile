@@ -47,7 +47,7 @@ test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for ex
 	$(SWIFT) test --disable-xctest $(CHECKS) $(TESTS)
 
 fuzz: setup ## random authority documents by all their properties, in release; SEEDS=N of each
-	WSX_SEEDS=$(SEEDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
+	WSX_FUZZ=1 WSX_SEEDS=$(SEEDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
 	    --disable-xctest $(CHECKS) --filter 'Authority is one|A channel.s owner|end of a membership'
 
 lint: ## the format of every Swift file

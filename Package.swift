@@ -64,3 +64,8 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
+
+// `make fuzz` needs only the tests of the store; to build the others in release takes far longer.
+if Context.environment["WSX_FUZZ"] != nil {
+    package.targets.removeAll { $0.name == "PeerNodeTests" }
+}

@@ -54,4 +54,6 @@ struct Paths: Equatable {
 
     /// The daemon's own log, where it runs detached.
     var log: String { data + "/daemon.log" }
+    /// The file whose lock the daemon of this home holds.
+    var lock: String { data + "/lock" }
 }

@@ -35,7 +35,7 @@ extension Session {
             guard error.kind == .notRunning || error.kind == .stopping else { throw error }
             wasRunning = error.kind == .stopping
         }
-        guard !wasRunning || io.waitUntilGone(paths.socket, milliseconds: 10_000) else {
+        guard !wasRunning || io.waitUntilGone(paths, milliseconds: 10_000) else {
             throw NodeError(
                 .timeout, "the daemon has not ended within 10 s", hint: "wsx-node status",
                 reason: "node.stopping")

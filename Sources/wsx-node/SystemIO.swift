@@ -131,13 +131,21 @@ final class SystemIO: ProgramIO {
         try DaemonStarter(paths: paths, options: options).start()
     }
 
-    func waitUntilGone(_ path: String, milliseconds: Int64) -> Bool {
+    func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool {
         let deadline = now + milliseconds
-        while access(path, F_OK) == 0 {
+        while access(paths.socket, F_OK) == 0 || isLocked(paths.lock) {
             if now > deadline { return false }
             usleep(10_000)
         }
         return true
+    }
+
+    /// Whether a process still holds the home: the socket goes first, and the lock last.
+    private func isLocked(_ path: String) -> Bool {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 }
 

@@ -175,7 +175,7 @@ public struct AuthDefinition {
 
     /// One less than the grant gives, where the author knew that he had given up a role, and the
     /// grant did not.
-    private func actingRole(_ operation: AuthOperation) -> Int? {
+    func actingRole(_ operation: AuthOperation) -> Int? {
         guard let role = role(operation.grant), let own = subject(operation.grant) else {
             return role(operation.grant)
         }
@@ -240,6 +240,7 @@ public struct AuthDefinition {
         else { return rank }
         var bound = deviceRank(opening)
         bound.tail.append(.max)
+        bound.id = operation.id
         return max(rank, bound)
     }
 

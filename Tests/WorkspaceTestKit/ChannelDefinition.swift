@@ -59,7 +59,10 @@ public struct ChannelDefinition {
     private func grantRank(of id: OperationID) -> AuthDefinition.Rank {
         let grant = authority.operations[id]?.grant
         return AuthDefinition.Rank(
-            numbers: [authority.role(grant) ?? -1, grant.flatMap { authority.lamports[$0] } ?? 0],
+            numbers: [
+                authority.operations[id].flatMap { authority.actingRole($0) } ?? -1,
+                grant.flatMap { authority.lamports[$0] } ?? 0,
+            ],
             grant: grant ?? .zero, tail: [], id: .zero)
     }
 
@@ -100,7 +103,7 @@ public struct ChannelDefinition {
     }
 
     private func isWorkspaceAdmin(_ id: OperationID) -> Bool {
-        (authority.role(authority.operations[id]?.grant) ?? 9) <= 1
+        (authority.operations[id].flatMap { authority.actingRole($0) } ?? 9) <= 1
     }
 
     private func owner(after link: OperationID) -> MemberID? {

@@ -98,9 +98,11 @@ extension AuthEvaluator {
         guard let reference = record.reference else { return }
         switch operation.action {
         case .admit:
-            // An admission is no stronger than the invite, whoever writes it.
+            // An admission is no stronger than the invite, whoever writes it. Its own id keeps two
+            // on one invite apart: they may bind one device to two members.
             let invite = AuthRank(
-                author: records[reference].rank.author, lamport: AuthRank.infinity, id: .zero)
+                author: records[reference].rank.author, lamport: AuthRank.infinity,
+                id: operation.id)
             record.rank = max(record.rank, invite)
             record.supports.append(reference)
         case .invite:

@@ -47,6 +47,11 @@ struct AuthRecord: Sendable {
         rank = AuthRank(author: author, lamport: lamport, id: operation.id)
     }
 
+    /// Whether the author gives up the own role by it.
+    var givesUpRole: Bool {
+        if case .grant(let grant) = operation.action { grant.dropsOwn } else { false }
+    }
+
     /// Whether `other` is among the ancestors.
     func knows(_ other: AuthRecord) -> Bool {
         past.contains(branch: other.branch, position: other.position)

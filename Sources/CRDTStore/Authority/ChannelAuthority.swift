@@ -85,7 +85,7 @@ extension AuthEvaluator {
             let link = claim.link.map({ indices[$0] }) ?? creation,
             records[index].knows(records[link]), records[index].knows(records[creation]),
             let author = records[index].author,
-            let role = records[index].grant.flatMap({ records[$0].role })
+            let role = records[index].actingRole
         else { return nil }
         return PlacedClaim(
             id: claim.id, index: index, link: link, change: claim.change, author: author, role: role

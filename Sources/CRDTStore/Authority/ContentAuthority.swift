@@ -93,7 +93,9 @@ extension AuthEvaluator {
     }
 
     /// The grants whose content a change bears on: those of the member or device that the
-    /// revocation, or the one that a `recut` widens, is aimed at. Empty when the operation reaches no content. Ascending.
+    /// revocation, or the one that a `recut` widens, is aimed at, and those of whoever gives up a
+    /// role, because weaker revocations reach them then. Empty when the operation reaches no
+    /// content. Ascending.
     public func grants(reachedBy revocation: OperationID) -> [OperationID] {
         guard let own = indices[revocation] else { return [] }
         var index = own
@@ -106,6 +108,10 @@ extension AuthEvaluator {
         var reached: Set<OperationID> = []
         for record in records where record.role != nil && record.fault == nil {
             guard let grant = indices[record.operation.id] else { continue }
+            if records[index].givesUpRole, record.subject == records[index].author {
+                reached.insert(record.operation.id)
+                continue
+            }
             for device in record.operation.action.grantedDevices ?? [] {
                 guard let exposure = contentExposure(grant, device), hits(index, exposure) else {
                     continue
@@ -118,8 +124,10 @@ extension AuthEvaluator {
     }
 
     /// What revocations see of a new operation of `device` under `grant`, weaker than all others.
+    ///
+    /// It ranks as what is written now: whoever gave up a role can be removed by those above.
     func contentExposure(_ grant: Int, _ device: DeviceID) -> AuthExposure? {
-        guard let rank = rank(ofGrant: grant), let author = records[grant].subject,
+        guard let rank = standing(ofGrant: grant), let author = records[grant].subject,
             let place = records[grant].operation.action.grantedDevices?.firstIndex(of: device)
         else { return nil }
         let rankOfContent = AuthRank(

@@ -166,6 +166,8 @@ private func isAimedAtPeople(_ id: OperationID, _ evaluator: AuthEvaluator) -> B
 ///
 /// Not the grant and device that wrote it: whoever ends his own authority can still write
 /// something that is causally earlier, and stronger for it, until somebody else removes him.
+/// Nor grants of somebody who gave up a role: what does not know of that still has the old rank,
+/// and only somebody above that ends it.
 private func lostGrants(
     by revocation: OperationID, _ evaluator: AuthEvaluator, _ fuzzer: AuthFuzzer
 ) -> [(grant: AuthOperation, device: DeviceID)] {
@@ -173,6 +175,9 @@ private func lostGrants(
         fuzzer.history.devices(of: grant).compactMap { device in
             let author = fuzzer.history[revocation]
             guard author?.grant != grant.id || author?.device != device else { return nil }
+            guard evaluator.standing(ofGrant: grant.id) == evaluator.rank(ofGrant: grant.id) else {
+                return nil
+            }
             return evaluator.revocations(hittingGrant: grant.id, device: device)
                 .contains(revocation) ? (grant, device) : nil
         }

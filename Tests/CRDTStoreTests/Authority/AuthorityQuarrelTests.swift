@@ -69,13 +69,60 @@ import WorkspaceTestKit
         let removal = story.write("ann", after: start, .remove(member: story.member("bob")))
         let asAdmin = story.write("bob", after: start, .rekey)
         let asOwner = story.write("bob", under: given, after: [given], .rekey)
-        let left = story.write("root", after: [given], .leave)
+        let left = story.write(
+            "recovery", under: story.grant("root"), after: [given], .leave)
         try inAllOrders(story, at: 20) { evaluator in
             #expect(evaluator.isValid(given) && evaluator.isValid(removal))
             #expect(evaluator.verdict(on: asAdmin) == .revoked(by: removal))
             #expect(evaluator.isValid(asOwner) && evaluator.isValid(left))
             #expect(evaluator.role(of: story.member("bob")) == .owner)
             #expect(evaluator.role(of: story.member("root")) == nil)
+        }
+    }
+
+    @Test(arguments: ["ann", "bob"])
+    func `who gave the workspace away is removed by the new owner, and by nobody younger`(
+        remover: String
+    ) throws {
+        var story = Story(admins: ["ann", "bob"])
+        let start = story.heads
+        let given = story.write("root", after: start, transfer(to: "ann", in: story))
+        let removal = story.write(
+            remover, under: remover == "ann" ? given : nil, after: [given],
+            .remove(member: story.member("root")))
+        let late = story.write("root", after: [given], .rekey)
+        let log = LogName(
+            document: DocumentID(sameBytesAs: given), device: story.device("root"), incarnation: 1)
+        let isOut = remover == "ann"
+        try inAllOrders(story, at: 2) { evaluator in
+            #expect(evaluator.isValid(removal))
+            #expect(evaluator.isValid(late) == !isOut)
+            #expect(evaluator.role(of: story.member("root")) == (isOut ? nil : .admin))
+            #expect(evaluator.bestGrant(of: story.device("recovery")) == nil || !isOut)
+            let limit = evaluator.contentLimit(
+                grant: story.grant("root"), log: log, leastRole: .member)
+            #expect(limit == (isOut ? .nothing : .everything))
+            #expect(evaluator.grants(reachedBy: given).contains(story.grant("root")))
+        }
+    }
+
+    @Test func `two admissions on one invite by stronger people still bind a device once`() throws {
+        var story = Story(admins: ["ann"])
+        let invite = story.write(
+            "ann", after: story.heads, .invite(InviteTerms(role: .member, uses: 2)))
+        let devices = [story.device("dan")]
+        let first = story.write(
+            "root", after: [invite],
+            .admit(invite: invite, member: story.member("dan"), devices: devices))
+        let second = story.write(
+            "recovery", under: story.grant("root"), after: [invite],
+            .admit(invite: invite, member: story.member("eve"), devices: devices))
+        let (stronger, weaker) = first < second ? (first, second) : (second, first)
+        try inAllOrders(story, at: 2) { evaluator in
+            #expect(evaluator.isValid(stronger))
+            #expect(evaluator.verdict(on: weaker) == .revoked(by: stronger))
+            #expect(evaluator.members(everUsing: story.device("dan")).count == 2)
+            #expect(evaluator.grants(of: story.device("dan")) == [stronger])
         }
     }
 

@@ -45,6 +45,54 @@ private struct Plans {
 }
 
 @Suite struct `A channel is judged` {
+    /// Seed 1927791344 of the rulings: whoever gave up a role is judged by what was left of it.
+    @Test func `who gave up a role has no more than what was left of it in channels`() throws {
+        var story = Story(admins: ["ann"], members: ["bob", "zoe"])
+        let made = story.write("bob", after: story.heads, .createDocument)
+        let early = story.write("ann", after: [made], .setDocument)
+        let dropped = story.write(
+            "ann", after: [early],
+            .grant(
+                RoleGrant(
+                    member: story.member("zoe"), devices: [story.device("zoe")], role: .member,
+                    dropsOwn: true)))
+        let late = story.write("ann", after: [dropped], .setDocument)
+        let claims = [
+            ChannelClaim(id: early, link: nil, change: ChannelChange(history: 1)),
+            ChannelClaim(id: late, link: nil, change: ChannelChange(archived: true)),
+        ]
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(early) && evaluator.isValid(dropped))
+            let ruling = try #require(
+                evaluator.ruling(
+                    on: DocumentID(sameBytesAs: made), claims: claims, isDefault: false))
+            #expect(ruling.counting == [early] && ruling.history == 1 && !ruling.isArchived)
+        }
+    }
+
+    @Test func `of settings at one depth that of the former owner ranks as an admin's`() throws {
+        var story = Story(admins: ["ann"])
+        let made = story.write("root", after: story.heads, .createDocument)
+        let given = story.write(
+            "root", after: [made],
+            .grant(
+                RoleGrant(
+                    member: story.member("ann"), devices: [story.device("ann")], role: .owner,
+                    dropsOwn: true)))
+        let former = story.write("root", after: [given], .setDocument)
+        let present = story.write("ann", under: given, after: [given], .setDocument)
+        let claims = [
+            ChannelClaim(id: present, link: nil, change: ChannelChange(history: 2)),
+            ChannelClaim(id: former, link: nil, change: ChannelChange(history: 1)),
+        ]
+        try story.inEveryOrder { evaluator in
+            let ruling = evaluator.ruling(
+                on: DocumentID(sameBytesAs: made), claims: claims, isDefault: false)
+            #expect(ruling?.counting == [present, former])
+            #expect(ruling?.history == 1, "the largest rank, which is the weakest")
+        }
+    }
+
     @Test func `to belong to its creator, until it is transferred`() throws {
         var plans = Plans()
         let first = plans.transfer("bob", to: "cat", after: [plans.creation])

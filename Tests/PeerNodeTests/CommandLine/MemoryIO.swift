@@ -52,7 +52,7 @@ final class MemoryIO: ProgramIO {
         startedWith = options
         node = TableNode()
     }
-    func waitUntilGone(_ path: String, milliseconds: Int64) -> Bool { true }
+    func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool { true }
 
     /// Runs a command line in this world.
     func run(_ arguments: String..., environment: [String: String] = [:]) -> Int32 {
