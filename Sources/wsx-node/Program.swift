@@ -35,6 +35,10 @@ enum Program {
         for field in error.fields.dropFirst() {
             io.printError("          \(sanitised(field.name)): \(sanitised(field.reason))\n")
         }
+        for candidate in error.details["candidates"]?.arrayValue ?? [] {
+            let words = [candidate["id"], candidate["name"]].compactMap { $0?.stringValue }
+            io.printError("          \(sanitised(words.joined(separator: "  ")))\n")
+        }
         if let hint = error.hint { io.printError("hint: \(sanitised(hint))\n") }
     }
 }

@@ -56,6 +56,8 @@ struct ReferenceResolver {
         case .workspace: return isShort(text, "w") ? "w" : nil
         case .text where ["before", "after", "around"].contains { $0 == parameter.name }:
             return text == "last" || isShort(text, "m") ? "m" : nil
+        case .text where parameter.name == "subject":
+            return ["m", "c", "u"].first { isShort(text, $0) }
         case .text where parameter.name == "peer": return isShort(text, "d") ? "d" : nil
         default: return nil
         }

@@ -78,9 +78,15 @@ extension NodeCore {
             return nil
         }
         let cause =
-            last.reason == "peersKnowMore"
-            ? "peers held newer operations of this device than this home did"
-            : "this home was copied, moved or put back (\(last.reason))"
+            switch last.reason {
+            case "peersKnowMore": "peers held newer operations of this device than this home did"
+            case "missing", "unreadable": "this home was put back, or its guard file was lost"
+            case "otherStore": "the store of this home was replaced"
+            case "otherMachine": "this home came from another machine"
+            case "otherFile": "this home is a copy of another"
+            case "storeIsOlder", "guardIsOlder": "this home holds older files than it once did"
+            default: "this home was copied, moved or put back"
+            }
         return "\(cause); it goes on as a new store, and nothing was lost on the peers"
     }
 }

@@ -54,6 +54,17 @@ import WorkspaceModel
         #expect(io.errors.utf8.split(separator: 0x0A).count == 2)
     }
 
+    @Test func `names what an ambiguous name may mean`() {
+        let io = MemoryIO()
+        let first: JSONValue = ["id": "c_1", "name": "twin"]
+        let second: JSONValue = ["id": "c_2", "name": "a\u{1B}b"]
+        io.node?.failure = .ambiguous("twin", candidates: [first, second], field: "channel")
+        #expect(io.run("status") == 5)
+        #expect(io.errors.utf8.split(separator: 0x0A).count == 4)
+        #expect(io.errors.contains("          c_1  twin\n          c_2  a"))
+        #expect(isHarmless(io.errors))
+    }
+
     @Test func `groups a log by day`() {
         let io = MemoryIO()
         #expect(io.run("log", "general") == 0)

@@ -116,6 +116,18 @@ import WorkspaceModel
         #expect(!ReferenceResolver.isShort("m_" + String(repeating: "0", count: 26)))
     }
 
+    @Test(arguments: [
+        (subject: "m_01hx9t", isShort: true), ("c_01hx9t", true), ("u_01hx9t", true),
+        ("@Mina", false), ("#general", false), ("last", false),
+    ])
+    func `looks up the beginning of the subject of why`(_ row: (subject: String, isShort: Bool))
+        throws
+    {
+        let why = try #require(Command.all.first { $0.name == "why" })
+        let values: JSONObject = ["subject": .string(row.subject)]
+        #expect(ReferenceResolver.needed(values, why) == row.isShort)
+    }
+
     @Test func `gives the time that its message was written`() {
         // 2026-11-21T01:22:44.187Z, in the 48 bits that a message's id begins with.
         let id = "m_06gzqckmbr001kab3w5p5hrk78"
