@@ -223,11 +223,13 @@ private func plainMembers(_ history: AuthHistory, _ evaluator: AuthEvaluator) ->
     return strongest.filter { $0.value >= .member }.keys.sorted()
 }
 
-/// What `people` and whoever they let in wrote, and what rests on that.
+/// What `people` and whoever they let in wrote, and what rests on that, or competes with it for a
+/// device: who takes back an own admission of a device frees the device for whoever else bound it.
 private func belongings(
     of people: inout Set<MemberID>, _ history: AuthHistory, _ evaluator: AuthEvaluator
 ) -> Set<OperationID> {
     var belongings: Set<OperationID> = []
+    var devices: Set<DeviceID> = []
     var size = -1
     while size != belongings.count + people.count {
         size = belongings.count + people.count
@@ -235,14 +237,25 @@ private func belongings(
             guard let grant = operation.grant, let author = evaluator.subject(ofGrant: grant) else {
                 continue
             }
+            let bound = boundDevices(operation.action)
             var rests = people.contains(author) || belongings.contains(grant)
             if case .admit(let invite, _, _) = operation.action {
                 rests = rests || belongings.contains(invite)
             }
-            guard rests else { continue }
+            guard rests || !devices.isDisjoint(with: bound) else { continue }
             belongings.insert(operation.id)
+            guard rests else { continue }
+            devices.formUnion(bound)
             if case .admit(_, let member, _) = operation.action { people.insert(member) }
         }
     }
     return belongings
+}
+
+/// The devices that an operation makes somebody's.
+private func boundDevices(_ action: AuthAction) -> [DeviceID] {
+    switch action {
+    case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+    default: []
+    }
 }
