@@ -16,6 +16,8 @@ import WorkspaceTestKit
         guard isSettled else { return }
         let problems = life.audit()
         #expect(problems == [], "\(life.faults)")
+        life.world.run(within: 15 * 60_000) { life.unawareOfRemoval().isEmpty }
+        #expect(life.unawareOfRemoval() == [], "\(life.faults)")
         for node in life.world.nodes { try Self.checkAgain(node) }
     }
 
@@ -28,6 +30,17 @@ import WorkspaceTestKit
             return life.world.trace
         }
         #expect(run() == run())
+    }
+
+    @Test func `remove people now and then`() {
+        var removed = 0
+        for seed in UInt64(1)...8 {
+            let life = RandomLife(seed: seed)
+            defer { life.world.end() }
+            life.work(steps: 60)
+            removed += life.removed.values.map(\.count).reduce(0, +)
+        }
+        #expect(removed > 1)
     }
 
     static func state(of life: RandomLife) -> String {

@@ -35,9 +35,15 @@ public final class RandomLife {
     /// Everything that anybody tried to send, in the order of trying.
     public private(set) var sent: [Sent] = []
     /// The workspaces, `w_…`, and who should be in them in the end.
-    public private(set) var members: [(workspace: String, nodes: [Int])] = []
+    public internal(set) var members: [(workspace: String, nodes: [Int])] = []
 
-    private var generator: SeededGenerator
+    /// Who was removed from each workspace, by its place in `members`: nodes that stay outside.
+    public internal(set) var removed: [Int: Set<Int>] = [:]
+    /// Whether the founders remove people in this run.
+    public let hasRemovals: Bool
+
+    var generator: SeededGenerator
+    var removals: [(workspace: Int, node: Int, call: UInt64)] = []
     private var channels: [String: [String]] = [:]
     private var links: [(workspace: Int, link: String, from: Int)] = []
     private var joins: [(workspace: Int, node: Int, call: UInt64?)] = []
@@ -49,6 +55,7 @@ public final class RandomLife {
     public init(seed: UInt64) {
         var generator = SeededGenerator(seed: seed &+ 0x5eed)
         faults = Fault.allCases.filter { _ in Bool.random(using: &generator) }
+        hasRemovals = generator.oneIn(2)
         var options = SimulatedWorld.Options()
         options.announces = generator.oneIn(4)
         if faults.contains(.slow) { options.latency = 50...2_000 }
@@ -103,6 +110,7 @@ public final class RandomLife {
         case 11: createChannel()
         case 12, 13: joinSomething()
         case 14: changeChannel()
+        case 15 where hasRemovals: removeSomebody()
         default: if let fault = faults.randomElement(using: &generator) { strike(fault) }
         }
     }
@@ -166,7 +174,7 @@ public final class RandomLife {
     private func joinSomething() {
         guard let (workspace, link, _) = links.randomElement(using: &generator) else { return }
         let outside = world.nodes.indices.filter { index in
-            !members[workspace].nodes.contains(index)
+            !members[workspace].nodes.contains(index) && !isRemoved(index, from: workspace)
                 && !joins.contains { $0.node == index && $0.workspace == workspace }
         }
         guard let index = outside.randomElement(using: &generator) else { return }
@@ -217,6 +225,7 @@ public final class RandomLife {
             node.start()
         }
         followSends()
+        followRemovals()
         followInvites()
         followJoins()
     }
@@ -237,7 +246,7 @@ public final class RandomLife {
         }
     }
 
-    private func isLost(_ call: UInt64, on node: SimulatedNode) -> Bool {
+    func isLost(_ call: UInt64, on node: SimulatedNode) -> Bool {
         node.answers[call] == nil && !node.openCalls.contains(call)
     }
 
@@ -302,7 +311,7 @@ public final class RandomLife {
             return
         }
         for index in world.nodes.indices
-        where !members[workspace].nodes.contains(index)
+        where !members[workspace].nodes.contains(index) && !isRemoved(index, from: workspace)
             && !joins.contains(where: { $0.workspace == workspace && $0.node == index })
         {
             join(workspace, link, by: index)
@@ -310,11 +319,12 @@ public final class RandomLife {
     }
 
     private var isSettled: Bool {
-        guard joins.isEmpty, sent.allSatisfy({ $0.isAcknowledged || $0.isRefused }) else {
+        guard joins.isEmpty, removals.isEmpty, sent.allSatisfy({ $0.isAcknowledged || $0.isRefused }) else {
             return false
         }
-        for (workspace, nodes) in members {
-            guard nodes.count == world.nodes.count else { return false }
+        for (place, (workspace, nodes)) in members.enumerated() {
+            let outside = removed[place]?.count ?? 0
+            guard nodes.count + outside == world.nodes.count else { return false }
             let digests = nodes.map { digest(of: workspace, on: world.nodes[$0]) }
             guard digests.allSatisfy({ $0 != nil && $0 == digests[0] }) else { return false }
         }
