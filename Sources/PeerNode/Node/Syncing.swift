@@ -66,9 +66,10 @@ extension NodeCore {
     private func isShared(
         _ workspace: Workspace, withLink link: PeerLink, _ peer: PeerIdentity
     ) -> Bool {
-        // Whoever knows the tag knows the workspace's id; the handshake showed a secret of it.
+        // Whoever knows the tag knows the workspace's id; the handshake showed a secret of it, or
+        // of another one that both are in. Who was removed from this one has to hear that there.
         if case .workspace(let id, _) = peer.psk, id == workspace.id { return true }
-        return standing(of: peer.device, in: workspace) == .full
+        return standing(of: peer.device, in: workspace) != .authorityOnly
     }
 
     private func workspace(tagged tag: WorkspaceTag, on link: PeerLink) -> Workspace? {

@@ -70,10 +70,13 @@ public final class RandomLife {
 
     // MARK: Work
 
-    /// Does `steps` things by chance.
+    /// Does `steps` things by chance. After `heal` everybody is in, and quarrels have more to bite on.
     public func work(steps: Int) {
-        found(by: 0, named: "acme")
-        if world.nodes.count > 2, generator.oneIn(2) { found(by: 1, named: "beta") }
+        isHealing = false
+        if members.isEmpty {
+            found(by: 0, named: "acme")
+            if world.nodes.count > 2, generator.oneIn(2) { found(by: 1, named: "beta") }
+        }
         for _ in 0..<steps {
             step()
             world.run(for: UInt64(generator.below(generator.oneIn(6) ? 20_000 : 800)))
