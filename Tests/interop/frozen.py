@@ -126,7 +126,7 @@ class Workspace:
             o = waiting.pop()
             if o.id not in kept:
                 kept.add(o.id)
-                cited = [o.previous, *(d[3] for d in o.deps)]
+                cited = [o.previous, o.grant, *(d[3] for d in o.deps)]
                 waiting += [self.ops[c] for c in cited if c in self.ops]
         return kept
 

@@ -59,11 +59,16 @@ extension AuthEvaluator {
             grants(everTo: member).map { ($0, records[$0].operation.action.grantedDevices ?? []) })
     }
 
-    /// What hits the valid ones of these grants. A role that was given and taken before the end
-    /// is not the end.
+    /// What hits these grants, or took validity from what they rest on: whoever was let in by
+    /// somebody who was removed meanwhile is out with him. A role that was given and taken before
+    /// the end is not the end.
     private func ends(_ grants: [(grant: Int, devices: [DeviceID])]) -> [OperationID] {
         var found: Set<Int> = []
-        for (grant, devices) in grants where records[grant].isValid {
+        for (grant, devices) in grants where records[grant].fault == nil {
+            guard records[grant].isValid else {
+                cause(voiding: grant).map { _ = found.insert($0) }
+                continue
+            }
             for device in devices {
                 guard let exposure = contentExposure(grant, device) else { continue }
                 found.formUnion(revocations(hitting: exposure))
@@ -71,6 +76,18 @@ extension AuthEvaluator {
         }
         let ending = found.filter { records[$0].operation.action.endsMembership }
         return (ending.isEmpty ? found : ending).map { records[$0].operation.id }.sorted()
+    }
+
+    /// The revocation of an operation, or of what it rests on. A loop: what supports an operation
+    /// lies in its past.
+    private func cause(voiding index: Int) -> Int? {
+        var index = index
+        while true {
+            if let revocation = revocation(voiding: index) { return revocation }
+            guard let support = records[index].supports.first(where: { !records[$0].isValid })
+            else { return nil }
+            index = support
+        }
     }
 
     /// The operation that takes content under `grant` from `device`, whatever is written: the

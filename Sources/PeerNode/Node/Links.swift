@@ -172,7 +172,7 @@ extension NodeCore {
         // Whoever was removed may be so by what is damaged.
         if hasDamagedAuthority(workspace) { return .authorityOnly }
         if workspace.evaluator.contentGrant(of: device, leastRole: .guest) != nil { return .full }
-        return workspace.evaluator.grants(everOf: device) ? .removed : .authorityOnly
+        return workspace.evaluator.wasLetIn(device) ? .removed : .authorityOnly
     }
 
     // MARK: Two links to one device
@@ -294,8 +294,9 @@ extension LinkEnding {
 }
 
 extension AuthEvaluator {
-    /// Whether any grant, valid or not, ever listed the device.
-    func grants(everOf device: DeviceID) -> Bool {
+    /// Whether a grant listed the device that was, or would have been, valid but for a revocation.
+    fileprivate func wasLetIn(_ device: DeviceID) -> Bool {
         validOperations.contains { devices(ofGrant: $0).contains(device) }
+            || !revocations(ending: device).isEmpty
     }
 }

@@ -77,8 +77,26 @@ import WorkspaceTestKit
             let again = try AuthEvaluator.evaluateFromScratch(operations)
             #expect(again.validOperations == workspace.evaluator.validOperations)
             #expect(again.members == workspace.evaluator.members)
+            try checkKept(of: workspace, core)
             try checkView(of: workspace, core)
         }
+    }
+
+    private static func checkKept(of workspace: Workspace, _ core: NodeCore) throws {
+        func tips() -> [LogBranch.KeptTip?] {
+            core.store.operations.documents(ofWorkspace: workspace.number).flatMap { document in
+                core.store.operations.branches(in: document, of: workspace.number).map(\.kept)
+            }
+        }
+        let before = tips()
+        let grants = workspace.keptGrants
+        for document in core.store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            try core.rekeep(document, in: workspace)
+        }
+        try core.rekeepAuthority(in: workspace)
+        #expect(tips() == before)
+        #expect(workspace.keptGrants == grants)
     }
 
     private static func checkView(of workspace: Workspace, _ core: NodeCore) throws {

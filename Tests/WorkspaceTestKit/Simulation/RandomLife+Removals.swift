@@ -12,7 +12,8 @@ extension RandomLife {
     func isExcused(_ message: Sent) -> Bool {
         members.indices.contains { place in
             members[place].workspace == message.workspace
-                && isRemoved(message.author, from: place)
+                && (isRemoved(message.author, from: place)
+                    || voided[place]?.contains(message.author) == true)
         }
     }
 
@@ -55,14 +56,37 @@ extension RandomLife {
         }
     }
 
+    /// Whoever was let in by somebody who was removed meanwhile is out, and says so; he comes back
+    /// by another invite.
+    func followVoided() {
+        for place in members.indices {
+            for index in members[place].nodes.dropFirst()
+            where hasNoRole(index, in: members[place].workspace) {
+                voided[place, default: []].insert(index)
+                members[place].nodes.removeAll { $0 == index }
+            }
+        }
+    }
+
+    private func isListed(_ workspace: String, on index: Int) -> Bool {
+        let items = world.nodes[index].ask("workspace.list")?["items"]?.arrayValue ?? []
+        return items.contains { $0["id"]?.stringValue == workspace }
+    }
+
+    private func hasNoRole(_ index: Int, in workspace: String) -> Bool {
+        let listed = world.nodes[index].ask("workspace.list")?["items"]?.arrayValue?
+            .first { $0["id"]?.stringValue == workspace }
+        return listed?["role"] == .null
+    }
+
     /// Those who were removed and do not say so themselves, in words.
     public func unawareOfRemoval() -> [String] {
         removed.keys.sorted().flatMap { place in
             (removed[place] ?? []).sorted().compactMap { index -> String? in
                 let workspace = members[place].workspace
-                let listed = world.nodes[index].ask("workspace.list")?["items"]?.arrayValue?
-                    .first { $0["id"]?.stringValue == workspace }
-                guard let listed, listed["role"] != .null else { return nil }
+                guard isListed(workspace, on: index), !hasNoRole(index, in: workspace) else {
+                    return nil
+                }
                 return "node \(index) does not know that it was removed from \(workspace)"
             }
         }

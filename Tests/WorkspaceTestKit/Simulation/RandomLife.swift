@@ -39,6 +39,8 @@ public final class RandomLife {
 
     /// Who was removed from each workspace, by its place in `members`: nodes that stay outside.
     public internal(set) var removed: [Int: Set<Int>] = [:]
+    /// Who was in and is not, because whoever let him in was removed; likewise.
+    public internal(set) var voided: [Int: Set<Int>] = [:]
     /// Whether the founders remove people in this run.
     public let hasRemovals: Bool
 
@@ -300,6 +302,7 @@ public final class RandomLife {
         while world.now < end {
             world.run(for: 5_000)
             follow()
+            if hasRemovals { followVoided() }
             for workspace in members.indices { letEverybodyIn(workspace) }
             if isSettled, world.run(within: 1_000, until: { false }) || isSettled { return true }
         }
