@@ -136,6 +136,9 @@ extension AuthEvaluator {
 }
 
 extension AuthAction {
+    /// Whether its author leaves.
+    var isDeparture: Bool { if case .leave = self { true } else { false } }
+
     /// Whether it ends the membership of somebody or some device.
     var endsMembership: Bool {
         switch self {

@@ -217,6 +217,11 @@ extension NodeCore {
         }
         guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
         let ends = workspace.evaluator.revocations(ending: member)
+        let before = keptCount(of: member, in: workspace)
+        var object = try shown(member, in: workspace)
+        object.kept = 0
+        // What has not arrived cannot be named, so there is nothing to write.
+        guard before.kept < before.stored else { return object }
         let made = try stored { () throws(StorageError) in
             try widen(ends, of: member, in: workspace)
         }
@@ -225,7 +230,27 @@ extension NodeCore {
                 "only whoever removed \(name), or somebody stronger, keeps more", reason: "rank",
                 hint: "wsx-node member list")
         }
-        return try shown(member, in: workspace)
+        object.kept = keptCount(of: member, in: workspace).kept - before.kept
+        return object
+    }
+
+    /// How many operations of a member's devices count, and how many are stored; the authority
+    /// document left out.
+    private func keptCount(
+        of member: MemberID, in workspace: Workspace
+    ) -> (kept: Int64, stored: Int64) {
+        let devices = devices(everOf: member, in: workspace)
+        var count: (kept: Int64, stored: Int64) = (0, 0)
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            for branch in store.operations.branches(in: document, of: workspace.number)
+            where devices.contains(branch.log.device) {
+                count.stored += Int64(clamping: branch.tipSequence &- branch.forkSequence) + 1
+                guard let kept = branch.kept, kept.sequence >= branch.forkSequence else { continue }
+                count.kept += Int64(clamping: kept.sequence - branch.forkSequence) + 1
+            }
+        }
+        return count
     }
 
     // MARK: Leaving

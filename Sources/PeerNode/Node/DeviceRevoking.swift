@@ -72,20 +72,10 @@ extension NodeCore {
 
     /// What this device is told when it was revoked, `nil` while it was not.
     func revokedHere(in workspace: Workspace) -> NodeError? {
-        guard let home, workspace.deviceOwners[home.device] == workspace.member,
-            workspace.evaluator.bestGrant(of: home.device, as: workspace.member) == nil
-        else { return nil }
-        let isRevoked = workspace.authorityOrder.contains { id in
-            guard case .removeDevice(home.device, _, _)? = workspace.authority[id]?.payload else {
-                return false
-            }
-            return workspace.evaluator.isValid(id)
+        guard ownRevocation(in: workspace) != nil, let end = ownEnd(in: workspace) else {
+            return nil
         }
-        guard isRevoked else { return nil }
         return NodeError(
-            .deviceRevoked,
-            "this device was revoked in \(NodeError.quoted(workspace.displayName))",
-            hint: "link a new home: wsx-node device link, on another device of yours",
-            reason: "device.revoked")
+            .deviceRevoked, end.message, hint: end.hint, reason: "device.revoked")
     }
 }

@@ -19,6 +19,7 @@ enum EventType: Int64, CaseIterable {
     case channelDeleted = 17
     case messageCreated = 20
     case messageRefused = 21
+    case messageRestored = 22
     case memberJoined = 30
     case memberRoleChanged = 31
     case memberRemoved = 32
@@ -56,6 +57,7 @@ enum EventType: Int64, CaseIterable {
         case .channelDeleted: "channel.deleted"
         case .messageCreated: "message.created"
         case .messageRefused: "message.refused"
+        case .messageRestored: "message.restored"
         case .memberJoined: "member.joined"
         case .memberRoleChanged: "member.role_changed"
         case .memberRemoved: "member.removed"
@@ -157,7 +159,7 @@ extension NodeCore {
             return memberData(event, workspace)
         case .channelDeleted:
             return deletionData(event, workspace)
-        case .messageCreated:
+        case .messageCreated, .messageRestored:
             guard channel(event.document, in: workspace) != nil, let arrival = event.arrival,
                 let document = event.document,
                 let stored = try store.operations.operation(arrival),

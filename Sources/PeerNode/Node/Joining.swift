@@ -190,8 +190,12 @@ extension NodeCore {
         guard let invite else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
+        guard let member = ownMember(in: workspace) else {
+            return try endJoin(index, .failure(Self.linkedBefore))
+        }
+        workspace.member = member
         let devices = DeviceEntry.encoded(
-            home.deviceEntries(member: workspace.member, salt: workspace.id.bytes))
+            home.deviceEntries(member: member, salt: Binding.salt(of: member, in: workspace)))
         network.joins[index].stage = .asked
         link.session.send(
             .joinRequest(
@@ -203,6 +207,24 @@ extension NodeCore {
                     name: home.name)),
             in: .control, isUnasked: false)
     }
+
+    /// Who this home is when it asks to be let in: whoever its devices were here before, which a
+    /// founder is by another salt than everybody else. `nil` where they were added to somebody who
+    /// came in with another device: a member is named after the first one.
+    private func ownMember(in workspace: Workspace) -> MemberID? {
+        guard let home else { return nil }
+        let first = home.recovery?.device ?? home.device
+        let known = [first, home.device].compactMap { workspace.deviceOwners[$0] }
+        guard let member = known.first else { return home.member(salt: workspace.id.bytes) }
+        let salt = Binding.salt(of: member, in: workspace)
+        let isSame = known.allSatisfy { $0 == member }
+        return isSame && Binding.member(of: first, salt: salt) == member ? member : nil
+    }
+
+    private static let linkedBefore = NodeError(
+        .conflict, "this device was added here by another device of yours, which came in first",
+        hint: "join with that one, then on it: wsx-node device link; or use a new home",
+        reason: "join.linked_device")
 
     private func becomeMember(
         _ index: Int, by admission: OperationID, _ workspace: Workspace, _ sync: WorkspaceLink,

@@ -64,8 +64,19 @@ extension NodeCore {
         object.members = Int64(members.count)
         object.channels = Int64(workspace.channels.count)
         object.isSelected = try selectedWorkspace() === workspace
-        object.removedAt = removed(workspace.member, from: workspace)?.at
+        let end = ownEnd(in: workspace)
+        object.removedAt = end?.at
+        object.removedBy = end?.by
+        object.removedHow = end?.cause.rawValue
+        object.note = end.map { "\($0.message); \($0.hint)" }
+        object.state = state(of: workspace)
         return object
+    }
+
+    /// One word for how the own person stands to a workspace.
+    func state(of workspace: Workspace) -> String {
+        if workspace.fields.deletion != nil { return "deleted" }
+        return ownEnd(in: workspace)?.cause.rawValue ?? "member"
     }
 
     /// The workspace that calls act in when they name none.

@@ -45,6 +45,14 @@ public struct WorkspaceObject: ControlObject {
     public var isDeleted = false
     /// When one was removed from it, milliseconds since 1970.
     public var removedAt: Int64?
+    /// By whom.
+    public var removedBy: PersonObject?
+    /// `removed`, `device_revoked`, `left` or `other`; `nil` for a member.
+    public var removedHow: String?
+    /// That as a sentence, with what to do.
+    public var note: String?
+    /// `member`, `deleted`, or what `removed_how` says.
+    public var state = "member"
     /// The link by which anybody may come in or ask to, where the policy says so.
     public var address: String?
     /// To whom an owner who leaves hands it.
@@ -68,7 +76,9 @@ public struct WorkspaceObject: ControlObject {
             "owner": owner?.json ?? .null, "members": .integer(members),
             "channels": .integer(channels), "selected": .bool(isSelected),
             "created_at": .integer(createdAt), "digest": .string(digest),
-            "deleted": .bool(isDeleted), "removed_at": JSONValue(orNull: removedAt),
+            "deleted": .bool(isDeleted), "state": .string(state),
+            "removed_at": JSONValue(orNull: removedAt), "removed_by": removedBy?.json ?? .null,
+            "removed_how": JSONValue(orNull: removedHow), "note": JSONValue(orNull: note),
             "address": JSONValue(orNull: address), "successor": successor?.json ?? .null,
             "acknowledged": acknowledged.map { .array($0.map(\.json)) } ?? .null,
         ]
@@ -93,6 +103,10 @@ public struct MemberObject: ControlObject {
     public var isRemoved = false
     /// When they were, milliseconds since 1970.
     public var removedAt: Int64?
+    /// How many of their operations count since a `--recut`; `nil` in any other answer.
+    public var kept: Int64?
+    /// Their invites that stand although they were removed, in the answer that removed them.
+    public var keptInvites: [String]?
 
     /// A member with one device.
     public init(id: String, name: String, role: String, joinedAt: Int64) {
@@ -108,7 +122,7 @@ public struct MemberObject: ControlObject {
             "id": .string(id), "name": .string(name), "role": .string(role),
             "self": .bool(isSelf), "devices": .integer(devices), "joined_at": .integer(joinedAt),
             "removed": .bool(isRemoved), "removed_at": JSONValue(orNull: removedAt),
-            "presence": .null,
+            "kept": JSONValue(orNull: kept), "presence": .null,
         ]
     }
 }
