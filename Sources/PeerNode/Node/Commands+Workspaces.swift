@@ -192,6 +192,13 @@ extension NodeCore {
                     ?? "you are not a member of \(NodeError.quoted(workspace.displayName)) any more",
                 reason: "removed", hint: end?.hint ?? "ask for a new invite")
         }
+        if workspace.ownRole == .guest {
+            let name = NodeError.quoted(workspace.displayName)
+            return .forbidden(
+                "a guest of \(name) is only in private channels that one was added to",
+                reason: "role",
+                hint: "an admin makes you a member: wsx-node member role @YOU member")
+        }
         return .forbidden(
             "your role in \(NodeError.quoted(workspace.displayName)) does not allow this",
             reason: "role", hint: "wsx-node member list")

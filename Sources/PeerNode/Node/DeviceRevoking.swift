@@ -7,30 +7,18 @@ extension NodeCore {
     func revokeDevice(
         _ reference: String, phrase: String?, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject {
-        let workspace: Workspace = try workspace(scope)
-        let device = try deviceToRevoke(reference, in: workspace)
-        guard let owner = workspace.deviceOwners[device] else {
-            throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
-        }
-        if workspace.evaluator.bestGrant(of: device, as: owner) != nil {
+        try inEach(reference, scope, "device revoke") { (workspace, device) throws(NodeError) in
+            guard device != home?.device else {
+                throw .forbidden(
+                    "a device does not revoke itself", reason: "device.self",
+                    hint: "do it on another device of yours, or wsx-node workspace leave")
+            }
+            guard let owner = workspace.deviceOwners[device] else {
+                throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
+            }
+            guard workspace.evaluator.bestGrant(of: device, as: owner) != nil else { return }
             try revoke(device, of: owner, phrase: phrase, in: workspace)
         }
-        guard let object = object(ofDevice: device, in: workspace) else {
-            throw .internalFailure(reason: "device")
-        }
-        return object
-    }
-
-    private func deviceToRevoke(
-        _ reference: String, in workspace: Workspace
-    ) throws(NodeError) -> DeviceID {
-        let device = try device(reference, in: workspace)
-        guard device != home?.device else {
-            throw .forbidden(
-                "a device does not revoke itself", reason: "device.self",
-                hint: "do it on another device of yours, or wsx-node workspace leave")
-        }
-        return device
     }
 
     private func revoke(

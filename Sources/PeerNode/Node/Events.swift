@@ -104,7 +104,9 @@ extension NodeCore {
         case .admit(let joiner, _, _, _):
             try record(
                 .memberJoined, workspace: workspace, arrival: arrival,
-                extra: joiner.member.bytes, isBackfill: source.isBackfill)
+                extra: joiner.member.bytes
+                    + Self.roleByte(workspace.evaluator.role(ofGrant: id)),
+                isBackfill: source.isBackfill)
             try recordDecision(of: joiner.member, arrival, workspace, source)
             try record(
                 .inviteUsed, workspace: workspace, arrival: arrival, extra: joiner.invite.bytes,
@@ -151,7 +153,7 @@ extension NodeCore {
             return workspaceDeletionData(event, workspace)
         case .workspaceCreated, .workspaceJoined, .workspaceRemoved, .workspaceEdited,
             .workspaceTransferred:
-            return try object(of: workspace).json
+            return try workspaceEventData(event, type, workspace)
         case .channelCreated, .channelEdited, .channelArchived, .channelUnarchived:
             guard let channel = channel(event.document, in: workspace) else { return .null }
             return try object(of: channel, in: workspace).json
@@ -170,8 +172,7 @@ extension NodeCore {
         case .messageRefused:
             return try refusalData(of: event, in: workspace)
         case .memberJoined, .memberRoleChanged, .memberRemoved, .memberEdited:
-            guard let member = event.extra.flatMap(MemberID.init(untrusted:)) else { return .null }
-            return object(of: member, in: workspace)?.json ?? .null
+            return memberEventData(event, type, workspace)
         case .inviteCreated, .inviteUsed, .inviteRevoked:
             guard let id = event.extra.flatMap(OperationID.init(untrusted:)) else { return .null }
             return object(ofInvite: id, in: workspace)?.json ?? .null

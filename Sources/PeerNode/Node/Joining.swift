@@ -173,12 +173,14 @@ extension NodeCore {
     /// The invite of the link. What it cites is here when it is.
     private func invite(of join: JoinAttempt, in workspace: Workspace) -> OperationID? {
         let key = join.link.secret.publicKey.bytes
-        return workspace.invites.invites.first { id in
+        let found = workspace.invites.invites.filter { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload else {
                 return false
             }
             return invite.publicKey == key
         }
+        // One whose maker was removed may have been taken over by somebody else.
+        return found.last { !isRevoked($0, in: workspace) } ?? found.first
     }
 
     func askToBeAdmitted(
@@ -284,7 +286,8 @@ extension NodeCore {
             $0.workspace == workspace.number && $0.stage == .syncing
         }
         guard let index = waiting else { return }
-        try record(.workspaceJoined, workspace: workspace)
+        try record(
+            .workspaceJoined, workspace: workspace, extra: Self.roleByte(workspace.ownRole))
         try endJoin(index, .success(try object(of: workspace).json))
     }
 }

@@ -14,7 +14,7 @@ extension NodeCore {
         guard let admission = admission(of: member, in: workspace) else { return nil }
         var object = MemberObject(
             id: PublicID.member(member), name: workspace.displayName(of: member),
-            role: (standing?.role ?? .member).word,
+            role: (standing?.role ?? workspace.evaluator.lastRole(of: member) ?? .member).word,
             joinedAt: Int64(admission.timestamp.milliseconds))
         object.isSelf = member == workspace.member
         let devices = standing?.devices ?? []
@@ -68,6 +68,7 @@ extension NodeCore {
         object.removedAt = end?.at
         object.removedBy = end?.by
         object.removedHow = end?.cause.rawValue
+        if end?.cause == .deviceRevoked { object.role = nil }
         object.note = end.map { "\($0.message); \($0.hint)" }
         object.state = state(of: workspace)
         return object
@@ -93,7 +94,7 @@ extension NodeCore {
         object.recovery = recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
-            .map { (PublicID.workspace($0.id), PublicID.member($0.member)) }
+            .map { (PublicID.workspace($0.id), PublicID.member($0.member), $0.displayName) }
         return object
     }
 
@@ -117,6 +118,7 @@ extension NodeCore {
         object.description = channel.description
         object.topic = channel.topic
         object.owner = person(channel.ruling.owner, in: workspace)
+        object.admins = channel.ruling.admins.sorted().map { person($0, in: workspace) }
         object.members = Int64(followers.count)
         object.isJoined = followers.contains(workspace.member)
         object.isArchived = channel.ruling.isArchived

@@ -105,7 +105,9 @@ public struct MemberObject: ControlObject {
     public var removedAt: Int64?
     /// How many of their operations count since a `--recut`; `nil` in any other answer.
     public var kept: Int64?
-    /// Their invites that stand although they were removed, in the answer that removed them.
+    /// Their invites that ended with a removal, `i_…`; `nil` in any other answer.
+    public var endedInvites: [String]?
+    /// The invites that go on with theirs' links, `i_…`; `nil` in any other answer.
     public var keptInvites: [String]?
 
     /// A member with one device.
@@ -122,7 +124,10 @@ public struct MemberObject: ControlObject {
             "id": .string(id), "name": .string(name), "role": .string(role),
             "self": .bool(isSelf), "devices": .integer(devices), "joined_at": .integer(joinedAt),
             "removed": .bool(isRemoved), "removed_at": JSONValue(orNull: removedAt),
-            "kept": JSONValue(orNull: kept), "presence": .null,
+            "kept": JSONValue(orNull: kept),
+            "ended_invites": endedInvites.map { JSONValue(texts: $0) } ?? .null,
+            "kept_invites": keptInvites.map { JSONValue(texts: $0) } ?? .null,
+            "presence": .null,
         ]
     }
 }
@@ -187,8 +192,8 @@ public struct IdentityObject: ControlObject {
     public var hasPassphrase = false
     /// Whether the keys are closed now.
     public var isLocked = false
-    /// Who one is in which workspace: ids `w_…` and `u_…`.
-    public var members: [(workspace: String, member: String)] = []
+    /// Who one is in which workspace: ids `w_…` and `u_…`, and the workspace's name.
+    public var members: [(workspace: String, member: String, name: String)] = []
     /// The recovery phrase: `none`, `unshown`, `shown`, or `lost` before it was shown.
     public var recovery = "none"
     /// The 24 words, in the one answer that shows them.
@@ -208,7 +213,12 @@ public struct IdentityObject: ControlObject {
             "passphrase": .bool(hasPassphrase), "locked": .bool(isLocked),
             "recovery": .string(recovery),
             "members": .array(
-                members.map { ["workspace": .string($0.workspace), "member": .string($0.member)] }),
+                members.map {
+                    [
+                        "workspace": .string($0.workspace), "member": .string($0.member),
+                        "name": .string($0.name),
+                    ]
+                }),
         ]
         guard let phrase, var object = fields.objectValue else { return fields }
         object.append("phrase", .string(phrase))
