@@ -282,6 +282,10 @@ public struct AuthDefinition {
             return (role <= 1 || isOwn) && deviceRank(operation) <= deviceRank(opening)
         case .createDocument, .setDocument, .deleteDocument:
             return role <= 2
+        case .leave:
+            return role > 0 || past(operation.id).contains {
+                wellFormed.contains($0) && self.role($0) == 0 && subject($0) != own
+            }
         default:
             return true
         }
@@ -315,6 +319,17 @@ public struct AuthDefinition {
         }
     }
 
+    /// The grant that has to know of a revocation to be exempt: of whoever left, one that somebody
+    /// else wrote.
+    private func admission(
+        _ grant: OperationID?, of revocation: AuthOperation
+    ) -> OperationID? {
+        guard case .leave = revocation.action, let operation = grant.flatMap({ operations[$0] }),
+            case .addDevices = operation.action
+        else { return grant }
+        return admission(operation.grant, of: revocation)
+    }
+
     private func hits(_ revocation: AuthOperation, _ target: AuthOperation) -> Bool {
         guard target.grant != nil, rank(revocation) < rank(target) else { return false }
         if case .revokeInvite(let closed) = revocation.action {
@@ -327,7 +342,7 @@ public struct AuthDefinition {
         {
             return true
         }
-        if past(target.grant).contains(revocation.id) { return false }
+        if past(admission(target.grant, of: revocation)).contains(revocation.id) { return false }
         let whose = subject(target.grant)
         switch revocation.action {
         case .remove(let member):

@@ -19,6 +19,23 @@ extension AuthEvaluator {
         return best?.role
     }
 
+    /// The strongest role that the member had when the membership ended, or has now. What another
+    /// grant had replaced is none.
+    public func lastRole(of member: MemberID) -> Role? {
+        var best: GrantRank?
+        for index in grants(everTo: member) where records[index].isValid {
+            guard let rank = standing(ofGrant: index), best.map({ rank < $0 }) ?? true,
+                (records[index].operation.action.grantedDevices ?? []).contains(where: { device in
+                    guard let exposure = contentExposure(index, device) else { return false }
+                    return revocations(hitting: exposure)
+                        .allSatisfy { records[$0].operation.action.endsMembership }
+                })
+            else { continue }
+            best = rank
+        }
+        return best.flatMap { Role(rawValue: UInt64(max($0.level, 0))) }
+    }
+
     /// Every device that a grant to the member ever listed, in force or not. Ascending.
     public func devices(everOf member: MemberID) -> [DeviceID] {
         var devices: Set<DeviceID> = []
@@ -153,6 +170,9 @@ extension AuthEvaluator {
 }
 
 extension AuthAction {
+    /// Whether its author leaves.
+    var isDeparture: Bool { if case .leave = self { true } else { false } }
+
     /// Whether it ends the membership of somebody or some device.
     var endsMembership: Bool {
         switch self {

@@ -29,6 +29,7 @@ extension NodeCore {
             effects.append(.log(.info, "peer.error code=\(TerminalText.forLog(code))"))
         case .ping: break
         case .workspaceDigest, .documentDigests, .tips, .pull, .operations, .forkProbe:
+            if case .pull = message { link.farewell?.fetched(at: time.monotonic) }
             guard let number = message.workspace,
                 let workspace = workspace(numbered: number, on: link),
                 let sync = link.syncs[workspace.number]
@@ -158,6 +159,7 @@ extension NodeCore {
             guard refusal != .authorityOnly else { return }
             sync.knowsOwnHistory = true
             effects.append(.log(.info, "workspace.refused code=\(refusal)"))
+            if refusal == .removed { link.wasToldRemoval = true }
             if refusal == .unknown {
                 joinRefused(on: link)
                 // The peer did not note our number either. Once it knows the workspace it opens
@@ -233,6 +235,7 @@ extension NodeCore {
     func tellPeers() throws(StorageError) {
         try processDeadlines()
         try tellStored()
+        try settleFarewells()
         try writeRegistry()
         for link in network.ordered {
             try perform(link.session.flush(now: time.monotonic), on: link)
@@ -365,7 +368,9 @@ extension NodeCore {
     ) throws(StorageError) {
         sync.standing = standing
         try feed(.standingChanged(standing), to: sync, on: link)
-        if standing == .full { try introduce(workspace, on: link) }
+        guard standing == .full else { return }
+        try welcomeBack(link)
+        try introduce(workspace, on: link)
     }
 
     func feedReceiving(_ link: PeerLink) throws(StorageError) {

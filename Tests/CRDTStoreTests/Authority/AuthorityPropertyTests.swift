@@ -178,10 +178,32 @@ private func lostGrants(
             guard evaluator.standing(ofGrant: grant.id) == evaluator.rank(ofGrant: grant.id) else {
                 return nil
             }
+            guard isReached(grant.id, device, by: author, evaluator) else { return nil }
             return evaluator.revocations(hittingGrant: grant.id, device: device)
                 .contains(revocation) ? (grant, device) : nil
         }
     }
+}
+
+/// Whether authority operations of a device are weaker than a departure, which ends everything
+/// else of its author's stronger devices too.
+private func isReached(
+    _ grant: OperationID, _ device: DeviceID, by revocation: AuthOperation?,
+    _ evaluator: AuthEvaluator
+) -> Bool {
+    guard let revocation, case .leave = revocation.action, let cited = revocation.grant else {
+        return true
+    }
+    guard cited != grant else {
+        let devices = evaluator.devices(ofGrant: grant)
+        guard let own = devices.firstIndex(of: revocation.device),
+            let other = devices.firstIndex(of: device)
+        else { return false }
+        return own < other
+    }
+    guard let own = evaluator.rank(ofGrant: cited), let other = evaluator.rank(ofGrant: grant)
+    else { return false }
+    return own < other
 }
 
 /// An operation of somebody removed, of somebody he let in after, or of an accomplice who admits
