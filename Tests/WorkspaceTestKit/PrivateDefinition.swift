@@ -53,7 +53,7 @@ public struct PrivateDefinition {
         for (part, seat) in everySeat where wellFormed.contains(part) && isValid(part) {
             let role = roleNow(of: part, seat)
             let rank = [rankNow(of: part, role)]
-            guard !isHitNow(part, seat.member, role, byEndsAlone: false) else { continue }
+            guard !isEnded(part, seat), replacements(of: part, seat).isEmpty else { continue }
             if let known = best[seat.member], known.rank[0] < rank[0] { continue }
             best[seat.member] = (rank, role)
         }
@@ -79,9 +79,7 @@ public struct PrivateDefinition {
         var givers: Set<OperationID> = []
         for (part, seat) in everySeat
         where seat.member == member && wellFormed.contains(part) && isValid(part) {
-            if !isHitNow(part, member, roleNow(of: part, seat), byEndsAlone: true) {
-                givers.insert(part.id)
-            }
+            if !isEnded(part, seat) { givers.insert(part.id) }
         }
         guard !givers.isEmpty else { return [] }
         let theirs = introductions(valid).filter { introduction in
@@ -297,7 +295,8 @@ public struct PrivateDefinition {
             return target.author == revocation.author
         case .role(let member, _, let drops):
             if !drops {
-                return target.author == member && seat(under: part)?.id != revocation.id
+                guard let under = seat(under: part), target.author == member else { return false }
+                return (story.pasts[revocation.id] ?? []).contains(under.id)
             }
             return target.author == revocation.author && !isTransfer(target)
                 && !(story.pasts[part.id] ?? []).contains(revocation.id)
@@ -315,20 +314,43 @@ public struct PrivateDefinition {
         return seat.role
     }
 
-    private mutating func isHitNow(
-        _ part: Part, _ member: MemberID, _ role: Role, byEndsAlone: Bool
-    ) -> Bool {
-        for other in story.operations {
+    private func isReplacing(_ operation: PrivateOperation, _ member: MemberID) -> Bool {
+        if case .role(member, _, false)? = operation.change?.action { true } else { false }
+    }
+
+    /// The valid operations that are stronger than what is written under the seat now, do not lie
+    /// in its past, and are about the member.
+    private mutating func hitting(
+        _ part: Part, _ seat: PrivateSeat, _ isWanted: (PrivateOperation) -> Bool
+    ) -> [PrivateOperation] {
+        let now = rankNow(of: part, roleNow(of: part, seat))
+        return story.operations.filter { other in
             let revocation = Part(id: other.id, number: 0)
-            guard rank(revocation) < rankNow(of: part, role),
-                !(story.pasts[part.id] ?? []).contains(other.id), isValid(revocation)
-            else { continue }
+            return isWanted(other) && rank(revocation) < now
+                && !(story.pasts[part.id] ?? []).contains(other.id) && isValid(revocation)
+        }
+    }
+
+    private mutating func replacements(of part: Part, _ seat: PrivateSeat) -> [PrivateOperation] {
+        hitting(part, seat) { other in
+            isReplacing(other, seat.member)
+                && (story.pasts[other.id] ?? []).contains(part.id)
+        }
+    }
+
+    /// Whether a removal or departure hits the seat, or one that has replaced it.
+    private mutating func isEnded(_ part: Part, _ seat: PrivateSeat) -> Bool {
+        let ends = hitting(part, seat) { other in
             switch other.change?.action {
-            case .remove(member, _, _): return true
-            case .leave where other.author == member: return true
-            case .role(member, _, false) where !byEndsAlone && other.id != part.id: return true
-            default: continue
+            case .remove(seat.member, _, _): true
+            case .leave: other.author == seat.member
+            default: false
             }
+        }
+        if !ends.isEmpty { return true }
+        for other in replacements(of: part, seat) {
+            guard case .role(let member, let role, _)? = other.change?.action else { continue }
+            if isEnded(Part(id: other.id, number: 0), PrivateSeat(member, role)) { return true }
         }
         return false
     }

@@ -48,7 +48,7 @@ public struct PrivateFuzzer {
     }
 
     private mutating func writeAnything(knowing past: Set<OperationID>) -> OperationID {
-        let name = anyName()
+        let name = anyAuthor()
         let heads = story.heads(of: past)
         if generator.oneIn(15) { return story.writeSealed(name, after: heads) }
         let seat = generator.oneIn(6) ? past.sorted().randomElement(using: &generator) : nil
@@ -60,6 +60,11 @@ public struct PrivateFuzzer {
 
     private mutating func anyName() -> String {
         Self.names.randomElement(using: &generator) ?? "olga"
+    }
+
+    /// Those who may do more write more.
+    private mutating func anyAuthor() -> String {
+        (Self.names + ["olga", "olga", "anna", "adam"]).randomElement(using: &generator) ?? "olga"
     }
 
     private mutating func anyMember() -> MemberID { PrivateStory.member(anyName()) }
