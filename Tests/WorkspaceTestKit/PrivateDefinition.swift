@@ -314,7 +314,15 @@ public struct PrivateDefinition {
         return seat.role
     }
 
-    private func isReplacing(_ operation: PrivateOperation, _ member: MemberID) -> Bool {
+    private static func isEnd(_ operation: PrivateOperation, of member: MemberID) -> Bool {
+        switch operation.change?.action {
+        case .remove(member, _, _): true
+        case .leave: operation.author == member
+        default: false
+        }
+    }
+
+    private static func isReplacing(_ operation: PrivateOperation, _ member: MemberID) -> Bool {
         if case .role(member, _, false)? = operation.change?.action { true } else { false }
     }
 
@@ -324,29 +332,26 @@ public struct PrivateDefinition {
         _ part: Part, _ seat: PrivateSeat, _ isWanted: (PrivateOperation) -> Bool
     ) -> [PrivateOperation] {
         let now = rankNow(of: part, roleNow(of: part, seat))
-        return story.operations.filter { other in
+        var hitting: [PrivateOperation] = []
+        for other in story.operations where isWanted(other) {
             let revocation = Part(id: other.id, number: 0)
-            return isWanted(other) && rank(revocation) < now
-                && !(story.pasts[part.id] ?? []).contains(other.id) && isValid(revocation)
+            guard rank(revocation) < now, !(story.pasts[part.id] ?? []).contains(other.id),
+                isValid(revocation)
+            else { continue }
+            hitting.append(other)
         }
+        return hitting
     }
 
     private mutating func replacements(of part: Part, _ seat: PrivateSeat) -> [PrivateOperation] {
         hitting(part, seat) { other in
-            isReplacing(other, seat.member)
-                && (story.pasts[other.id] ?? []).contains(part.id)
-        }
+            Self.isReplacing(other, seat.member)
+        }.filter { (story.pasts[$0.id] ?? []).contains(part.id) }
     }
 
     /// Whether a removal or departure hits the seat, or one that has replaced it.
     private mutating func isEnded(_ part: Part, _ seat: PrivateSeat) -> Bool {
-        let ends = hitting(part, seat) { other in
-            switch other.change?.action {
-            case .remove(seat.member, _, _): true
-            case .leave: other.author == seat.member
-            default: false
-            }
-        }
+        let ends = hitting(part, seat, { Self.isEnd($0, of: seat.member) })
         if !ends.isEmpty { return true }
         for other in replacements(of: part, seat) {
             guard case .role(let member, let role, _)? = other.change?.action else { continue }

@@ -5,11 +5,12 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 @Suite struct `An operation of a private document or a mailbox` {
-    private static let random = SeededRandom(seed: 51)
-    private static let key = SymmetricKey(using: random)
+    private let random = SeededRandom(seed: 51)
+    private static let key = SymmetricKey([UInt8](repeating: 7, count: 32))
     private static let grant = OperationID([UInt8](repeating: 0xa1, count: 32))
     private static let clear = PrivatePayload.Clear(
-        workspace: DocumentID([UInt8](repeating: 0xaa, count: 32)), nonce: random.bytes(16))
+        workspace: DocumentID([UInt8](repeating: 0xaa, count: 32)),
+        nonce: [UInt8](repeating: 5, count: 16))
 
     private func draft(
         _ kind: OperationKind, in document: DocumentID, at sequence: UInt64 = 0,
@@ -35,7 +36,7 @@ import WorkspaceTestKit
             .privateAuthority, in: document, at: previous == nil ? 0 : 1, after: previous?.id
         ).sealedAndSigned(
             PrivateChange(.delete, seat: Self.grant), clear: nil, under: Self.key,
-            with: TestDevice(previous == nil ? 2 : 1).key, using: Self.random)
+            with: TestDevice(previous == nil ? 2 : 1).key, using: random)
     }
 
     private func link(_ operation: SignedOperation) -> ChainLink {
@@ -128,7 +129,8 @@ import WorkspaceTestKit
         #expect(OperationKind.dependenciesMax(kind.rawValue) == limit)
         var random = SeededGenerator(seed: 9)
         let cited = `The header of an operation`.references(limit + 1, with: &random)
-        var entry = rekey(in: .zero, after: nil).run(in: .zero).entries[0]
+        var entry = rekey(in: Self.clear.workspace, after: nil)
+            .run(in: Self.clear.workspace).entries[0]
         entry.kind = kind.rawValue
         entry.dependencies = cited
         #expect(throws: Rejection.tooManyDependencies) { try OperationChecks.checkForm(entry) }
