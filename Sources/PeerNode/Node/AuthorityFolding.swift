@@ -298,6 +298,14 @@ extension NodeCore {
         }
     }
 
+    /// Gives the documents whose names follow from the workspace's their places in the store.
+    func enterComputedDocuments(of workspace: Workspace) throws(StorageError) {
+        try store.operations.enter(
+            workspace.profileDocument, workspace: workspace.number, kind: .profile)
+        try store.operations.enter(
+            workspace.mailboxDocument, workspace: workspace.number, kind: .mailbox)
+    }
+
     /// Gives the document that an authority operation makes its place in the store.
     ///
     /// - Returns: whether it had one already, because its content came first.
@@ -313,8 +321,7 @@ extension NodeCore {
             try store.operations.enter(document, workspace: number, kind: .channel)
             return isKnown
         case .create:
-            try store.operations.enter(
-                workspace.profileDocument, workspace: number, kind: .profile)
+            try enterComputedDocuments(of: workspace)
             return false
         default:
             return false
@@ -334,8 +341,17 @@ extension NodeCore {
         case .createDocument:
             let document = DocumentID(sameBytesAs: id)
             try refreshChannels(of: workspace, only: [document], because: cause)
-            // Content that came before the channel was known shows from now on.
-            if isKnown { try refold(document, in: workspace, from: source) }
+            if isKnown {
+                // Guests do not write in public channels, and content that came before the
+                // channel was known shows from now on.
+                workspace.contentLimits = workspace.contentLimits.filter {
+                    $0.key.log.document != document
+                }
+                if try judge(document, citing: nil, in: workspace, because: source) {
+                    try rekeep(document, in: workspace)
+                }
+                try refold(document, in: workspace, from: source)
+            }
             if isAlone { return }
         case .setDocument(let settings) where isAlone:
             return try refreshChannels(of: workspace, only: [settings.document], because: cause)

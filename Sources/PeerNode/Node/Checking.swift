@@ -177,7 +177,7 @@ extension NodeCore {
         for member in Set(expected.keys).union(stored.keys).sorted()
         where expected[member] != stored[member] {
             check.result.add(
-                "view", PublicID.channel(channel.id),
+                "view", channel.publicID,
                 "who follows it differs for \(PublicID.member(member))")
             guard check.repairs else { continue }
             try write()

@@ -111,11 +111,11 @@ extension NodeCore {
             let decision = why.decision(action, needing: needed, of: workspace.member)
             answer = decision.answer
             decision.step.map { steps.append($0) }
-            if action == "send", channel.ruling.isArchived { answer = false }
+            if action == "send", channel.isArchived { answer = false }
         }
         return WhyObject(
-            id: PublicID.channel(channel.id), name: channel.name ?? PublicID.channel(channel.id),
-            role: nil, can: action, answer: answer, steps: steps)
+            id: channel.publicID, name: channel.name ?? channel.publicID, role: nil,
+            can: action, answer: answer, steps: steps)
     }
 
     /// The workspace role with which somebody may do what a channel's owner may, given what they
@@ -162,7 +162,7 @@ extension NodeCore {
             decision.step.map { steps.append($0) }
         }
         return WhyObject(
-            id: text, name: channel.name ?? PublicID.channel(channel.id), role: nil, can: action,
+            id: text, name: channel.name ?? channel.publicID, role: nil, can: action,
             answer: answer, steps: steps)
     }
 

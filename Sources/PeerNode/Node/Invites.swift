@@ -83,7 +83,7 @@ extension NodeCore {
         var found: [OperationID] = []
         for reference in draft.channels {
             let channel = try channel(reference, in: workspace)
-            guard !channel.ruling.isArchived else {
+            guard !channel.isArchived else {
                 throw NodeError(
                     .archived, "that channel is archived", hint: "choose another",
                     reason: "channel.archived", fields: [.init(name: "channels", reason: "form")])

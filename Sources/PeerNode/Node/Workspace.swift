@@ -36,6 +36,10 @@ final class Workspace {
     var discovery: [SymmetricKey] = []
     /// Public channels by document, deleted ones left out.
     var channels: [DocumentID: Channel] = [:] { didSet { derived.channels = nil } }
+    /// The private documents that are stored here, opened or not.
+    var privateDocuments: [DocumentID: PrivateDocument] = [:] {
+        didSet { derived.channels = nil }
+    }
     /// Channels under a deletion that counts.
     var deletedChannels: [DocumentID: DeletedChannel] = [:]
     /// The channel everybody is in.
@@ -90,26 +94,6 @@ final class Workspace {
         let isRoot: Bool
     }
 
-    /// One public channel.
-    struct Channel {
-        let id: DocumentID
-        let number: Int64
-        let createdAt: UInt64
-        let rank: (lamport: UInt64, id: OperationID)
-        /// Who may do what with it.
-        let ruling: ChannelRuling
-        let isDefault: Bool
-        var name: String?
-        var topic: String?
-        var description: String?
-
-        /// What somebody is in it: owner, admin or member.
-        func role(of member: MemberID) -> Role {
-            if member == ruling.owner { return .owner }
-            return ruling.admins.contains(member) ? .admin : .member
-        }
-    }
-
     /// A public channel that was deleted.
     struct DeletedChannel {
         let number: Int64
@@ -161,6 +145,9 @@ final class Workspace {
     /// The document of what members are called.
     var profileDocument: DocumentID { Hash.name("wsx-prof", id.bytes) }
 
+    /// The document of boxes with keys, each for one device.
+    var mailboxDocument: DocumentID { Hash.name("wsx-mbox", id.bytes) }
+
     /// The key of a document in one epoch, or `nil` while the epoch key is not held.
     func documentKey(_ document: DocumentID, _ keyID: KeyID) -> SymmetricKey? {
         let place = KeyPlace(document: document, key: keyID)
@@ -191,10 +178,11 @@ final class Workspace {
         }
     }
 
-    /// The channels by name and by number.
+    /// The channels and direct conversations by name, by number and by people.
     var channelIndex: ChannelIndex {
         if let known = derived.channels { return known }
-        let index = ChannelIndex(channels)
+        let index = ChannelIndex(
+            Array(channels.values) + privateChannels, nameOfPeople: name(ofDirect:))
         derived.channels = index
         return index
     }

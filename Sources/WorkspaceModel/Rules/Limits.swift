@@ -77,6 +77,11 @@ public enum Limits {
     /// How long this home asks whether it was approved: longer than any invite is answered.
     public static let pendingJoinMilliseconds: UInt64 = 400 * 24 * 3_600 * 1_000
 
+    // MARK: Private documents
+
+    /// People of one direct conversation besides whoever opens it: more are a channel.
+    public static let directPeopleMax = 31
+
     // MARK: Waiting
 
     /// Operations of one peer that wait for what they cite.
