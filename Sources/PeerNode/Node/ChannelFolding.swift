@@ -116,7 +116,7 @@ extension NodeCore {
 
     // MARK: Events
 
-    private func tell(
+    func tell(
         _ channel: Workspace.Channel, _ before: Workspace.Channel?, wasDeleted: Bool,
         in workspace: Workspace, _ cause: ChannelCause
     ) throws(StorageError) {
@@ -130,7 +130,9 @@ extension NodeCore {
         }
         let people = [before, channel].flatMap { [$0.owner].compactMap { $0 } + $0.admins }
         for member in Set(people).sorted()
-        where before.role(of: member) != channel.role(of: member) {
+        where before.role(of: member) != channel.role(of: member)
+            && before.includes(member) && channel.includes(member)
+        {
             let role = UInt8(channel.role(of: member).rawValue)
             try record(
                 .channelRoleChanged, workspace: workspace, document: channel.number,

@@ -19,7 +19,12 @@ final class Workspace {
     /// Who may do what.
     var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
     /// The stored authority operations by id.
-    var authority: [OperationID: AuthorityRecord] = [:] { didSet { derived = Derived() } }
+    var authority: [OperationID: AuthorityRecord] = [:] {
+        didSet {
+            derived = Derived()
+            mailboxSecrets = [:]
+        }
+    }
     /// The devices that are recovery phrases: they write nothing from day to day.
     var recoveryDevices: Set<DeviceID> = []
     /// Whose each device is that an authority operation ever bound.
@@ -40,6 +45,10 @@ final class Workspace {
     var privateDocuments: [DocumentID: PrivateDocument] = [:] {
         didSet { derived.channels = nil }
     }
+    /// What this device shares with those who write into the mailbox, until authority changes.
+    var mailboxSecrets: [DeviceID: [MailboxSecret]] = [:]
+    /// The recovery phrase's box key, for a while after somebody came back by it.
+    var recoveryBox: AgreementKey?
     /// Channels under a deletion that counts.
     var deletedChannels: [DocumentID: DeletedChannel] = [:]
     /// The channel everybody is in.
@@ -177,6 +186,9 @@ final class Workspace {
             return evaluator.isValid(id) && evaluator.subject(ofGrant: record.grant) == member
         }
     }
+
+    /// Called when something about a private document changed.
+    func forgetChannelIndex() { derived.channels = nil }
 
     /// The channels and direct conversations by name, by number and by people.
     var channelIndex: ChannelIndex {

@@ -56,6 +56,11 @@ public enum Limits {
 
     // MARK: Private documents
 
+    /// People of one direct conversation besides whoever opens it: more are a channel.
+    public static let directPeopleMax = 31
+    /// Keys under one name that cannot prove themselves: members who hand on a wrong one must not
+    /// make others try thousands.
+    public static let unprovenKeysMax = 8
     /// Members that one operation seats: as many as a workspace is made for, in 42 KB.
     public static let privateSeatsMax = 2_000
     /// Cuts in one removal from a private document: logs of one person in one document, in 210 KB,
@@ -88,11 +93,6 @@ public enum Limits {
     public static let pendingJoinsMax = 16
     /// How long this home asks whether it was approved: longer than any invite is answered.
     public static let pendingJoinMilliseconds: UInt64 = 400 * 24 * 3_600 * 1_000
-
-    // MARK: Private documents
-
-    /// People of one direct conversation besides whoever opens it: more are a channel.
-    public static let directPeopleMax = 31
 
     // MARK: Waiting
 
