@@ -32,7 +32,8 @@ extension AuthEvaluator {
         }
         let (branch, position) = try branch(of: operation)
         return AuthRecord(
-            operation, lamport: lamport + 1, branch: branch, position: position, past: past)
+            operation, lamport: operation.isContinuation ? lamport : lamport + 1, branch: branch,
+            position: position, past: past)
     }
 
     /// The branch that the operation extends, or the number of the one it opens.

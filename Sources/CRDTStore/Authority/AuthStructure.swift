@@ -9,6 +9,7 @@ extension AuthEvaluator {
             return record.operation.dependencies.isEmpty ? nil : .rootCites
         }
         guard let role = record.actingRole else { return .noGrant }
+        if rules == .privateDocument { return privateFault(of: record, role) }
         switch record.operation.action {
         case .addDevices(let devices):
             return bindingFault(record, devices)
@@ -127,7 +128,7 @@ extension AuthEvaluator {
     }
 
     /// An admin gives weaker roles, an owner also makes owners; nobody serves himself.
-    private func grantFault(
+    func grantFault(
         _ record: AuthRecord, _ role: Role, _ grant: RoleGrant
     ) -> AuthFault? {
         guard role <= .admin else { return .roleTooWeak }

@@ -108,8 +108,9 @@ public enum OperationChecks {
         if let link, entry.timestamp.rawValue <= link.timestamp.rawValue { throw .outOfOrder }
         let privateRoot = try privateRoot(in: entry, at: sequence)
         let isRoot =
-            privateRoot != nil || sequence == 0 && entry.grant == .zero
-            && entry.kind == OperationKind.authority.rawValue
+            privateRoot != nil
+            || sequence == 0 && entry.grant == .zero
+                && entry.kind == OperationKind.authority.rawValue
         let header = OperationHeader(
             kind: entry.kind, document: isRoot ? .zero : log.document, device: log.device,
             incarnation: log.incarnation, sequence: sequence, previous: link?.id,
