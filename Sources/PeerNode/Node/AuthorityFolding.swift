@@ -105,6 +105,8 @@ extension NodeCore {
             switch row.kind {
             case .epochKey: KeyID(untrusted: row.id).map { workspace.keys[$0] = key }
             case .discovery: workspace.discovery.append(key)
+            // Those are kept with their documents.
+            case .privateKey, .privateAuthorityKey: continue
             }
         }
     }
@@ -200,6 +202,7 @@ extension NodeCore {
         where document != workspace.id {
             guard try judge(document, citing: cited, in: workspace, because: source)
             else { continue }
+            try rejudgePrivate(document, in: workspace, from: source)
             try rekeep(document, in: workspace)
             for branch in store.operations.branches(in: document, of: workspace.number)
             where branch.parent != nil {
@@ -273,6 +276,7 @@ extension NodeCore {
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
         try refreshChannels(of: workspace)
         try loadProfiles(of: workspace)
+        try loadPrivateDocuments(of: workspace)
         workspace.toldRoles = Dictionary(
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
         planKeyChange(of: workspace)

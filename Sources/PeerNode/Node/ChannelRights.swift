@@ -138,12 +138,33 @@ extension NodeCore {
         }
     }
 
+    /// Somebody who is in a private channel, whether or not the workspace still has them.
+    private func insider(
+        _ reference: MemberReference, of channel: Workspace.Channel, in workspace: Workspace
+    ) -> MemberID? {
+        let found = (channel.circle?.roles.keys.sorted() ?? []).filter { member in
+            switch reference {
+            case .id(let id): PublicID.member(member) == id
+            case .name(let name):
+                NameFolding.matches(workspace.displayName(of: member), name)
+            }
+        }
+        return found.count == 1 ? found.first : nil
+    }
+
     /// Several people, each once, in the order of their ids.
+    ///
+    /// - Parameter channel: whose people are meant first; they may have left the workspace.
     func everyone(
-        _ references: [MemberReference], in workspace: Workspace
+        _ references: [MemberReference], in workspace: Workspace,
+        orIn channel: Workspace.Channel? = nil
     ) throws(NodeError) -> [MemberID] {
         var people: Set<MemberID> = []
         for reference in references {
+            if let channel, let known = insider(reference, of: channel, in: workspace) {
+                people.insert(known)
+                continue
+            }
             people.insert(try someone(reference, field: "members", in: workspace))
         }
         return people.sorted()

@@ -24,8 +24,11 @@ extension NodeCore {
         let people = channel.people
         let made = try stored { () throws(StorageError) in
             try makePrivate(
-                .direct, with: Dictionary(uniqueKeysWithValues: people.map { ($0, .member) }),
-                in: workspace)
+                PrivateRoot(
+                    subtype: .directMessage,
+                    seats: people.map {
+                        PrivateSeat($0, $0 == workspace.member ? .owner : .member)
+                    }), in: workspace)
         }
         guard made != nil, let opened = workspace.channelIndex.direct(of: people) else {
             throw notAllowed(in: workspace)

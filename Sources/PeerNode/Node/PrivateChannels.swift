@@ -27,59 +27,37 @@ extension Workspace {
     /// or does not count, or names others, or it was deleted.
     func channel(of document: PrivateDocument) -> Channel? {
         let authority = document.authority
-        guard let record = document.records[document.rootID], let root = document.root,
+        guard let record = document.records[document.rootID], let root = authority.root,
             root.subtype != .own, authority.isValid(document.rootID),
-            authority.everIn.contains(member), document.deletion == nil
+            authority.standing(of: member) != nil || !authority.ends(of: member).isEmpty
         else { return nil }
+        let fields = authority.fields
+        guard fields.deletion == nil else { return nil }
         let isDirect = root.subtype == .directMessage
-        var circle = Circle(kind: isDirect ? .direct : .channel, roles: authority.roles)
+        var circle = Circle(kind: isDirect ? .direct : .channel, roles: [:])
+        for standing in authority.members { circle.roles[standing.member] = standing.role }
         circle.isFromJoin = root.history == .fromJoin
+        circle.isArchived = fields.archived
         if document.isLeft { circle.roles[member] = nil }
-        let settings = document.settings
-        circle.isArchived = settings.archived ?? false
-        let people = circle.roles.keys.sorted()
         var channel = Channel(
             id: document.id,
             publicID: isDirect
-                ? publicID(ofDirect: people) : PublicID.channel(document.id),
+                ? publicID(ofDirect: circle.roles.keys.sorted())
+                : PublicID.channel(document.id),
             number: document.number, createdAt: record.timestamp.milliseconds,
             rank: (record.timestamp.rawValue, document.rootID), rule: .closed(circle),
             isDefault: false)
-        channel.name = settings.name
-        channel.topic = settings.topic.flatMap { $0.isEmpty ? nil : $0 }
-        channel.description = settings.description.flatMap { $0.isEmpty ? nil : $0 }
+        channel.name = fields.name
+        channel.topic = fields.topic.flatMap { $0.isEmpty ? nil : $0 }
+        channel.description = fields.description.flatMap { $0.isEmpty ? nil : $0 }
         return channel
     }
 }
 
 extension PrivateDocument {
-    /// The texts and the archive flag of now: of the valid operations that name a field the last.
-    var settings: PrivateSettings {
-        var settings = PrivateSettings()
-        if let root {
-            settings.name = root.name
-            settings.topic = root.topic
-            settings.description = root.description
-        }
-        for id in authority.counting {
-            guard case .set(let change)? = records[id]?.change?.action else { continue }
-            settings.name = change.name ?? settings.name
-            settings.topic = change.topic ?? settings.topic
-            settings.description = change.description ?? settings.description
-            settings.archived = change.archived ?? settings.archived
-        }
-        return settings
-    }
-
-    /// The deletion that counts, if there is one.
-    var deletion: OperationID? {
-        authority.counting.first { id in
-            if case .delete? = records[id]?.change?.action { true } else { false }
-        }
-    }
-
-    /// Whether the own member was told to be out, by an operation whose key it does not get.
-    var isLeft: Bool { notices.contains { !authority.isOutdated($0) } }
+    /// Whether the own member was told to be out, by an operation whose key it does not get. Once
+    /// that can be read, it speaks for itself.
+    var isLeft: Bool { notices.contains { records[$0]?.change == nil } }
 }
 
 /// Events of private channels.
@@ -94,7 +72,7 @@ extension NodeCore {
         let arrival = document.order.last.flatMap { document.records[$0]?.arrival } ?? 0
         let cause = ChannelCause(arrival: arrival, isBackfill: source.isBackfill)
         guard let channel else {
-            guard before != nil, let deletion = document.deletion else { return }
+            guard before != nil, let deletion = document.authority.fields.deletion else { return }
             return try record(
                 .channelDeleted, workspace: workspace, document: document.number,
                 arrival: cause.arrival, extra: document.records[deletion]?.author?.bytes,

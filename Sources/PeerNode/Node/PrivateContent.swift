@@ -11,30 +11,28 @@ extension NodeCore {
         guard let member = workspace.evaluator.subject(ofGrant: place.grant), let key = place.keyID
         else { return false }
         let stretch = PrivateDocument.LimitPlace(log: place.log, member: member, key: key)
-        let limit: ContentLimit
+        let limit: PrivateContentLimit
         if let known = document.limits[stretch] {
             limit = known
         } else {
-            limit = document.authority.contentLimit(
-                of: member, log: place.log,
-                under: document.epochs.filter { $0.key == key }.map(\.operation))
+            limit = document.authority.contentLimit(of: member, in: place.log, under: key)
             document.limits[stretch] = limit
         }
-        switch limit {
-        case .everything: return true
-        case .nothing: return false
-        case .cuts(let groups):
-            guard let branch = store.operations.branch(place.branch) else { return false }
-            for group in groups {
-                var isCovered = false
-                for cut in group where !isCovered && place.sequence <= cut.sequence {
-                    let last = try lastCovered(by: cut, of: branch, in: workspace)
-                    isCovered = last.map { place.sequence <= $0 } ?? false
-                }
-                guard isCovered else { return false }
+        guard let branch = store.operations.branch(place.branch) else { return false }
+        var failure: StorageError?
+        func reach(of cut: CutEntry) -> UInt64? {
+            do throws(StorageError) {
+                return try lastCovered(by: cut, of: branch, in: workspace)
+            } catch {
+                failure = error
+                return nil
             }
-            return true
         }
+        let isAllowed = limit.allows(sequence: place.sequence) { cut in
+            reach(of: cut).map { place.sequence <= $0 } ?? false
+        }
+        if let failure { throw failure }
+        return isAllowed
     }
 
     /// Where a content operation stands, and under what.
@@ -51,14 +49,12 @@ extension NodeCore {
         of stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Visibility {
         var isValid = store.operations.isValid(stored.place.sequence, in: stored.place.branch)
-        if let document = workspace.privateDocuments[stored.log.document] {
-            isValid =
-                try isValid
-                && isAllowed(
-                    PrivatePlace(
-                        log: stored.log, branch: stored.place.branch,
-                        sequence: stored.place.sequence, grant: stored.entry.grant,
-                        keyID: stored.entry.keyID), in: document, workspace)
+        if isValid, let document = workspace.privateDocuments[stored.log.document] {
+            isValid = try isAllowed(
+                PrivatePlace(
+                    log: stored.log, branch: stored.place.branch,
+                    sequence: stored.place.sequence, grant: stored.entry.grant,
+                    keyID: stored.entry.keyID), in: document, workspace)
         }
         if isValid { return .shown }
         return isOwn(stored.entry.grant, of: stored.log.device, workspace) ? .refused : .hidden

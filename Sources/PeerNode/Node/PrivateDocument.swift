@@ -16,14 +16,14 @@ final class PrivateDocument {
     /// What opens the membership operations of an epoch. Of an epoch whose key is held the first
     /// is its own; what was handed on proves itself by what it opens, so there may be several.
     private(set) var authorityKeys: [KeyID: [PrivateAuthorityKey]] = [:]
-    /// Who may do what.
-    var authority = PrivateAuthority()
-    /// The membership operations that could be opened, by id.
+    /// Who may do what, made anew when anything below changes.
+    var authority: PrivateAuthority
+    /// The stored membership operations, opened or not, by id.
     private(set) var records: [OperationID: Record] = [:]
-    /// The ids of `records` in the order of their placing.
+    /// The ids of `records` in the order of arrival.
     private(set) var order: [OperationID] = []
-    /// Arrival numbers of the membership operations that could not be opened so far, ascending.
-    var closed: [Int64] = []
+    /// Those of `records` that no key has opened so far.
+    var closed: Set<OperationID> = []
     /// What events have told of it.
     var told: Workspace.Channel?
     /// The keys under which content was folded.
@@ -31,13 +31,13 @@ final class PrivateDocument {
     /// Notices that the own member is out, by the operation that says so.
     var notices: Set<OperationID> = []
     /// How far content of a log is valid, until authority changes.
-    var limits: [LimitPlace: ContentLimit] = [:]
+    var limits: [LimitPlace: PrivateContentLimit] = [:]
     private var documentKeys: [KeyID: SymmetricKey] = [:]
 
     /// One membership operation.
     struct Record {
-        /// `nil` where it opens and means nothing to this version.
-        let change: PrivateChange?
+        /// `nil` until it was opened, and where it means nothing to this version.
+        var change: PrivateChange?
         /// The member whose device wrote it, `nil` where it cites no grant.
         let author: MemberID?
         let log: LogName
@@ -63,16 +63,14 @@ final class PrivateDocument {
     init(id: DocumentID, number: Int64) {
         self.id = id
         self.number = number
+        authority = PrivateAuthority(of: id, [])
     }
 
     /// The operation that made it.
     var rootID: OperationID { OperationID(sameBytesAs: id) }
 
     /// How it began, `nil` until that could be read.
-    var root: PrivateRoot? {
-        guard case .root(let root)? = records[rootID]?.change?.action else { return nil }
-        return root
-    }
+    var root: PrivateRoot? { authority.root }
 
     /// The key for the content of one epoch, or `nil` while it is not held.
     func contentKey(_ keyID: KeyID) -> SymmetricKey? {
@@ -108,17 +106,17 @@ final class PrivateDocument {
     }
 
     func enter(_ id: OperationID, _ record: Record) {
-        records[id] = record
+        guard records.updateValue(record, forKey: id) == nil else { return }
         order.append(id)
-        limits = [:]
+        closed.insert(id)
     }
 
-    /// The operations that introduce an epoch, with the key's name.
-    var epochs: [(operation: OperationID, key: KeyID)] {
-        order.compactMap { id in
-            guard let record = records[id], let action = record.change?.action else { return nil }
-            if case .root = action { return (id, record.keyID) }
-            return action.epoch?.keyID == record.keyID ? (id, record.keyID) : nil
-        }
+    /// Notes what an operation says, and by which key it was opened: what comes first is tried
+    /// first.
+    func opened(_ id: OperationID, _ change: PrivateChange?, by place: Int) {
+        closed.remove(id)
+        records[id]?.change = change
+        guard place > 0, let name = records[id]?.keyID, keys[name] == nil else { return }
+        authorityKeys[name]?.swapAt(0, place)
     }
 }

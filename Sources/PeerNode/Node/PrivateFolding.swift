@@ -12,16 +12,34 @@ extension NodeCore {
         _ id: DocumentID, adding arrivals: [Int64] = [], in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        let isKnown = workspace.privateDocuments[id] != nil
         guard let document = try privateDocument(id, in: workspace) else { return }
-        // A document that is new here has found them in the store by itself.
-        if isKnown { document.closed += arrivals }
-        let hasPlaced = try openClosed(document, in: workspace)
-        let new = Set(document.keys.keys).subtracting(document.foldedKeys)
-        guard hasPlaced || !new.isEmpty else { return }
-        document.foldedKeys.formUnion(new)
-        try settle(
-            document, onlyUnder: hasPlaced ? nil : new, in: workspace, from: source)
+        let count = document.order.count
+        for arrival in arrivals { try enter(arrival, into: document, in: workspace) }
+        let hasOpened = try openClosed(document, in: workspace)
+        let isNew = hasOpened || document.order.count != count || document.authority.root == nil
+        let keys = Set(document.keys.keys).subtracting(document.foldedKeys)
+        guard isNew || !keys.isEmpty else { return }
+        document.foldedKeys.formUnion(keys)
+        if isNew { judge(document, in: workspace) }
+        try settle(document, onlyUnder: isNew ? nil : keys, in: workspace, from: source)
+    }
+
+    /// What follows from operations that were just stored in a private document or the mailbox.
+    func applyPrivate(
+        _ appended: [OperationStore.Appended], _ document: OperationStore.DocumentRow,
+        branch: Int64, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        switch document.kind {
+        case .mailbox:
+            try readMailbox(appended, in: workspace, from: source)
+        case .privateDocument:
+            let arrivals = appended.filter {
+                $0.operation.header.kind == OperationKind.privateAuthority.rawValue
+            }.map(\.arrival)
+            guard !arrivals.isEmpty else { return }
+            try placePrivate(document.id, adding: arrivals, in: workspace, from: source)
+        case .authority, .channel, .profile, .unknown: break
+        }
     }
 
     /// Everything of a workspace's private documents, after the store was opened.
@@ -29,6 +47,7 @@ extension NodeCore {
         for id in store.operations.documents(ofWorkspace: workspace.number) {
             guard let document = try privateDocument(id, in: workspace) else { continue }
             _ = try openClosed(document, in: workspace)
+            judge(document, in: workspace)
             document.foldedKeys = Set(document.keys.keys)
         }
         workspace.forgetChannelIndex()
@@ -42,38 +61,56 @@ extension NodeCore {
         _ id: DocumentID, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard let document = workspace.privateDocuments[id] else { return }
-        document.authority = PrivateAuthority()
-        for id in document.order {
-            guard let record = document.records[id] else { continue }
-            try enter(id, record, into: document, in: workspace)
-        }
+        judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
 
     // MARK: Opening
 
+    /// Takes a stored membership operation up, not opened yet.
+    func enter(
+        _ arrival: Int64, into document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let stored = try store.operations.operation(arrival), let key = stored.entry.keyID
+        else { return }
+        document.enter(
+            stored.place.link.id,
+            PrivateDocument.Record(
+                change: nil, author: author(of: stored, in: workspace), log: stored.log,
+                sequence: stored.place.sequence, timestamp: stored.entry.timestamp,
+                grant: stored.entry.grant, keyID: key, arrival: arrival,
+                branch: stored.place.branch,
+                previous: try store.operations.nearest(
+                    ofKind: .privateAuthority, before: stored.place.sequence,
+                    in: stored.place.branch),
+                dependencies: stored.entry.dependencies.map(\.id)))
+    }
+
+    /// The member whose device wrote something; `nil` where the grant is not for that device.
+    private func author(of stored: StoredOperation, in workspace: Workspace) -> MemberID? {
+        let grant = stored.entry.grant
+        guard workspace.evaluator.devices(ofGrant: grant).contains(stored.log.device) else {
+            return nil
+        }
+        return workspace.evaluator.subject(ofGrant: grant)
+    }
+
     /// Opens what can be opened; a key that is found in one operation may open the next.
     ///
-    /// - Returns: whether anything was placed.
+    /// - Returns: whether anything was opened.
     private func openClosed(
         _ document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        var hasPlaced = false
+        var hasOpened = false
         var goesOn = true
         while goesOn {
             goesOn = try takeHandedOn(document, in: workspace)
-            var left: [Int64] = []
-            for arrival in document.closed {
-                if try place(arrival, document, in: workspace) {
-                    goesOn = true
-                    hasPlaced = true
-                } else {
-                    left.append(arrival)
-                }
+            for id in document.closed.sorted() where try open(id, document) {
+                goesOn = true
+                hasOpened = true
             }
-            document.closed = left
         }
-        return hasPlaced
+        return hasOpened
     }
 
     private func takeHandedOn(
@@ -88,46 +125,40 @@ extension NodeCore {
         return isNew
     }
 
-    /// - Returns: whether it was placed; not while its key, or what it cites, is missing.
-    private func place(
-        _ arrival: Int64, _ document: PrivateDocument, in workspace: Workspace
+    private func open(
+        _ id: OperationID, _ document: PrivateDocument
     ) throws(StorageError) -> Bool {
-        guard let stored = try store.operations.operation(arrival),
-            let keyID = stored.entry.keyID, let keys = document.authorityKeys[keyID],
+        guard let record = document.records[id],
+            let keys = document.authorityKeys[record.keyID],
+            let stored = try store.operations.operation(record.arrival),
             let payload = try? PrivatePayload(decoding: stored.entry.payload)
         else { return false }
-        let previous = try store.operations.nearest(
-            ofKind: .privateAuthority, before: stored.place.sequence, in: stored.place.branch)
-        let cited = stored.entry.dependencies.map(\.id) + [previous].compactMap { $0 }
-        guard cited.allSatisfy({ document.records[$0] != nil }) else { return false }
         let header = try header(of: stored)
-        guard let key = keys.first(where: { $0.opens(payload, of: header) }) else { return false }
-        let record = PrivateDocument.Record(
-            change: key.open(payload, of: header),
-            author: workspace.evaluator.subject(ofGrant: stored.entry.grant), log: stored.log,
-            sequence: stored.place.sequence, timestamp: stored.entry.timestamp,
-            grant: stored.entry.grant, keyID: keyID, arrival: arrival,
-            branch: stored.place.branch, previous: previous,
-            dependencies: stored.entry.dependencies.map(\.id))
-        document.enter(stored.place.link.id, record)
-        try enter(stored.place.link.id, record, into: document, in: workspace)
+        guard let place = keys.firstIndex(where: { $0.opens(payload, of: header) }) else {
+            return false
+        }
+        document.opened(id, keys[place].open(payload, of: header), by: place)
         return true
     }
 
-    private func enter(
-        _ id: OperationID, _ record: PrivateDocument.Record, into document: PrivateDocument,
-        in workspace: Workspace
-    ) throws(StorageError) {
-        let isOfDevice =
-            workspace.evaluator.devices(ofGrant: record.grant).contains(record.log.device)
-        guard let author = record.author else { return }
-        document.authority.add(
-            .init(
-                id: id, author: author, log: record.log, sequence: record.sequence,
-                previous: record.previous, dependencies: record.dependencies,
-                change: record.change,
-                counts: isOfDevice
-                    && store.operations.isValid(record.sequence, in: record.branch)))
+    /// Judges everything of a document, from nothing.
+    private func judge(_ document: PrivateDocument, in workspace: Workspace) {
+        document.limits = [:]
+        document.authority = PrivateAuthority(
+            of: document.id, operations(of: document))
+    }
+
+    /// What the evaluator needs to know of a document's operations.
+    func operations(of document: PrivateDocument) -> [PrivateOperation] {
+        document.order.compactMap { id in
+            guard let record = document.records[id] else { return nil }
+            // What stands between membership operations of one log is content.
+            return PrivateOperation(
+                id: id, author: record.author, previous: record.previous,
+                dependencies: record.dependencies.filter { document.records[$0] != nil },
+                keyID: record.keyID, change: record.change,
+                isAllowed: store.operations.isValid(record.sequence, in: record.branch))
+        }
     }
 
     /// The header of a stored operation, as far as a sealed payload is bound to it.
@@ -148,7 +179,6 @@ extension NodeCore {
         _ document: PrivateDocument, onlyUnder keys: Set<KeyID>?, in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        document.limits = [:]
         workspace.forgetChannelIndex()
         try tell(document, in: workspace, from: source)
         try refoldPrivate(document, onlyUnder: keys, in: workspace, from: source)

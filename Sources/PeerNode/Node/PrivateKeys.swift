@@ -15,9 +15,10 @@ extension NodeCore {
         else { return nil }
         let document = PrivateDocument(id: id, number: row.number)
         guard try loadKeys(of: document) else { return nil }
-        document.closed = try store.operations.arrivals(
-            ofKind: .privateAuthority, in: row.number)
         workspace.privateDocuments[id] = document
+        try loadNotices(of: document)
+        let stored = try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)
+        for arrival in stored { try enter(arrival, into: document, in: workspace) }
         return document
     }
 
@@ -100,16 +101,15 @@ extension NodeCore {
         of change: PrivateChange, under name: KeyID, _ document: PrivateDocument,
         in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let epoch = change.action.epoch, epoch.keyID == name, let newer = document.keys[name]
-        else { return false }
+        guard let epoch = change.action.epoch, epoch.keyID == name else { return false }
         var isNew = false
-        for older in epoch.older {
-            switch older.open(under: newer) {
-            case .whole(let key)?:
+        for older in epoch.older where document.keys[older.keyID] == nil {
+            if let newer = document.keys[name], case .whole(let key)? = older.open(under: newer) {
                 isNew = try takePrivate(key, of: document.id, in: workspace) || isNew
-            case .authority(let key)?:
+            }
+            // The one that opened this operation is the first.
+            if let key = document.authorityKeys[name]?.first.flatMap({ older.open(under: $0) }) {
                 isNew = try takePrivate(key, of: older.keyID, document) || isNew
-            case nil: continue
             }
         }
         return isNew
