@@ -66,6 +66,7 @@ extension NodeCore {
         try eraseDeleted()
         try expireLinking()
         try changeKeysWhenDue()
+        try mailWhenDue()
         dialWhenDue()
         announceWhenDue()
     }

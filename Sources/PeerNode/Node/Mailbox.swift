@@ -91,7 +91,7 @@ extension NodeCore {
 
     /// What this device shares with another one: by every box key that this device reads with, and
     /// every one that was bound to the other.
-    private func mailboxSecrets(
+    func mailboxSecrets(
         with device: DeviceID, in workspace: Workspace
     ) -> [MailboxSecret] {
         if let known = workspace.mailboxSecrets[device] { return known }

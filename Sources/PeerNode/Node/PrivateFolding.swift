@@ -21,6 +21,7 @@ extension NodeCore {
         guard isNew || !keys.isEmpty else { return }
         document.foldedKeys.formUnion(keys)
         if isNew { judge(document, in: workspace) }
+        if source != .ourselves { passOn(keys, of: document, in: workspace) }
         try settle(document, onlyUnder: isNew ? nil : keys, in: workspace, from: source)
     }
 

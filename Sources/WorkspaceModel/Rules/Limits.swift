@@ -71,6 +71,10 @@ public enum Limits {
     /// A topic or a description inside a private document, in bytes of UTF-8.
     public static let privateTextBytesMax = 16 * 1024
 
+    /// Keys of private documents that one link asks for, or is given: what is missing still then
+    /// is asked for on the next one.
+    public static let keysAskedPerLinkMax = 4_096
+
     // MARK: Deleted channels
 
     /// How long the operations of a deleted channel are kept: a deletion that loses its effect,
