@@ -117,6 +117,12 @@ extension AuthEvaluator {
         return isAimed(revocation, index: index, at: target)
     }
 
+    /// In a private document a grant replaces what it knows: nobody is out because two changed the
+    /// role without knowing of each other, or one while another let the member in again.
+    private func isReplaceable(_ grant: Int, by replacing: AuthRecord) -> Bool {
+        rules == .workspace || replacing.knows(records[grant])
+    }
+
     private func isAimed(
         _ revocation: AuthRecord, index: Int, at target: AuthExposure
     ) -> Bool {
@@ -130,7 +136,9 @@ extension AuthEvaluator {
         case .leave:
             return target.author == revocation.author
         case .grant(let grant):
-            if grant.replaces, target.author == grant.member, target.grant != index { return true }
+            if grant.replaces, target.author == grant.member, target.grant != index {
+                return isReplaceable(target.grant, by: revocation)
+            }
             // What knows that the role was given up is judged as that of somebody weaker.
             guard grant.dropsOwn, !target.isTransfer, let operation = target.index else {
                 return false

@@ -43,13 +43,13 @@ extension PrivateAuthority {
         guard !introducing.isEmpty else { return .nothing }
         let taking = revocationsTaking(from: member)
         var alternatives: [ContentLimit] = []
-        for seat in seats(of: member) {
+        for (seat, ends) in ends(ofSeatsOf: member).sorted(by: { $0.key < $1.key }) {
             let survived = taking.filter {
                 evaluator.records[seat].knows(evaluator.records[$0])
             }
             let proof = latestOnEachBranch(survived)
             guard introducing.contains(where: { isPastOrSelf(proof, of: $0) }) else { continue }
-            alternatives.append(limit(of: seat, member, log))
+            alternatives.append(limit(by: ends, log))
         }
         return PrivateContentLimit(alternatives)
     }
@@ -63,15 +63,12 @@ extension PrivateAuthority {
             .allows(sequence: sequence, isAtOrBefore: isAtOrBefore)
     }
 
-    /// What the valid removals and departures that hit a seat leave of a log.
-    private func limit(of seat: Int, _ member: MemberID, _ log: LogName) -> ContentLimit {
-        guard let exposure = evaluator.contentExposure(seat, member.asDevice) else {
-            return .nothing
-        }
+    /// What removals and departures leave of a log.
+    private func limit(by ends: Set<Int>, _ log: LogName) -> ContentLimit {
         var groups: [[CutEntry]] = []
-        for revocation in evaluator.revocations(hitting: exposure)
-        where evaluator.records[revocation].operation.action.endsMembership {
-            let kept = evaluator.cutEntries(of: revocation, log: log)
+        let inOrder = ends.sorted { evaluator.records[$0].rank < evaluator.records[$1].rank }
+        for end in inOrder {
+            let kept = evaluator.cutEntries(of: end, log: log)
             guard !kept.isEmpty else { return .nothing }
             groups.append(kept)
         }

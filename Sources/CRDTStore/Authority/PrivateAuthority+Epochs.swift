@@ -55,9 +55,7 @@ extension PrivateAuthority {
     ///
     /// The authority subkeys of all keys may be given to everybody who is in.
     public func keys(for member: MemberID) -> [KeyID] {
-        let seats = seats(of: member).filter { seat in
-            !ends(hitting: seat, of: member)
-        }
+        let seats = ends(ofSeatsOf: member).filter { $0.value.isEmpty }.keys
         guard !seats.isEmpty, let root else { return [] }
         let givers = Set(seats.compactMap { owner(ofRecord: $0) })
         var keys: [KeyID] = []
@@ -161,11 +159,28 @@ extension PrivateAuthority {
         (evaluator.grantsOfDevice[member.asDevice] ?? []).filter { evaluator.records[$0].isValid }
     }
 
-    /// Whether a valid removal or departure took the seat.
-    private func ends(hitting seat: Int, of member: MemberID) -> Bool {
-        guard let exposure = evaluator.contentExposure(seat, member.asDevice) else { return true }
-        return evaluator.revocations(hitting: exposure).contains {
-            evaluator.records[$0].operation.action.endsMembership
+    /// The valid removals and departures that end the member's valid seats, by seat.
+    ///
+    /// What ends a seat ends those that it replaced: the older one may be out of the reach of
+    /// whoever removes the member from the newer, and would go on counting.
+    func ends(ofSeatsOf member: MemberID) -> [Int: Set<Int>] {
+        var ends: [Int: Set<Int>] = [:]
+        // What replaces a seat knows it, and so is deeper.
+        let seats = seats(of: member).sorted {
+            evaluator.records[$0].lamport > evaluator.records[$1].lamport
         }
+        for seat in seats {
+            var ending: Set<Int> = []
+            guard let exposure = evaluator.contentExposure(seat, member.asDevice) else { continue }
+            for revocation in evaluator.revocations(hitting: exposure) {
+                if evaluator.records[revocation].operation.action.endsMembership {
+                    ending.insert(revocation)
+                } else {
+                    ending.formUnion(ends[revocation] ?? [])
+                }
+            }
+            ends[seat] = ending
+        }
+        return ends
     }
 }

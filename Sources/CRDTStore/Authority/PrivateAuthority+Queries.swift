@@ -42,9 +42,13 @@ extension PrivateAuthority {
     /// `notBound` says that the workspace does not let it stand, `unknownKind` that it is not
     /// opened, means nothing, or does not belong into a document of this subtype.
     public func verdict(on id: OperationID) -> AuthVerdict? {
-        guard let first = records(of: id).first else { return nil }
+        guard let index = indices[id], let first = parts[index].first else { return nil }
         if isValid(id) { return .valid }
-        switch evaluator.verdict(on: evaluator.records[first].operation.id) {
+        guard operations[index].isAllowed else { return .faulty(.notBound) }
+        guard operations[index].isSound else { return .faulty(.unknownKind) }
+        // Of several seats those without a fault tell more.
+        let telling = parts[index].first { evaluator.records[$0].fault == nil } ?? first
+        switch evaluator.verdict(on: evaluator.records[telling].operation.id) {
         case .unsupported(let other): return operation(named: other).map { .unsupported(by: $0) }
         case .revoked(let other): return operation(named: other).map { .revoked(by: $0) }
         case let verdict: return verdict
