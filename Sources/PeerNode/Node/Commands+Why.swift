@@ -103,6 +103,9 @@ extension NodeCore {
             throw .notFound("channel", text, field: "subject", hint: "wsx-node channel list --all")
         }
         let channel = try channel(reference, in: workspace)
+        if channel.isPrivate, channel.number != 0 {
+            return try whyPrivate(channel, action, in: workspace)
+        }
         let why = Why(workspace: workspace)
         var steps = why.chain(of: channel.id).compactMap { why.step($0, under: channel.ruling) }
         var answer = true
@@ -150,8 +153,9 @@ extension NodeCore {
         let grant = operation.entry.grant
         let author = workspace.evaluator.subject(ofGrant: grant)
         var steps = (author.map(why.chain) ?? [grant]).compactMap(why.step)
-        let isShown = store.operations.isValid(
-            operation.place.sequence, in: operation.place.branch)
+        let isShown = try stored { () throws(StorageError) in
+            try visibility(of: operation, in: workspace) == .shown
+        }
         steps.append(
             messageStep(operation, author, channel, isShown: isShown, in: workspace))
         if let author { steps += try forkSteps(of: author, in: workspace) }
