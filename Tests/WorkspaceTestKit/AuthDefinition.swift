@@ -353,7 +353,11 @@ public struct AuthDefinition {
         case .leave:
             return whose == subject(revocation.grant)
         case .grant(let given):
-            if given.replaces, whose == given.member, target.grant != revocation.id { return true }
+            if given.replaces, whose == given.member, let own = target.grant,
+                past(revocation.id).contains(own)
+            {
+                return true
+            }
             guard given.dropsOwn, whose == subject(revocation.grant),
                 !past(target.id).contains(revocation.id)
             else { return false }

@@ -3,6 +3,17 @@ import WorkspaceModel
 
 /// How far content is valid. Verdicts are kept by spans of one grant (`GrantSpan`), so that what
 /// changes them costs the rows that change.
+extension DocumentKind {
+    /// The weakest role that may write there. Guests take part in private documents, and as long
+    /// as nothing says that a document is public it may be one of those.
+    var leastRole: Role {
+        switch self {
+        case .authority, .channel, .profile: .member
+        case .unknown, .mailbox, .privateDocument: .guest
+        }
+    }
+}
+
 extension NodeCore {
     /// Judges what was just stored on a branch, and what of it waited for a cut's place to come.
     func judgeAppended(
@@ -54,7 +65,9 @@ extension NodeCore {
             guard bound != span.validThrough else { continue }
             hasChanged = true
             try store.operations.setValid(through: bound, ofSpan: index, in: number)
-            guard let places = store.operations.places(ofSpan: index, in: number) else { continue }
+            guard let places = store.operations.places(ofSpan: index, in: number),
+                store.operations.document(numbered: branch.document)?.kind == .channel
+            else { continue }
             let positions = try moving(branch, places, span.validThrough, bound, before: end)
             let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
             if isShown == true {
@@ -130,8 +143,9 @@ extension NodeCore {
         if let known = workspace.contentLimits[place] {
             limit = known
         } else {
+            let kind = store.operations.document(numbered: branch.document)?.kind
             limit = workspace.evaluator.contentLimit(
-                grant: grant, log: branch.log, leastRole: .member)
+                grant: grant, log: branch.log, leastRole: (kind ?? .unknown).leastRole)
             workspace.contentLimits[place] = limit
         }
         switch limit {
@@ -156,7 +170,7 @@ extension NodeCore {
 
     /// The last place of a branch that is, or comes before, what a cut names: on whichever branch
     /// of the log that lies, for what branches share is the same.
-    private func lastCovered(
+    func lastCovered(
         by cut: CutEntry, of branch: LogBranch, in workspace: Workspace
     ) throws(StorageError) -> UInt64? {
         for holder in store.operations.branches(of: branch.log, in: workspace.number)

@@ -67,6 +67,7 @@ extension NodeCore {
         try eraseDeleted()
         try expireLinking()
         try changeKeysWhenDue()
+        try mailWhenDue()
         dialWhenDue()
         announceWhenDue()
     }

@@ -103,6 +103,9 @@ extension NodeCore {
                 return .rejected(error)
             }
         }
+        if let root = checked.first?.privateRoot, root.workspace != workspace.id {
+            return .rejected(.wrongScope)
+        }
         if var gap = try missing(inside: checked, of: run.log, in: workspace) {
             gap.offset += run.entries.count - checked.count
             return try wait(for: gap, run, in: workspace, from: source)
@@ -144,11 +147,14 @@ extension NodeCore {
         workspace.deletedChannels[run.log.document].map { $0.erasure <= time.wall } ?? false
     }
 
-    /// Whether the run puts content into the authority document, or the other way round.
+    /// Whether the run puts content into the authority document or the mailbox, or the other way
+    /// round.
     private func isOutOfScope(_ run: OperationRun, in workspace: Workspace) -> Bool {
         let isAuthorityDocument = run.log.document == workspace.id
+        let isMailbox = run.log.document == workspace.mailboxDocument
         return run.entries.contains {
             ($0.kind == OperationKind.authority.rawValue) != isAuthorityDocument
+                || ($0.kind == OperationKind.mailbox.rawValue) != isMailbox
         }
     }
 }

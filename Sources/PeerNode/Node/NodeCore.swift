@@ -44,6 +44,8 @@ final class NodeCore {
     var isStopping = false
     /// When this device changes a workspace's key, on the monotonic clock.
     var keyChangesDue: [Int64: UInt64] = [:]
+    /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
+    var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
     var checking: Checking?
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
@@ -273,6 +275,7 @@ final class NodeCore {
 
     private func load(_ workspace: Workspace) throws(StorageError) {
         try loadSecrets(of: workspace)
+        try loadRecoveryBox(of: workspace)
         try loadAuthority(of: workspace)
         try finishLoading(workspace)
     }

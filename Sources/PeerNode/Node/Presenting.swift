@@ -104,32 +104,48 @@ extension NodeCore {
         number.flatMap { workspace.channelIndex.channel($0) }
     }
 
+    func channel(_ number: Int64?, in workspace: Int64?) -> Workspace.Channel? {
+        workspace.flatMap { workspaces[$0] }.flatMap { channel(number, in: $0) }
+    }
+
     func object(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> ChannelObject {
-        let id = PublicID.channel(channel.id)
+        let id = channel.publicID
         let channels = workspace.channelIndex
         var object = ChannelObject(
             id: id, workspace: PublicID.workspace(workspace.id),
             name: channels.place(of: id).map { channels.names[$0] } ?? "",
             createdAt: Int64(channel.createdAt))
+        if channel.isDirect {
+            object.kind = "dm"
+            object.name = workspace.name(ofDirect: channel)
+            object.people = channel.people.map { person($0, in: workspace) }
+        }
+        object.isPrivate = channel.isPrivate
+        if channel.circle?.isFromJoin == true { object.history = "from-join" }
         let followers = try followers(of: channel, in: workspace)
         object.isDefault = channel.isDefault
         object.description = channel.description
         object.topic = channel.topic
-        object.owner = person(channel.ruling.owner, in: workspace)
-        object.admins = channel.ruling.admins.sorted().map { person($0, in: workspace) }
+        object.owner = channel.owner.map { person($0, in: workspace) }
+        object.admins = channel.admins.sorted().map { person($0, in: workspace) }
         object.members = Int64(followers.count)
         object.isJoined = followers.contains(workspace.member)
-        object.isArchived = channel.ruling.isArchived
+        object.isArchived = channel.isArchived
         object.last = try preview(of: channel, in: workspace)
         return object
     }
 
-    /// Who follows a channel: everybody the default one, those who said so any other.
+    /// Who follows a channel: everybody the default one, those who are in it a private one, and
+    /// those who said so any other.
     func followers(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
+        if channel.isDirect { return channel.people }
+        if let circle = channel.circle {
+            return workspace.members.map(\.member).filter { circle.roles[$0] != nil }
+        }
         let members = workspace.members.filter { $0.role <= .member }.map(\.member)
         if channel.isDefault { return members }
         let said = Set(try store.view.followers(of: channel.number))
@@ -140,7 +156,7 @@ extension NodeCore {
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> PreviewObject? {
         let rows = try store.view.messages(
-            .init(document: channel.number), before: nil, limit: 1)
+            channel.filter, before: nil, limit: 1)
         guard let row = rows.first, let message = try object(of: row, in: workspace) else {
             return nil
         }
@@ -162,7 +178,7 @@ extension NodeCore {
         else { return nil }
         var object = MessageObject(
             id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
-            channel: PublicID.channel(document), author: person(author, in: workspace),
+            channel: publicID(ofChannel: document, in: workspace), author: person(author, in: workspace),
             at: Int64(row.key.timestamp.milliseconds), text: message.text)
         object.format = message.format == .code ? "code" : "text"
         object.thread = message.thread.map(PublicID.message)

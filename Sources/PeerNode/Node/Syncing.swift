@@ -22,6 +22,12 @@ extension NodeCore {
         case .linkOffer(let offer): try linkOffered(offer, on: link)
         case .linkRequest(let proofs): try linkRequested(proofs, on: link)
         case .linkResult(let result): try linkAnswered(result, on: link)
+        case .keyWant(let want):
+            guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
+            keysWanted(want, in: workspace, on: link)
+        case .keyHave(let have):
+            guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
+            try keyGiven(have, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -150,6 +156,7 @@ extension NodeCore {
         case .remember(let agreement):
             network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
+            askForKeys(of: workspace, on: link, sync)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
             receipts(tips, of: device, in: workspace)

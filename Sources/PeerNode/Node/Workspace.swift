@@ -19,7 +19,12 @@ final class Workspace {
     /// Who may do what.
     var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
     /// The stored authority operations by id.
-    var authority: [OperationID: AuthorityRecord] = [:] { didSet { derived = Derived() } }
+    var authority: [OperationID: AuthorityRecord] = [:] {
+        didSet {
+            derived = Derived()
+            mailboxSecrets = [:]
+        }
+    }
     /// The devices that are recovery phrases: they write nothing from day to day.
     var recoveryDevices: Set<DeviceID> = []
     /// Whose each device is that an authority operation ever bound.
@@ -36,6 +41,14 @@ final class Workspace {
     var discovery: [SymmetricKey] = []
     /// Public channels by document, deleted ones left out.
     var channels: [DocumentID: Channel] = [:] { didSet { derived.channels = nil } }
+    /// The private documents that are stored here, opened or not.
+    var privateDocuments: [DocumentID: PrivateDocument] = [:] {
+        didSet { derived.channels = nil }
+    }
+    /// What this device shares with those who write into the mailbox, until authority changes.
+    var mailboxSecrets: [DeviceID: [MailboxSecret]] = [:]
+    /// The recovery phrase's box key, for a while after somebody came back by it.
+    var recoveryBox: AgreementKey?
     /// Channels under a deletion that counts.
     var deletedChannels: [DocumentID: DeletedChannel] = [:]
     /// The channel everybody is in.
@@ -92,26 +105,6 @@ final class Workspace {
         let isRoot: Bool
     }
 
-    /// One public channel.
-    struct Channel {
-        let id: DocumentID
-        let number: Int64
-        let createdAt: UInt64
-        let rank: (lamport: UInt64, id: OperationID)
-        /// Who may do what with it.
-        let ruling: ChannelRuling
-        let isDefault: Bool
-        var name: String?
-        var topic: String?
-        var description: String?
-
-        /// What somebody is in it: owner, admin or member.
-        func role(of member: MemberID) -> Role {
-            if member == ruling.owner { return .owner }
-            return ruling.admins.contains(member) ? .admin : .member
-        }
-    }
-
     /// A public channel that was deleted.
     struct DeletedChannel {
         let number: Int64
@@ -163,6 +156,9 @@ final class Workspace {
     /// The document of what members are called.
     var profileDocument: DocumentID { Hash.name("wsx-prof", id.bytes) }
 
+    /// The document of boxes with keys, each for one device.
+    var mailboxDocument: DocumentID { Hash.name("wsx-mbox", id.bytes) }
+
     /// The key of a document in one epoch, or `nil` while the epoch key is not held.
     func documentKey(_ document: DocumentID, _ keyID: KeyID) -> SymmetricKey? {
         let place = KeyPlace(document: document, key: keyID)
@@ -193,10 +189,14 @@ final class Workspace {
         }
     }
 
-    /// The channels by name and by number.
+    /// Called when something about a private document changed.
+    func forgetChannelIndex() { derived.channels = nil }
+
+    /// The channels and direct conversations by name, by number and by people.
     var channelIndex: ChannelIndex {
         if let known = derived.channels { return known }
-        let index = ChannelIndex(channels)
+        let index = ChannelIndex(
+            Array(channels.values) + privateChannels, nameOfPeople: name(ofDirect:))
         derived.channels = index
         return index
     }

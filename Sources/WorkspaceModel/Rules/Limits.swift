@@ -56,6 +56,11 @@ public enum Limits {
 
     // MARK: Private documents
 
+    /// People of one direct conversation besides whoever opens it: more are a channel.
+    public static let directPeopleMax = 31
+    /// Keys under one name that cannot prove themselves: members who hand on a wrong one must not
+    /// make others try thousands.
+    public static let unprovenKeysMax = 8
     /// Members that one operation seats: as many as a workspace is made for, in 42 KB.
     public static let privateSeatsMax = 2_000
     /// Cuts in one removal from a private document: logs of one person in one document, in 210 KB,
@@ -65,6 +70,10 @@ public enum Limits {
     public static let privateAnswersMax = 512
     /// A topic or a description inside a private document, in bytes of UTF-8.
     public static let privateTextBytesMax = 16 * 1024
+
+    /// Keys of private documents that one link asks for, or is given: what is missing still then
+    /// is asked for on the next one.
+    public static let keysAskedPerLinkMax = 4_096
 
     // MARK: Deleted channels
 

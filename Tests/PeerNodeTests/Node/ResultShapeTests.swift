@@ -177,6 +177,8 @@ private enum Fields {
         Call(
             method: "channel.unarchive", parameters: ["channel": "ideas"], fields: Fields.channel),
         Call(method: "channel.delete", parameters: ["channel": "ideas"], fields: Fields.channel),
+        Call(method: "dm.open", parameters: ["members": ["Joon"]], fields: Fields.channel),
+        Call(method: "dm.list", fields: Fields.page, element: Fields.channel),
         Call(
             method: "message.send", parameters: ["channel": "general", "text": "hi"],
             fields: Fields.message),
@@ -266,6 +268,8 @@ private enum Fields {
         } else if call.method.hasPrefix("channel.") {
             try bench.nodes[1].ok("channel.create", ["name": "theirs"])
             try mina.ok("channel.create", ["name": "ideas"])
+        } else if call.method == "dm.list" {
+            try mina.ok("dm.open", ["members": ["Joon"]])
         } else if call.method == "member.status" {
             try mina.remove(try bench.guest("Gone", of: mina))
         } else if call.method == "workspace.leave" {
