@@ -187,7 +187,9 @@ extension NodeCore {
         _ = try strongerStanding(than: standing, in: workspace)
         if !draft.isForced { try refuseUnsynced(removing: standing, from: workspace) }
         let kept = try invitesToKeep(draft.keptInvites, of: member, in: workspace)
-        let open = openInvites(of: member, in: workspace)
+        let open = openInvites(of: member, in: workspace).filter {
+            self.object(ofInvite: $0, in: workspace)?.state == "open"
+        }
         let made = try stored { () throws(StorageError) in try remove(member, from: workspace) }
         guard made != nil else { throw notAllowed(in: workspace) }
         let taken = try stored { () throws(StorageError) in try takeOver(kept, in: workspace) }
