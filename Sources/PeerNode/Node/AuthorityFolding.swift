@@ -279,6 +279,7 @@ extension NodeCore {
     /// Makes what follows from the whole authority document, after all of it was entered.
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
         try refreshChannels(of: workspace)
+        try refreshEnd(of: workspace)
         try loadProfiles(of: workspace)
         try loadPrivateDocuments(of: workspace)
         workspace.toldRoles = Dictionary(
@@ -347,6 +348,11 @@ extension NodeCore {
         // Whatever else changed its verdict may bear on any channel.
         let isAlone = change.becameInvalid.isEmpty && change.becameValid == [id]
         let isKnown = try enterDocument(of: payload, id, in: workspace)
+        if case .deleteWorkspace = payload {
+            try refreshEnd(of: workspace)
+        } else if !isAlone, !change.isEmpty {
+            try refreshEnd(of: workspace)
+        }
         switch payload {
         case .createDocument:
             let document = DocumentID(sameBytesAs: id)

@@ -34,6 +34,7 @@ extension NodeCore {
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
         erasureDue.map { deadlines.append($0) }
+        if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         deadlines += keyChangesDue.values
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, home != nil, !network.registry.isSuspended,
@@ -65,6 +66,7 @@ extension NodeCore {
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
         try eraseDeleted()
+        try eraseVoid()
         try expireLinking()
         try changeKeysWhenDue()
         try mailWhenDue()

@@ -48,6 +48,8 @@ final class NodeCore {
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
     var checking: Checking?
+    /// When what lies beyond cuts is looked for again, on the monotonic clock.
+    var nextVoidErasure: UInt64
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// The event number at which old events are looked for again.
@@ -62,6 +64,8 @@ final class NodeCore {
         self.store = store
         self.time = time
         startedAt = time.monotonic
+        // Not at once: a start is busy enough.
+        nextVoidErasure = time.monotonic &+ 10 * 60 * 1_000
         network = NetworkState(announces: environment.announces)
         do throws(HomeFileError) {
             home = try environment.files.readIdentity().map { (bytes) throws(HomeFileError) in

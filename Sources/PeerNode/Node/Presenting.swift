@@ -53,8 +53,9 @@ extension NodeCore {
         let fields = workspace.fields
         object.description = fields.description
         object.image = fields.image
-        object.address = address(of: workspace)
-        object.successor = fields.successor.map { person($0, in: workspace) }
+        object.successor = fields.successor.flatMap { heir in
+            workspace.role(of: heir).map { _ in person(heir, in: workspace) }
+        }
         object.isDeleted = fields.deletion != nil
         object.acknowledged = try fields.deletion.map { (deletion) throws(StorageError) in
             try acknowledgements(of: deletion, in: workspace)
@@ -65,6 +66,7 @@ extension NodeCore {
         object.channels = Int64(workspace.channels.count)
         object.isSelected = try selectedWorkspace() === workspace
         let end = ownEnd(in: workspace)
+        object.address = end == nil ? address(of: workspace) : nil
         object.removedAt = end?.at
         object.removedBy = end?.by
         object.removedHow = end?.cause.rawValue

@@ -289,10 +289,10 @@ extension NodeCore {
         }
         // What this device wrote was told as `appended` already.
         let own = Set(stored.filter { $0.own != nil }.map(\.branch))
-        let deleted = workspaces[sync.workspace]?.deletedChannels ?? [:]
+        guard let workspace = workspaces[sync.workspace] else { return }
         var tips: [LogTip] = []
         for branch in moved.subtracting(own).sorted().compactMap({ store.operations.branch($0) })
-        where deleted[branch.log.document] == nil {
+        where !workspace.isGone(branch.log.document) {
             try store.operations.intact(branch)?.announcement.map { tips.append($0) }
         }
         let answered = sync.ingested
@@ -398,7 +398,7 @@ extension NodeCore {
     /// Brings the digest up to date with the kept tips that moved since it was asked last.
     func refreshDigest(of workspace: Workspace) {
         for document in workspace.staleDocuments {
-            let isDeleted = workspace.deletedChannels[document] != nil
+            let isDeleted = workspace.isGone(document)
             do throws(StorageError) {
                 workspace.digest.update(
                     document,

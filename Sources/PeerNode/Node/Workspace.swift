@@ -51,6 +51,8 @@ final class Workspace {
     var recoveryBox: AgreementKey?
     /// Channels under a deletion that counts.
     var deletedChannels: [DocumentID: DeletedChannel] = [:]
+    /// When this node first saw that its owner has ended the workspace, milliseconds.
+    var ended: UInt64?
     /// The channel everybody is in.
     var defaultChannel: DocumentID?
     /// The operations that make channels, valid or not.
@@ -145,6 +147,12 @@ final class Workspace {
         standing = row.standing
         member = row.member
         joined = UInt64(max(row.joined, 0))
+    }
+
+    /// Whether a document's operations are in no digest and told to nobody, because it, or the
+    /// workspace, was deleted.
+    func isGone(_ document: DocumentID) -> Bool {
+        deletedChannels[document] != nil || (ended != nil && document != id)
     }
 
     /// Up to where a log reaches in time: its tip's timestamp or its place in the display, which

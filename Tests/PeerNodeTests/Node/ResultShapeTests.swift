@@ -21,7 +21,7 @@ private enum Fields {
     ]
     static let member: Set<String> = [
         "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
-        "kept", "ended_invites", "kept_invites",
+        "kept", "ended_invites", "open_invites", "kept_invites",
     ]
     static let message: Set<String> = [
         "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
@@ -306,7 +306,7 @@ private enum Fields {
         #expect(made["members"] == [])
         let workspace = try node.ok("workspace.create", ["name": "acme"])
         let member = try #require(try node.ok("identity.show")["members"]?[0])
-        #expect(member.fieldNames == ["workspace", "member"])
+        #expect(member.fieldNames == ["workspace", "member", "name"])
         #expect(try member.text("workspace") == workspace.text("id"))
         #expect(try member.text("member").hasPrefix("u_"))
     }
