@@ -102,6 +102,11 @@ public final class EventStore {
             .run(.integer(newest - keeping), .integer(Int64(clamping: at)))
     }
 
+    /// Removes every event. Their numbers are not given again.
+    public func forgetAll() throws(StorageError) {
+        try connection.execute("DELETE FROM event")
+    }
+
     // MARK: Readers
 
     /// One named reader.

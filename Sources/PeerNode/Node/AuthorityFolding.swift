@@ -291,7 +291,7 @@ extension NodeCore {
     private func observe(_ branch: LogBranch) {
         clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
         let isOwn =
-            branch.log.device == home?.device
+            branch.log.device == ownDevice
             && branch.log.incarnation == storeIdentity?.incarnation
         if isOwn, branch.tip.timestamp.rawValue > clock.last.rawValue {
             clock = HybridClock(last: branch.tip.timestamp)

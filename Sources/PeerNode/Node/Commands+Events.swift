@@ -142,6 +142,7 @@ extension NodeCore {
     ) throws(StorageError) -> (events: [(event: EventObject, bytes: Int)], last: Int64) {
         var found: [(event: EventObject, bytes: Int)] = []
         var last = sequence
+        guard sequence < newestEvent else { return (found, last) }
         var used = 0
         if let gap = try gap(after: sequence) {
             found.append((gap.event, 256))
@@ -150,6 +151,7 @@ extension NodeCore {
         while found.count < limit {
             let rows = try store.events.events(after: last, limit: Self.pageMax)
             for row in rows {
+                guard row.sequence <= newestEvent else { return (found, last) }
                 guard found.count < limit else { return (found, last) }
                 if let type = EventType(rawValue: row.type),
                     filter.wants(type.word, document: row.document),
@@ -167,6 +169,9 @@ extension NodeCore {
         }
         return (found, last)
     }
+
+    /// The newest event that readers are given: while the node is locked, that it is.
+    private var newestEvent: Int64 { lock.lastEvent ?? store.events.newest }
 
     /// What a reader is told who comes back after its next events were trimmed.
     private func gap(
@@ -206,7 +211,7 @@ extension NodeCore {
         var left = room
         var given: [(subscription: Int64, event: EventObject)] = []
         for stream in subscriptions.subscriptions(of: connection) where left > 0 {
-            guard stream.sequence < store.events.newest else {
+            guard stream.sequence < newestEvent else {
                 if stream.owesKeepalive {
                     given.append((stream.id, keepalive(of: stream)))
                     subscriptions.gave(stream.key, at: time.monotonic)
@@ -235,7 +240,7 @@ extension NodeCore {
         var left: [SubscriptionTable.Waiter] = []
         for var waiter in subscriptions.waiters {
             let isOver = waiter.deadline <= time.monotonic
-            guard waiter.sequence < store.events.newest || isOver else {
+            guard waiter.sequence < newestEvent || isOver else {
                 left.append(waiter)
                 continue
             }

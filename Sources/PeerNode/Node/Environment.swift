@@ -13,6 +13,8 @@ public struct NodeEnvironment {
     public let socket: String
     /// Whether LAN beacons are sent and heard.
     public let announces: Bool
+    /// What one guess of a new passphrase costs.
+    public var passphraseCost = PassphraseVault.Cost.standard
 
     /// The given world.
     public init(
@@ -35,6 +37,9 @@ public protocol HomeFiles: GuardFile {
     func readIdentity() throws(HomeFileError) -> [UInt8]?
     /// Makes `identity/device.key`; one that exists is never replaced.
     func createIdentity(_ bytes: [UInt8]) throws(HomeFileError)
+    /// Puts these bytes in the place of `identity/device.key`, which is the old file or the new one
+    /// at any moment. What the old one held is overwritten, as far as the disk lets us.
+    func replaceIdentity(_ bytes: [UInt8]) throws(HomeFileError)
     /// What the machine says about node.db.
     var storeFacts: StoreFileFacts { get }
     /// Free bytes on the disk that holds node.db.
