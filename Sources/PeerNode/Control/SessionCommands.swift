@@ -10,7 +10,7 @@ extension Command {
 
     /// A secret travels on the socket; on the command line everybody on the machine would see it.
     private static func secret(_ name: String, _ summary: String) -> Parameter<String> {
-        Parameter.text(name, summary, bytes: 1...PassphraseRule.bytesMax).standardInput()
+        Parameter.text(name, summary, bytes: 1...PassphraseRule.bytesMax).hidden()
     }
 
     /// Where the command line reads a secret from: a file, an open file, the output of a command,
@@ -132,7 +132,7 @@ extension Command {
     // MARK: Passcode
 
     private static func passcode(_ name: String, _ summary: String) -> Parameter<String> {
-        Parameter.text(name, summary, bytes: 1...64).standardInput()
+        Parameter.text(name, summary, bytes: 1...64).hidden()
     }
 
     private static let passcodeSet = {

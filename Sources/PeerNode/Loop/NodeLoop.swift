@@ -146,7 +146,8 @@ public final class NodeLoop {
     // MARK: Before the turn
 
     private var hasMoreToDo: Bool {
-        !pending.isEmpty || control.hasInputs || control.hasMoreEvents || links.hasInputs || network.hasInputs
+        !pending.isEmpty || control.hasInputs || control.hasMoreEvents || links.hasInputs
+            || network.hasInputs
     }
 
     private func setAlarm(_ host: any TurnHost) {
@@ -185,6 +186,12 @@ public final class NodeLoop {
     }
 
     // MARK: After the turn
+
+    /// Carries out what the host wanted before there was a loop.
+    func carryOut(_ effects: [NodeEffect]) {
+        let now = MonotonicClock.milliseconds()
+        for effect in effects { perform(effect, now: now) }
+    }
 
     private func perform(_ effect: NodeEffect, now: UInt64) {
         switch effect {

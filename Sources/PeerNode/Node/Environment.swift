@@ -14,18 +14,19 @@ public struct NodeEnvironment {
     /// Whether LAN beacons are sent and heard.
     public let announces: Bool
     /// What one guess of a new passphrase costs.
-    public var passphraseCost = PassphraseVault.Cost.standard
+    public let passphraseCost: PassphraseVault.Cost
 
     /// The given world.
     public init(
         random: any RandomSource, files: any HomeFiles, home: String, socket: String,
-        announces: Bool
+        announces: Bool, passphraseCost: PassphraseVault.Cost = .standard
     ) {
         self.random = random
         self.files = files
         self.home = home
         self.socket = socket
         self.announces = announces
+        self.passphraseCost = passphraseCost
     }
 }
 
