@@ -93,7 +93,9 @@ extension Session {
     /// The command with its secrets read, wherever they come from.
     private func with(_ secrets: [(name: String, value: String?)]) -> Session {
         var session = self
-        for secret in secrets { session.scan.values[secret.name] = secret.value.map { .string($0) } }
+        for secret in secrets {
+            session.scan.values[secret.name] = secret.value.map { .string($0) }
+        }
         return session
     }
 

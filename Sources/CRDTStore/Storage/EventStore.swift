@@ -136,6 +136,11 @@ public final class EventStore {
             .run(.text(name), .integer(sequence), .integer(Int64(clamping: at)))
     }
 
+    /// Forgets a reader.
+    public func removeReader(_ name: String) throws(StorageError) {
+        try connection.statement("DELETE FROM reader WHERE name = ?").run(.text(name))
+    }
+
     /// The named readers after `name`, by name.
     public func readers(after name: String, limit: Int) throws(StorageError) -> [Reader] {
         let sql = "SELECT name, seq, at FROM reader WHERE name > ? ORDER BY name LIMIT ?"

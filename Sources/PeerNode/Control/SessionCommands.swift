@@ -47,7 +47,8 @@ extension Command {
     static let identityPassphraseChange = {
         let current = secret("current", "The passphrase that the home has.").optional()
         let new = secret("new", "The passphrase that it gets.").optional()
-        let remove = Parameter.flag("remove", "Leave the keys in the clear, in a file of mode 0600.")
+        let remove = Parameter.flag(
+            "remove", "Leave the keys in the clear, in a file of mode 0600.")
         return Command(
             "identity.passphrase.change",
             line: CommandLineForm(

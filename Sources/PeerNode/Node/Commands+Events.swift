@@ -53,10 +53,7 @@ extension NodeCore {
         name: String, cursor: String, _ scope: CallScope
     ) throws(NodeError) -> ReaderObject {
         let sequence = try sequence(ofCursor: cursor, field: "cursor")
-        try stored { () throws(StorageError) in
-            try write()
-            try store.events.setReader(name, to: sequence, at: time.wall)
-        }
+        try stored { () throws(StorageError) in try setReader(name, to: sequence) }
         return ReaderObject(name: name, cursor: cursor, at: Int64(time.wall))
     }
 
@@ -66,11 +63,13 @@ extension NodeCore {
         let rows = try stored { () throws(StorageError) in
             try store.events.readers(after: request.cursor ?? "", limit: request.limit + 1)
         }
-        let objects = rows.prefix(request.limit).map {
-            ReaderObject(name: $0.name, cursor: cursor($0.sequence), at: $0.at)
+        var objects: [ReaderObject] = []
+        for row in rows.prefix(request.limit) {
+            let name = try stored { () throws(StorageError) in try readerName(row.name) }
+            objects.append(ReaderObject(name: name, cursor: cursor(row.sequence), at: row.at))
         }
-        return Page(
-            Array(objects), next: rows.count > request.limit ? objects.last?.name : nil)
+        let last = rows.prefix(request.limit).last?.name
+        return Page(objects, next: rows.count > request.limit ? last : nil)
     }
 
     // MARK: Where to start
@@ -93,11 +92,10 @@ extension NodeCore {
     private func start(_ request: SubscriptionRequest) throws(NodeError) -> Int64 {
         if let since = request.since { return try start(since) }
         guard let name = request.name else { return store.events.newest }
-        let known = try stored { () throws(StorageError) in try store.events.reader(name) }
-        if let known { return known.sequence }
+        let known = try stored { () throws(StorageError) in try readerPosition(name) }
+        if let known { return known }
         try stored { () throws(StorageError) in
-            try write()
-            try store.events.setReader(name, to: store.events.newest, at: time.wall)
+            try setReader(name, to: store.events.newest)
         }
         return store.events.newest
     }

@@ -99,7 +99,8 @@ extension NodeCore {
         let left = lock.tries.left(now: time.monotonic)
         guard left == 0 else {
             throw NodeError(
-                .rateLimited, "too many wrong passphrases; the next try is in \(left / 1_000 + 1) s",
+                .rateLimited,
+                "too many wrong passphrases; the next try is in \(left / 1_000 + 1) s",
                 hint: "wait, and type it with care", reason: "session.delay",
                 details: ["retry_ms": .integer(Int64(clamping: left))])
         }

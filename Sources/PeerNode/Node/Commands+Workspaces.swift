@@ -23,9 +23,12 @@ extension NodeCore {
         _ draft: IdentityDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
         if let known = identityObject() {
-            if scope.key != nil, try replay(scope) != nil { return .reply(Made(known, isReplayed: true)) }
+            if scope.key != nil, try replay(scope) != nil {
+                return .reply(Made(known, isReplayed: true))
+            }
             throw NodeError(
-                .duplicate, "this home has an identity already: \(NodeError.quoted(known.name ?? known.id))",
+                .duplicate,
+                "this home has an identity already: \(NodeError.quoted(known.name ?? known.id))",
                 hint: "wsx-node identity show", reason: "identity.exists")
         }
         let name = try checked(draft)

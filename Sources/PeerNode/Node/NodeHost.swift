@@ -110,7 +110,8 @@ public final class NodeHost {
             // Those who waited were told to ask again.
             subscriptions.waiters = []
             let former = core.network
-            core = try NodeCore(environment: environment, store: store, at: time, after: core.inheritance)
+            core = try NodeCore(
+                environment: environment, store: store, at: time, after: core.inheritance)
             core.subscriptions = subscriptions
             core.resume(after: former)
             if writingStopped != nil, !former.registry.isSuspended {

@@ -203,7 +203,8 @@ extension NodeCore {
 
     /// Sends a beacon when it is time.
     func announceWhenDue() {
-        guard network.announces, !network.registry.isSuspended, home != nil || lock.certified != nil,
+        guard network.announces, !network.registry.isSuspended,
+            home != nil || lock.certified != nil,
             network.nextBeacon <= time.monotonic, let port = network.listening.first?.port
         else { return }
         let keys = beaconKeys

@@ -94,7 +94,8 @@ extension NodeCore {
     func openSync(
         _ workspace: Workspace, on link: PeerLink, as wanted: SyncSession.Standing? = nil
     ) throws(StorageError) -> WorkspaceLink? {
-        guard let peer = link.peer, let own = ownDevice, !link.isClosing, link.syncs[workspace.number] == nil
+        guard let peer = link.peer, let own = ownDevice, !link.isClosing,
+            link.syncs[workspace.number] == nil
         else {
             return link.syncs[workspace.number]
         }
