@@ -61,15 +61,13 @@ extension NodeCore {
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ReaderObject> {
         let rows = try stored { () throws(StorageError) in
-            try store.events.readers(after: request.cursor ?? "", limit: request.limit + 1)
+            try namedReaders(after: request.cursor ?? "", limit: request.limit + 1)
         }
-        var objects: [ReaderObject] = []
-        for row in rows.prefix(request.limit) {
-            let name = try stored { () throws(StorageError) in try readerName(row.name) }
-            objects.append(ReaderObject(name: name, cursor: cursor(row.sequence), at: row.at))
+        let objects = rows.prefix(request.limit).map {
+            ReaderObject(name: $0.name, cursor: cursor($0.sequence), at: $0.at)
         }
-        let last = rows.prefix(request.limit).last?.name
-        return Page(objects, next: rows.count > request.limit ? last : nil)
+        return Page(
+            Array(objects), next: rows.count > request.limit ? objects.last?.name : nil)
     }
 
     // MARK: Where to start

@@ -72,7 +72,12 @@ extension NodeCore {
         named name: String, hasRecovery: Bool,
         under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?, _ scope: CallScope
     ) throws(NodeError) -> Made<IdentityObject> {
-        guard home == nil else { throw .internalFailure(reason: "identity") }
+        // Somebody else may have made one while the passphrase was worked on.
+        guard home == nil else {
+            throw NodeError(
+                .duplicate, "this home has an identity already", hint: "wsx-node identity show",
+                reason: "identity.exists")
+        }
         try makeIdentity(name: name, recovery: hasRecovery ? .drawn : .none, under: seal)
         guard let object = identityObject() else { throw .internalFailure(reason: "identity") }
         try remember(scope, made: Array(object.id.utf8))

@@ -133,7 +133,13 @@ extension NodeCore {
         _ key: SymmetricKey, _ discovery: SymmetricKey, for device: DeviceID,
         to agreementKey: AgreementPublicKey
     ) -> WrappedKey? {
-        let secrets = key.exposedCopy() + discovery.exposedCopy()
+        var (first, second) = (key.exposedCopy(), discovery.exposedCopy())
+        var secrets = first + second
+        defer {
+            SecretBytes.wipe(&first)
+            SecretBytes.wipe(&second)
+            SecretBytes.wipe(&secrets)
+        }
         guard
             let box = try? SealedBox.seal(secrets, to: agreementKey, using: environment.random)
         else { return nil }

@@ -147,6 +147,13 @@ struct HomeIdentity: Sendable {
             + XChaCha20Poly1305.seal(secret, under: homeKey, nonce: nonce, associatedData: name)
     }
 
+    /// `key` sealed under the home's key, bound to its name.
+    func seal(_ key: SymmetricKey, name: [UInt8], using random: any RandomSource) -> [UInt8] {
+        var secret = key.exposedCopy()
+        defer { SecretBytes.wipe(&secret) }
+        return seal(secret, name: name, using: random)
+    }
+
     /// The secret sealed under the home's key and `name`, or `nil`.
     func open(_ sealed: [UInt8], name: [UInt8]) -> [UInt8]? {
         XChaCha20Poly1305.open(

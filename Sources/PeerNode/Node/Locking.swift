@@ -130,6 +130,7 @@ extension NodeCore {
             }
             lock.certified = nil
             lock.lastEvent = nil
+            lock.wrongCodes = 0
             try record(.sessionUnlocked, workspace: nil)
             try foldArrived()
         }

@@ -35,8 +35,23 @@ extension NodeCore {
         try store.events.setReader(row, to: sequence, at: time.wall)
     }
 
+    /// The named readers after `name`, by name. Their rows are in the order of hashes, so all are
+    /// looked at.
+    func namedReaders(
+        after name: String, limit: Int
+    ) throws(StorageError) -> [EventStore.Reader] {
+        var readers: [EventStore.Reader] = []
+        for row in try store.events.readers(after: "", limit: .max) {
+            readers.append(
+                .init(name: try readerName(row.name), sequence: row.sequence, at: row.at))
+        }
+        let later = readers.filter { name.utf8.lexicographicallyPrecedes($0.name.utf8) }
+        return Array(
+            later.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.prefix(limit))
+    }
+
     /// What a reader's row is called for people.
-    func readerName(_ row: String) throws(StorageError) -> String {
+    private func readerName(_ row: String) throws(StorageError) -> String {
         let place = Self.sealedPrefix + row
         guard row.hasPrefix(Self.mark), let home,
             let sealed = try store.registry.value(place),

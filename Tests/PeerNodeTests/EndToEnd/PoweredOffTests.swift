@@ -100,7 +100,7 @@ extension EndToEnd {
         /// Writable memory of a process, as a core file would hold it; `nil` where the system does
         /// not let us read it.
         private func memory(of pid: Int32) -> [[UInt8]]? {
-            guard let maps = try? String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8),
+            guard let maps = Self.text("/proc/\(pid)/maps"),
                 case let file = open("/proc/\(pid)/mem", O_RDONLY), file >= 0
             else { return nil }
             defer { close(file) }
@@ -128,6 +128,14 @@ extension EndToEnd {
                 place = UnsafeRawPointer(next) + 1
             }
             return false
+        }
+
+        /// All of a file of the kernel, which does not say how long it is.
+        private static func text(_ path: String) -> String? {
+            guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+            var bytes = Data()
+            while let part = try? file.read(upToCount: 4_096), !part.isEmpty { bytes += part }
+            return String(decoding: bytes, as: UTF8.self)
         }
 
         private func found(_ keys: [(String, [UInt8])], in areas: [[UInt8]]) -> Set<String> {
