@@ -57,6 +57,9 @@ struct Rendering {
         case "why" where !isPlain: return why(result)
         case "node.check" where !isPlain: return check(result)
         case "backup.create", "backup.verify", "backup.restore": return fields(result)
+        case "session.status", "session.unlock", "session.logout", "lock.now", "lock.set",
+            "lock.change", "lock.remove":
+            return fields(result)
         default: break
         }
         if !isPlain, let text = object(result, of: method) { return text }

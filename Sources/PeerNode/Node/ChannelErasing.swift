@@ -34,7 +34,8 @@ extension NodeCore {
 
     /// When the next erasure is due, on the monotonic clock.
     var erasureDue: UInt64? {
-        guard mayWrite else { return nil }
+        // A locked node could not begin a new log where its own is erased.
+        guard mayWrite, home != nil else { return nil }
         var due = workspaces.values.flatMap { workspace in
             workspace.deletedChannels.values
                 .filter { store.operations.holdsOperations(ofDocument: $0.number) }
@@ -46,7 +47,7 @@ extension NodeCore {
 
     /// Erases a slice of what is due; the rest has its turn after the next input.
     func eraseDeleted() throws(StorageError) {
-        guard mayWrite else { return }
+        guard mayWrite, home != nil else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             let due = workspace.deletedChannels.filter {
                 $0.value.erasure <= time.wall

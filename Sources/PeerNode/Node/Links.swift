@@ -29,7 +29,7 @@ extension NodeCore {
         case .listening(let addresses): try listening(addresses)
         case .networkChanged: network.registry.networkChanged()
         case .beacon(let bytes, let host): heard(bytes, from: host)
-        case .tick, .call, .controlClosed: break
+        case .tick, .call, .stretched, .controlClosed: break
         }
     }
 
@@ -183,7 +183,7 @@ extension NodeCore {
     // MARK: Two links to one device
 
     private func settleTwoLinks(with link: PeerLink) throws(StorageError) {
-        guard let peer = link.peer, let own = home?.device else { return }
+        guard let peer = link.peer, let own = ownDevice else { return }
         for other in network.links(to: peer.device) where other !== link {
             let verdict = LinkRule.judge(
                 older: contestant(other, own), newer: contestant(link, own))

@@ -90,13 +90,25 @@ extension NodeCore {
     }
 
     func identityObject() -> IdentityObject? {
+        if lock.isLocked { return lockedIdentityObject }
         guard let home else { return nil }
         var object = IdentityObject(
             id: PublicID.device(home.device), name: home.name, createdAt: Int64(home.createdAt))
+        object.hasPassphrase = lock.sealed != nil
         object.recovery = recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
             .map { (PublicID.workspace($0.id), PublicID.member($0.member), $0.displayName) }
+        return object
+    }
+
+    /// What may be said of whose home it is while it is locked.
+    private var lockedIdentityObject: IdentityObject? {
+        guard let device = ownDevice else { return nil }
+        var object = IdentityObject(id: PublicID.device(device), name: nil, createdAt: nil)
+        object.hasPassphrase = lock.sealed != nil
+        object.isLocked = true
+        object.recovery = nil
         return object
     }
 
@@ -189,7 +201,7 @@ extension NodeCore {
         let others = store.peers.holders(
             of: stored.place.branch, through: stored.place.sequence,
             arrival: stored.place.arrival, workspace: workspace.number
-        ).filter { $0 != home?.device }
+        ).filter { $0 != ownDevice }
         object.holders = Int64(others.count) + 1
         object.state = others.isEmpty ? "local" : "held_by_others"
         if row.isRefused { object.state = "refused" }

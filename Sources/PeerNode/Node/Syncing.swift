@@ -102,7 +102,8 @@ extension NodeCore {
     func openSync(
         _ workspace: Workspace, on link: PeerLink, as wanted: SyncSession.Standing? = nil
     ) throws(StorageError) -> WorkspaceLink? {
-        guard let peer = link.peer, let home, !link.isClosing, link.syncs[workspace.number] == nil
+        guard let peer = link.peer, let own = ownDevice, !link.isClosing,
+            link.syncs[workspace.number] == nil
         else {
             return link.syncs[workspace.number]
         }
@@ -111,7 +112,7 @@ extension NodeCore {
             .init(
                 workspace: link.nextNumber,
                 tag: Self.tag(of: workspace.id, handshakeHash: peer.handshakeHash),
-                ownDevice: home.device, peerDevice: peer.device, source: network.nextSource))
+                ownDevice: own, peerDevice: peer.device, source: network.nextSource))
         network.nextSource += 1
         let sync = WorkspaceLink(
             workspace: workspace.number, number: link.nextNumber, session: session,

@@ -37,6 +37,8 @@ final class Workspace {
     var authorityOrder: [OperationID] = []
     /// Epoch keys that are held.
     var keys: [KeyID: SymmetricKey] = [:] { didSet { derived = Derived() } }
+    /// Secrets of invites, while the keys that seal them are dropped.
+    var invitePSKs: [OperationID: SymmetricKey] = [:]
     /// Discovery secrets that are held, newest last.
     var discovery: [SymmetricKey] = []
     /// Public channels by document, deleted ones left out.
