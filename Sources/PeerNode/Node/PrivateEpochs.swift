@@ -9,11 +9,13 @@ extension NodeCore {
     func sealingKey(
         of document: PrivateDocument, in workspace: Workspace
     ) -> (id: KeyID, key: SymmetricKey)? {
-        let ends = endsToAnswer(in: document, of: workspace)
-        guard let epoch = document.authority.sealingEpoch(answering: ends)?.epoch,
-            let key = document.keys[epoch.keyID]
-        else { return nil }
-        return (epoch.keyID, key)
+        workspace.sealingKey(of: document.id) {
+            let ends = endsToAnswer(in: document, of: workspace)
+            guard let epoch = document.authority.sealingEpoch(answering: ends)?.epoch,
+                let key = document.keys[epoch.keyID]
+            else { return nil }
+            return (epoch.keyID, key)
+        }
     }
 
     /// The valid removals and departures of the workspace that concern somebody, or a device of
