@@ -48,13 +48,14 @@ public struct PrivateFuzzer {
     }
 
     private mutating func writeAnything(knowing past: Set<OperationID>) -> OperationID {
-        let name = anyAuthor()
+        let action = anyAction()
+        let name = anyAuthor(of: action)
         let heads = story.heads(of: past)
         if generator.oneIn(15) { return story.writeSealed(name, after: heads) }
         let seat = generator.oneIn(6) ? past.sorted().randomElement(using: &generator) : nil
         let sealed: UInt8? = generator.oneIn(25) ? keys : nil
         return story.write(
-            name, after: heads, anyAction(), under: seat, sealed: sealed,
+            name, after: heads, action, under: seat, sealed: sealed,
             isAllowed: !generator.oneIn(15))
     }
 
@@ -62,9 +63,16 @@ public struct PrivateFuzzer {
         Self.names.randomElement(using: &generator) ?? "olga"
     }
 
-    /// Those who may do more write more.
-    private mutating func anyAuthor() -> String {
-        (Self.names + ["olga", "olga", "anna", "adam"]).randomElement(using: &generator) ?? "olga"
+    /// Most of what only some may do is done by one of them.
+    private mutating func anyAuthor(of action: PrivateAction) -> String {
+        let leaders = ["olga", "olga", "anna", "adam"]
+        switch action {
+        case .add, .remove, .role:
+            if generator.oneIn(4) { return anyName() }
+            return leaders.randomElement(using: &generator) ?? "olga"
+        default:
+            return anyName()
+        }
     }
 
     private mutating func anyMember() -> MemberID { PrivateStory.member(anyName()) }
