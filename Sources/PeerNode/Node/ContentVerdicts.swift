@@ -16,14 +16,16 @@ extension DocumentKind {
 
 extension NodeCore {
     /// Judges what was just stored on a branch, and what of it waited for a cut's place to come.
+    ///
+    /// - Returns: whether a verdict is another one than before.
     func judgeAppended(
         to number: Int64, from first: UInt64, in workspace: Workspace,
         because source: OperationSource
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Bool {
         // Nothing bounds most spans, and only authority changes that.
         guard store.operations.spans(of: number).contains(where: { $0.validThrough != .max })
-        else { return }
-        try judge(
+        else { return false }
+        return try judge(
             number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace,
             because: source)
     }
@@ -46,7 +48,6 @@ extension NodeCore {
         return hasChanged
     }
 
-    @discardableResult
     private func judge(
         _ number: Int64, isJudged: (GrantSpan) -> Bool, shownBefore end: UInt64,
         in workspace: Workspace, because source: OperationSource

@@ -108,7 +108,9 @@ extension PrivateDocument {
         let heads = Set(authority.heads)
         return Set(
             authority.epochs.filter { epoch in
-                heads.contains { $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0) }
+                heads.contains {
+                    $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0)
+                }
             }.flatMap(\.epoch.answers))
     }
 

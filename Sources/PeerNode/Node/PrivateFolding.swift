@@ -42,7 +42,7 @@ extension NodeCore {
     /// What follows from operations that were just stored in a private document or the mailbox.
     func applyPrivate(
         _ appended: [OperationStore.Appended], _ document: OperationStore.DocumentRow,
-        branch: Int64, in workspace: Workspace, from source: OperationSource
+        isJudgedAnew: Bool, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         switch document.kind {
         case .mailbox:
@@ -51,8 +51,16 @@ extension NodeCore {
             let arrivals = appended.filter {
                 $0.operation.header.kind == OperationKind.privateAuthority.rawValue
             }.map(\.arrival)
-            guard !arrivals.isEmpty else { return }
-            try placePrivate(document.id, adding: arrivals, in: workspace, from: source)
+            if !arrivals.isEmpty {
+                try placePrivate(document.id, adding: arrivals, in: workspace, from: source)
+            }
+            guard let known = workspace.privateDocuments[document.id] else { return }
+            if isJudgedAnew {
+                try rejudgePrivate(document.id, in: workspace, from: source)
+            } else if appended.contains(where: { known.isCut(at: $0.operation) }) {
+                // What a removal leaves was judged as nothing while its end was not here.
+                try refoldPrivate(known, in: workspace, from: source)
+            }
         case .authority, .channel, .profile, .unknown: break
         }
     }
@@ -167,6 +175,7 @@ extension NodeCore {
         document.limits = [:]
         document.authority = PrivateAuthority(
             of: document.id, operations(of: document))
+        document.noteCuts()
         guard !before.isEmpty else { return true }
         for (place, limit) in before {
             let now = document.authority.contentLimit(
