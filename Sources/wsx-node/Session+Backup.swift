@@ -32,9 +32,12 @@ extension Session {
         let path = absolute(values["path"])?.stringValue ?? ""
         let secret = try passphrase(values).map { Array($0.utf8) }
         guard command.name == "backup.restore" else {
-            show(
-                rendering.text(
-                    try BackupCheck.verify(path, passphrase: secret), of: command.name))
+            let result = try BackupCheck.verify(path, passphrase: secret)
+            show(rendering.text(result, of: command.name))
+            if secret != nil, result["sealed"]?.boolValue == false {
+                io.printError(
+                    "wsx-node: the backup is not sealed, so the passphrase was not used\n")
+            }
             return 0
         }
         let paths = try paths()
@@ -52,11 +55,16 @@ extension Session {
         if let number = scan.values["passphrase_fd"]?.integerValue { path = "/dev/fd/\(number)" }
         guard let path else { return values["passphrase"]?.stringValue }
         guard let bytes = try io.readFile(path) else {
-            throw .badConfiguration("there is no file \(NodeError.quotedPath(path))")
+            throw NodeError(
+                .notFound, "there is no file \(NodeError.quotedPath(path))", hint: nil,
+                reason: "passphrase.missing",
+                fields: [.init(name: "passphrase_file", reason: "not_found")])
         }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         guard !line.isEmpty, line.count <= 1_024, let text = String(validating: line, as: UTF8.self)
-        else { throw .badConfiguration("\(NodeError.quotedPath(path)) holds no passphrase") }
+        else {
+            throw .usage("\(NodeError.quotedPath(path)) holds no passphrase on its first line")
+        }
         return text
     }
 

@@ -8,6 +8,10 @@ extension AuthEvaluator {
         resolveCitations(of: &record)
         record.fault = fault(of: record)
         let index = records.count
+        record.admission = index
+        if case .addDevices = record.operation.action {
+            record.admission = record.grant.flatMap { records[$0].admission }
+        }
         if record.position == 0 {
             branchTips.append(index)
         } else {

@@ -142,6 +142,11 @@ public enum Limits {
     public static let pingMilliseconds: UInt64 = 30_000
     /// Silence after which a peer is dead.
     public static let deadMilliseconds: UInt64 = 90_000
+    /// How long somebody who was removed may be silent before the link ends over which they are
+    /// told so: a round trip round the world with its losses.
+    public static let farewellMilliseconds: UInt64 = 5_000
+    /// How long such a link stands at most, however slowly they take what they may see.
+    public static let farewellMillisecondsMax: UInt64 = 10 * 60 * 1_000
     /// Sealed bytes in a transport above which no more are sealed: they can no longer be overtaken.
     public static let sealedUnsentBytesMax = 64 * 1024
     /// Dials under way at a time: enough for a start with many peers, few enough for any router.
