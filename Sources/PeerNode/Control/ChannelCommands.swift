@@ -85,7 +85,8 @@ extension Command {
     private static let channelJoin = Command(
         "channel.join",
         line: CommandLineForm("channel join", ["channel"], examples: ["channel join plans"]),
-        "Join a public channel. A private one is entered by being added.", parameters: [channel.definition], result: "channel",
+        "Join a public channel. A private one is entered by being added.",
+        parameters: [channel.definition], result: "channel",
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.joinChannel(given[channel], context.scope(given)))

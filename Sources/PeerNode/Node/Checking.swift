@@ -66,7 +66,8 @@ extension NodeCore {
             return
         }
         guard let document = store.operations.document(numbered: stored.document),
-            document.kind == .channel || document.kind == .privateDocument, let workspace = workspaces[document.workspace]
+            document.kind == .channel || document.kind == .privateDocument,
+            let workspace = workspaces[document.workspace]
         else { return }
         try compare(stored, document.number, in: workspace, &check)
     }

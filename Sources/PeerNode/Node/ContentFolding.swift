@@ -14,7 +14,8 @@ extension NodeCore {
             return
         }
         guard let first = appended.first?.operation.header.sequence else { return }
-        try judgeAppended(to: branch, from: first, in: workspace, because: source)
+        let isJudgedAnew = try judgeAppended(
+            to: branch, from: first, in: workspace, because: source)
         let before = store.operations.branch(branch)?.kept
         var kept = before
         for item in appended {
@@ -40,7 +41,8 @@ extension NodeCore {
                     isValid: isValid, source: source))
         }
         setKept(kept, of: branch, in: workspace)
-        try applyPrivate(appended, document, branch: branch, in: workspace, from: source)
+        try applyPrivate(
+            appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
             return
         }

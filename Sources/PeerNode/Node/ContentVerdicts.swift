@@ -16,28 +16,32 @@ extension DocumentKind {
 
 extension NodeCore {
     /// Judges what was just stored on a branch, and what of it waited for a cut's place to come.
+    ///
+    /// - Returns: whether a verdict is another one than before.
     func judgeAppended(
         to number: Int64, from first: UInt64, in workspace: Workspace,
         because source: OperationSource
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Bool {
         // Nothing bounds most spans, and only authority changes that.
+        var isChanged = false
         if isBounded(number) {
-            try judge(
+            isChanged = try judge(
                 number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace,
                 because: source)
         }
-        guard let log = store.operations.branch(number)?.log else { return }
+        guard let log = store.operations.branch(number)?.log else { return isChanged }
         let branches = store.operations.branches(of: log, in: workspace.number)
-        guard branches.count > 1 else { return }
+        guard branches.count > 1 else { return isChanged }
         // A cut's place on one branch keeps what others have in common with it.
-        var hasChanged = false
+        var areOthers = false
         for other in branches where other.number != number && isBounded(other.number) {
             let changed = try judge(
                 other.number, isJudged: { $0.validThrough != .max }, shownBefore: .max,
                 in: workspace, because: source)
-            hasChanged = hasChanged || changed
+            areOthers = areOthers || changed
         }
-        if hasChanged { try rekeep(log.document, in: workspace) }
+        if areOthers { try rekeep(log.document, in: workspace) }
+        return isChanged || areOthers
     }
 
     private func isBounded(_ branch: Int64) -> Bool {
@@ -62,7 +66,6 @@ extension NodeCore {
         return hasChanged
     }
 
-    @discardableResult
     private func judge(
         _ number: Int64, isJudged: (GrantSpan) -> Bool, shownBefore end: UInt64,
         in workspace: Workspace, because source: OperationSource

@@ -33,7 +33,8 @@ extension Workspace {
     /// The names of the others, or the own one of who talks to nobody else.
     func name(ofDirect channel: Channel) -> String {
         let others = channel.people.filter { $0 != member }
-        return (others.isEmpty ? [member] : others).map(displayName).sorted().joined(separator: ", ")
+        return (others.isEmpty ? [member] : others).map(displayName).sorted().joined(
+            separator: ", ")
     }
 }
 

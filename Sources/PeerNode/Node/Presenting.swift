@@ -192,7 +192,8 @@ extension NodeCore {
         else { return nil }
         var object = MessageObject(
             id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
-            channel: publicID(ofChannel: document, in: workspace), author: person(author, in: workspace),
+            channel: publicID(ofChannel: document, in: workspace),
+            author: person(author, in: workspace),
             at: Int64(row.key.timestamp.milliseconds), text: message.text)
         object.format = message.format == .code ? "code" : "text"
         object.thread = message.thread.map(PublicID.message)

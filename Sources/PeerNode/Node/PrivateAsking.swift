@@ -71,8 +71,10 @@ extension NodeCore {
         var given = want.keys.isEmpty ? [] : allowed.filter(want.keys.contains)
         if given.isEmpty {
             let leading = document.authority.keysToHandOn(holding: Set(document.keys.keys))
-            given = document.root?.history == .fromJoin
-                ? Array(allowed.suffix(SyncMessage.wantedKeysMax)) : leading.filter(allowed.contains)
+            given =
+                document.root?.history == .fromJoin
+                ? Array(allowed.suffix(SyncMessage.wantedKeysMax))
+                : leading.filter(allowed.contains)
         }
         for name in given {
             guard let key = document.keys[name], link.givenKeys < Limits.keysAskedPerLinkMax

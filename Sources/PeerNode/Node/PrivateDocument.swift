@@ -32,6 +32,8 @@ final class PrivateDocument {
     var notices: Set<OperationID> = []
     /// How far content of a log is valid, until authority changes.
     var limits: [LimitPlace: PrivateContentLimit] = [:]
+    /// Up to where removals and departures leave each log.
+    private var cuts: [LogName: [CutEntry]] = [:]
     private var documentKeys: [KeyID: SymmetricKey] = [:]
 
     /// One membership operation.
@@ -109,6 +111,24 @@ final class PrivateDocument {
         guard records.updateValue(record, forKey: id) == nil else { return }
         order.append(id)
         closed.insert(id)
+    }
+
+    /// Whether a removal or departure leaves the log of an operation up to exactly that one.
+    func isCut(at operation: CheckedOperation) -> Bool {
+        guard !cuts.isEmpty else { return false }
+        let header = operation.header
+        let log = LogName(document: id, device: header.device, incarnation: header.incarnation)
+        return (cuts[log] ?? []).contains {
+            $0.sequence == header.sequence && $0.id == Identifier16(prefixOf: operation.id)
+        }
+    }
+
+    /// Called when operations came or were opened.
+    func noteCuts() {
+        cuts = [:]
+        for record in records.values {
+            for cut in record.change?.action.cuts ?? [] { cuts[cut.log, default: []].append(cut) }
+        }
     }
 
     /// Notes what an operation says, and by which key it was opened: what comes first is tried

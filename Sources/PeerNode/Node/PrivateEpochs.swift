@@ -9,11 +9,13 @@ extension NodeCore {
     func sealingKey(
         of document: PrivateDocument, in workspace: Workspace
     ) -> (id: KeyID, key: SymmetricKey)? {
-        let ends = endsToAnswer(in: document, of: workspace)
-        guard let epoch = document.authority.sealingEpoch(answering: ends)?.epoch,
-            let key = document.keys[epoch.keyID]
-        else { return nil }
-        return (epoch.keyID, key)
+        workspace.sealingKey(of: document.id) {
+            let ends = endsToAnswer(in: document, of: workspace)
+            guard let epoch = document.authority.sealingEpoch(answering: ends)?.epoch,
+                let key = document.keys[epoch.keyID]
+            else { return nil }
+            return (epoch.keyID, key)
+        }
     }
 
     /// The valid removals and departures of the workspace that concern somebody, or a device of
@@ -106,7 +108,9 @@ extension PrivateDocument {
         let heads = Set(authority.heads)
         return Set(
             authority.epochs.filter { epoch in
-                heads.contains { $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0) }
+                heads.contains {
+                    $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0)
+                }
             }.flatMap(\.epoch.answers))
     }
 

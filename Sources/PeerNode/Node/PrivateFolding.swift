@@ -20,15 +20,29 @@ extension NodeCore {
         let keys = Set(document.keys.keys).subtracting(document.foldedKeys)
         guard isNew || !keys.isEmpty else { return }
         document.foldedKeys.formUnion(keys)
-        if isNew { judge(document, in: workspace) }
+        let hasChanged = isNew && judge(document, in: workspace)
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
-        try settle(document, onlyUnder: isNew ? nil : keys, in: workspace, from: source)
+        try settle(document, onlyUnder: hasChanged ? nil : keys, in: workspace, from: source)
+    }
+
+    /// Takes a document up once more from the store, where operations were lost or came back.
+    func reloadPrivate(
+        _ id: DocumentID, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard let former = workspace.privateDocuments.removeValue(forKey: id),
+            let document = try privateDocument(id, in: workspace)
+        else { return }
+        _ = try openClosed(document, in: workspace)
+        document.told = former.told
+        document.foldedKeys = Set(document.keys.keys)
+        judge(document, in: workspace)
+        try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
 
     /// What follows from operations that were just stored in a private document or the mailbox.
     func applyPrivate(
         _ appended: [OperationStore.Appended], _ document: OperationStore.DocumentRow,
-        branch: Int64, in workspace: Workspace, from source: OperationSource
+        isJudgedAnew: Bool, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         switch document.kind {
         case .mailbox:
@@ -37,8 +51,16 @@ extension NodeCore {
             let arrivals = appended.filter {
                 $0.operation.header.kind == OperationKind.privateAuthority.rawValue
             }.map(\.arrival)
-            guard !arrivals.isEmpty else { return }
-            try placePrivate(document.id, adding: arrivals, in: workspace, from: source)
+            if !arrivals.isEmpty {
+                try placePrivate(document.id, adding: arrivals, in: workspace, from: source)
+            }
+            guard let known = workspace.privateDocuments[document.id] else { return }
+            if isJudgedAnew {
+                try rejudgePrivate(document.id, in: workspace, from: source)
+            } else if appended.contains(where: { known.isCut(at: $0.operation) }) {
+                // What a removal leaves was judged as nothing while its end was not here.
+                try refoldPrivate(known, in: workspace, from: source)
+            }
         case .authority, .channel, .profile, .unknown: break
         }
     }
@@ -143,10 +165,25 @@ extension NodeCore {
     }
 
     /// Judges everything of a document, from nothing.
-    private func judge(_ document: PrivateDocument, in workspace: Workspace) {
+    ///
+    /// - Returns: whether content may show that did not, or the other way round. Usually it is
+    ///   what was shown already: a long channel is not gone through whenever somebody is added.
+    @discardableResult
+    private func judge(_ document: PrivateDocument, in workspace: Workspace) -> Bool {
+        workspace.forgetSealing(of: document.id)
+        let before = document.limits
         document.limits = [:]
         document.authority = PrivateAuthority(
             of: document.id, operations(of: document))
+        document.noteCuts()
+        guard !before.isEmpty else { return true }
+        for (place, limit) in before {
+            let now = document.authority.contentLimit(
+                of: place.member, in: place.log, under: place.key)
+            document.limits[place] = now
+            guard now == limit else { return true }
+        }
+        return false
     }
 
     /// What the evaluator needs to know of a document's operations.

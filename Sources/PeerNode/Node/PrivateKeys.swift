@@ -73,6 +73,7 @@ extension NodeCore {
                 kept.exposedCopy(), name: Self.name(of: .privateKey, name.bytes),
                 using: environment.random),
             kind: .privateKey, id: name.bytes, workspace: number, names: store.operations)
+        workspace.forgetSealing(of: id)
         if let document = workspace.privateDocuments[id] { _ = document.take(kept) }
         return true
     }

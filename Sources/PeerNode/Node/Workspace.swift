@@ -92,6 +92,7 @@ final class Workspace {
         var invites: InviteIndex?
         /// `nil` while it was not looked for; the inner one where there is none.
         var sealingKey: SealingKey??
+        var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
         /// What devices whose membership has ended may see.
         var farewells: [DeviceID: [LogTip]] = [:]
     }
@@ -198,6 +199,20 @@ final class Workspace {
             return evaluator.isValid(id) && evaluator.subject(ofGrant: record.grant) == member
         }
     }
+
+    /// The key that seals in a private document, once it was looked for; the inner one `nil`
+    /// while a new one is due.
+    func sealingKey(
+        of document: DocumentID, orFind find: () -> (id: KeyID, key: SymmetricKey)?
+    ) -> (id: KeyID, key: SymmetricKey)? {
+        if let known = derived.privateKeys[document] { return known }
+        let found = find()
+        derived.privateKeys[document] = .some(found)
+        return found
+    }
+
+    /// Called when something in a private document may change which key seals.
+    func forgetSealing(of document: DocumentID) { derived.privateKeys[document] = nil }
 
     /// Called when something about a private document changed.
     func forgetChannelIndex() { derived.channels = nil }

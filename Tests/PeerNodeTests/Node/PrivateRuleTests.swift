@@ -17,24 +17,25 @@ import WorkspaceTestKit
         return table
     }
 
-    @Test(arguments: [
-        ("channel.get", ["channel": "board"]),
-        ("channel.join", ["channel": "board"]),
-        ("channel.leave", ["channel": "board"]),
-        ("channel.members", ["channel": "board"]),
-        ("channel.add", ["channel": "board", "members": ["Ada"]]),
-        ("channel.remove", ["channel": "board", "members": ["Cleo"]]),
-        ("channel.edit", ["channel": "board", "topic": "x"]),
-        ("channel.transfer", ["channel": "board", "member": "Ada"]),
-        ("channel.role", ["channel": "board", "member": "Cleo", "role": "admin"]),
-        ("channel.archive", ["channel": "board"]),
-        ("channel.unarchive", ["channel": "board"]),
-        ("channel.delete", ["channel": "board"]),
-        ("message.send", ["channel": "board", "text": "x"]),
-        ("message.history", ["channel": "board"]),
-        ("why", ["subject": "#board"]),
-        ("events.wait", ["channels": ["board"]]),
-    ] as [(String, JSONValue)])
+    @Test(
+        arguments: [
+            ("channel.get", ["channel": "board"]),
+            ("channel.join", ["channel": "board"]),
+            ("channel.leave", ["channel": "board"]),
+            ("channel.members", ["channel": "board"]),
+            ("channel.add", ["channel": "board", "members": ["Ada"]]),
+            ("channel.remove", ["channel": "board", "members": ["Cleo"]]),
+            ("channel.edit", ["channel": "board", "topic": "x"]),
+            ("channel.transfer", ["channel": "board", "member": "Ada"]),
+            ("channel.role", ["channel": "board", "member": "Cleo", "role": "admin"]),
+            ("channel.archive", ["channel": "board"]),
+            ("channel.unarchive", ["channel": "board"]),
+            ("channel.delete", ["channel": "board"]),
+            ("message.send", ["channel": "board", "text": "x"]),
+            ("message.history", ["channel": "board"]),
+            ("why", ["subject": "#board"]),
+            ("events.wait", ["channels": ["board"]]),
+        ] as [(String, JSONValue)])
     func `the workspace's owner does not find what she is not in`(
         method: String, parameters: JSONValue
     ) throws {
@@ -43,20 +44,24 @@ import WorkspaceTestKit
         withExtendedLifetime(table.bench) {}
     }
 
-    @Test(arguments: [
-        ("channel.add", ["channel": "board", "members": ["Ada"]], "channel.role"),
-        ("channel.remove", ["channel": "board", "members": ["Bob"]], "channel.role"),
-        ("channel.edit", ["channel": "board", "topic": "x"], "channel.role"),
-        ("channel.transfer", ["channel": "board", "member": "Cleo"], "channel.role"),
-        ("channel.role", ["channel": "board", "member": "Cleo", "role": "admin"], "channel.role"),
-        ("channel.archive", ["channel": "board"], "channel.role"),
-        ("channel.delete", ["channel": "board"], "channel.role"),
-        ("channel.leave", ["channel": "@Bob"], "channel.direct"),
-        ("channel.add", ["channel": "@Bob", "members": ["Ada"]], "channel.direct"),
-        ("channel.edit", ["channel": "@Bob", "topic": "x"], "channel.direct"),
-        ("channel.archive", ["channel": "@Bob"], "channel.direct"),
-        ("channel.delete", ["channel": "@Bob"], "channel.direct"),
-    ] as [(String, JSONValue, String)])
+    @Test(
+        arguments: [
+            ("channel.add", ["channel": "board", "members": ["Ada"]], "channel.role"),
+            ("channel.remove", ["channel": "board", "members": ["Bob"]], "channel.role"),
+            ("channel.edit", ["channel": "board", "topic": "x"], "channel.role"),
+            ("channel.transfer", ["channel": "board", "member": "Cleo"], "channel.role"),
+            (
+                "channel.role", ["channel": "board", "member": "Cleo", "role": "admin"],
+                "channel.role"
+            ),
+            ("channel.archive", ["channel": "board"], "channel.role"),
+            ("channel.delete", ["channel": "board"], "channel.role"),
+            ("channel.leave", ["channel": "@Bob"], "channel.direct"),
+            ("channel.add", ["channel": "@Bob", "members": ["Ada"]], "channel.direct"),
+            ("channel.edit", ["channel": "@Bob", "topic": "x"], "channel.direct"),
+            ("channel.archive", ["channel": "@Bob"], "channel.direct"),
+            ("channel.delete", ["channel": "@Bob"], "channel.direct"),
+        ] as [(String, JSONValue, String)])
     func `a plain member changes nothing`(
         method: String, parameters: JSONValue, reason: String
     ) throws {
@@ -79,7 +84,8 @@ import WorkspaceTestKit
         let given = try table.bob.ok("channel.transfer", ["channel": "board", "member": "Cleo"])
         #expect(given["owner"]?["name"] == "Cleo")
         #expect(try table.bob.refused("channel.archive", ["channel": "board"]).kind == .forbidden)
-        #expect(try table.bob.ok("channel.edit", ["channel": "board", "topic": "t"])["topic"] == "t")
+        #expect(
+            try table.bob.ok("channel.edit", ["channel": "board", "topic": "t"])["topic"] == "t")
         let left = try table.bob.ok("channel.leave", ["channel": "board"])
         #expect(left["joined"] == false)
         #expect(try table.cleo.ok("channel.get", ["channel": "board"])["members"] == 1)
