@@ -89,7 +89,8 @@ public enum Schema {
         """,
 
         // The view: where each message stands. key_*: its name (hlc, first 8 bytes of the id).
-        // thread_*: the name of what it replies to. hidden: ViewStore.Visibility.
+        // thread_*: the name of what it replies to. hidden: ViewStore.Visibility,
+        // or 3, hidden after it was shown.
         """
         CREATE TABLE message(did INTEGER NOT NULL, sort INTEGER NOT NULL, arr INTEGER NOT NULL,
             key_hlc INTEGER NOT NULL, key_id INTEGER NOT NULL, gid INTEGER NOT NULL,

@@ -65,10 +65,20 @@ public final class ViewStore {
         case refused = 2
     }
 
+    /// What the table says of a hidden message that had been shown before: people were told of it
+    /// then, and are not told again when it comes back.
+    static let withdrawn: Int64 = 3
+
     init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
         insert = try connection.statement(
-            "INSERT OR REPLACE INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            """
+            INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT(did, sort, arr) DO UPDATE SET key_hlc = excluded.key_hlc,
+                key_id = excluded.key_id, gid = excluded.gid, thread_hlc = excluded.thread_hlc,
+                thread_id = excluded.thread_id, hidden = CASE WHEN excluded.hidden = 1
+                AND hidden IN (0, 3) THEN 3 ELSE excluded.hidden END
+            """)
     }
 
     // MARK: Messages
@@ -93,12 +103,30 @@ public final class ViewStore {
         _ visibility: Visibility, of positions: [Position], in document: Int64
     ) throws(StorageError) {
         let update = try connection.statement(
-            "UPDATE message SET hidden = ? WHERE did = ? AND sort = ? AND arr = ?")
+            """
+            UPDATE message SET hidden = CASE WHEN ?1 = 1 AND hidden IN (0, 3) THEN 3 ELSE ?1 END
+                WHERE did = ?2 AND sort = ?3 AND arr = ?4
+            """)
         for position in positions {
             try update.run(
                 .integer(visibility.rawValue), .integer(document), .integer(position.sort),
                 .integer(position.arrival))
         }
+    }
+
+    /// Those of the messages at these places that were never shown so far.
+    public func unseen(
+        _ positions: [Position], in document: Int64
+    ) throws(StorageError) -> [Position] {
+        let query = try connection.statement(
+            "SELECT hidden FROM message WHERE did = ? AND sort = ? AND arr = ?")
+        var unseen: [Position] = []
+        for position in positions {
+            let state = try query.integer(
+                .integer(document), .integer(position.sort), .integer(position.arrival))
+            if state == Visibility.hidden.rawValue { unseen.append(position) }
+        }
+        return unseen
     }
 
     /// Removes what was folded from operations that are not stored any more.
@@ -163,7 +191,7 @@ public final class ViewStore {
         var sql = """
             SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
                 FROM message
-                WHERE did = ? AND hidden != 1 AND (sort, arr) \(comparison) (?, ?)
+                WHERE did = ? AND hidden NOT IN (1, 3) AND (sort, arr) \(comparison) (?, ?)
             """
         var values: [SQLValue] = [
             .integer(document), .integer(position.sort), .integer(position.arrival),
@@ -202,7 +230,7 @@ public final class ViewStore {
         let sql = """
             SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
                 FROM message
-                WHERE key_hlc = ? AND key_id = ? AND hidden != 1 LIMIT 1
+                WHERE key_hlc = ? AND key_id = ? AND hidden NOT IN (1, 3) LIMIT 1
             """
         return try connection.statement(sql).firstRow(
             .integer(Int64(bitPattern: key.timestamp.rawValue)),
@@ -231,7 +259,7 @@ public final class ViewStore {
         let sql = """
             SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
                 FROM message
-                WHERE did = ? AND sort = ? AND arr = ? AND hidden != 1
+                WHERE did = ? AND sort = ? AND arr = ? AND hidden NOT IN (1, 3)
             """
         return try connection.statement(sql)
             .firstRow(.integer(document), .integer(sort), .integer(arrival)) { Self.message($0) }
@@ -240,7 +268,7 @@ public final class ViewStore {
     /// How many visible messages reply to this one.
     public func replyCount(to key: MessageKey) throws(StorageError) -> Int64 {
         let sql = """
-            SELECT count(*) FROM message WHERE thread_hlc = ? AND thread_id = ? AND hidden != 1
+            SELECT count(*) FROM message WHERE thread_hlc = ? AND thread_id = ? AND hidden NOT IN (1, 3)
             """
         return try connection.statement(sql).integer(
             .integer(Int64(bitPattern: key.timestamp.rawValue)),

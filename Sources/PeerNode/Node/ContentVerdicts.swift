@@ -91,7 +91,7 @@ extension NodeCore {
             let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
             if isShown == true {
                 try tellRestored(positions, of: branch, under: span.grant, in: workspace, source)
-                try store.view.setVisibility(.shown, of: positions, in: branch.document)
+                try show(positions, of: branch, in: workspace, source)
             } else {
                 try hide(positions, of: branch, under: span.grant, in: workspace, source)
             }
@@ -110,6 +110,21 @@ extension NodeCore {
         let last = min(places.upperBound, high, end - 1)
         guard first <= last else { return [] }
         return try store.operations.positions(in: branch.number, first...last)
+    }
+
+    /// Shows what counts from now on, and tells of what was never shown before.
+    private func show(
+        _ positions: [ViewStore.Position], of branch: LogBranch, in workspace: Workspace,
+        _ source: OperationSource
+    ) throws(StorageError) {
+        let unseen = try store.view.unseen(positions, in: branch.document)
+        try store.view.setVisibility(.shown, of: positions, in: branch.document)
+        guard workspace.deletedChannels[branch.log.document] == nil else { return }
+        for position in unseen {
+            try record(
+                .messageCreated, workspace: workspace, document: branch.document,
+                arrival: position.arrival, isBackfill: source.isBackfill)
+        }
     }
 
     /// Tells the author, who is at this node, which messages count after all: those that were

@@ -89,6 +89,8 @@ extension NodeCore {
         let visibility = try visibility(of: stored, in: workspace)
         let before = try store.view.stored(at: position, in: stored.document)?.visibility
         guard before != visibility else { return }
+        let unseen = try store.view.unseen([position], in: stored.document)
+        let isNew = before == nil || !unseen.isEmpty
         try write()
         try store.view.fold(
             ViewStore.MessageRow(
@@ -99,7 +101,7 @@ extension NodeCore {
                 grant: stored.grantNumber, thread: message.thread), as: visibility)
         switch visibility {
         case .shown:
-            guard workspace.channelIndex.channel(stored.document) != nil else { return }
+            guard isNew, workspace.channelIndex.channel(stored.document) != nil else { return }
             try record(
                 .messageCreated, workspace: workspace, document: stored.document,
                 arrival: stored.place.arrival, isBackfill: source.isBackfill)

@@ -67,7 +67,13 @@ import WorkspaceTestKit
         #expect(try view.replyCount(to: root.key) == 2)
         #expect(try view.message(Self.row(2).key) == nil)
         #expect(try view.message(arrival: 2, sort: 20, document: 1) == nil)
-        try view.setVisibility(.shown, of: places + [Self.row(6).position], in: 1)
+        // Only what was never shown is new when it comes to be shown.
+        let coming = places + [Self.row(6).position]
+        #expect(try view.unseen(coming, in: 1) == [Self.row(6).position])
+        try view.fold(Self.row(2, thread: root.key), as: .hidden)
+        #expect(try view.unseen(coming, in: 1) == [Self.row(6).position])
+        try view.setVisibility(.shown, of: coming, in: 1)
+        #expect(try view.unseen(coming, in: 1) == [])
         #expect(try shown() == [1, 2, 3, 4, 5, 6])
         try view.remove(places, in: 2)
         #expect(try shown() == [1, 2, 3, 4, 5, 6])
