@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -51,7 +52,12 @@ int wsx_read_signal(int fd) {
     return count < 0 && errno != EAGAIN ? -1 : 0;
 }
 
-int wsx_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+int wsx_forbid_dumps(void) {
+    /* A handler of core files that is a pipe ignores the limit, and heeds the flag. */
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
 
 int wsx_may_be_dumped(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 

@@ -67,6 +67,44 @@ public enum PassphraseVault {
     private static let checkByteCount = 16
     private static let purpose: Personal = "wsx-vault1"
 
+    /// What makes a passphrase a key: the cost, and a salt that no other vault has.
+    public struct Stretch: Equatable, Sendable {
+        /// What it costs.
+        public let cost: Cost
+        /// 16 bytes.
+        public let salt: [UInt8]
+
+        /// Draws a salt for a new vault.
+        public init(cost: Cost, using random: any RandomSource) {
+            self.cost = cost
+            salt = random.bytes(Int(crypto_pwhash_argon2id_SALTBYTES))
+        }
+
+        fileprivate init(cost: Cost, salt: [UInt8]) {
+            self.cost = cost
+            self.salt = salt
+        }
+
+        /// The key of a passphrase. Takes as long as `cost` says: a job, not a step of the loop.
+        ///
+        /// - Throws: `outOfMemory` only.
+        public func key(of passphrase: SecretBytes) throws(OpenError) -> SymmetricKey {
+            var status: Int32 = -1
+            let key = SymmetricKey { key in
+                status = passphrase.withBytes { text in
+                    text.withMemoryRebound(to: CChar.self, capacity: passphrase.count) {
+                        crypto_pwhash_argon2id(
+                            key, UInt64(SymmetricKey.byteCount), $0, UInt64(passphrase.count),
+                            salt, UInt64(cost.passes), Int(cost.memoryKiB) * 1_024,
+                            crypto_pwhash_argon2id_ALG_ARGON2ID13)
+                    }
+                }
+            }
+            guard status == 0 else { throw .outOfMemory }
+            return key
+        }
+    }
+
     /// Seals `secrets`. Takes as long as `cost` says: a job, not a step of the loop.
     ///
     /// - Throws: `outOfMemory` only.
@@ -74,11 +112,20 @@ public enum PassphraseVault {
         _ secrets: [UInt8], passphrase: [UInt8], cost: Cost = .standard,
         using random: any RandomSource
     ) throws(OpenError) -> [UInt8] {
-        let salt = random.bytes(Int(crypto_pwhash_argon2id_SALTBYTES))
+        let stretch = Stretch(cost: cost, using: random)
+        let key = try stretch.key(of: secret(passphrase))
+        return seal(secrets, under: key, of: stretch, using: random)
+    }
+
+    /// Seals `secrets` under the key that `stretch` made of a passphrase, in no time.
+    public static func seal(
+        _ secrets: [UInt8], under key: SymmetricKey, of stretch: Stretch,
+        using random: any RandomSource
+    ) -> [UInt8] {
         let nonce = random.bytes(XChaCha20Poly1305.nonceByteCount)
         let header =
-            magic + [version] + bytes(cost.passes) + bytes(cost.memoryKiB) + salt + nonce
-        let key = try key(passphrase, salt, cost)
+            magic + [version] + bytes(stretch.cost.passes) + bytes(stretch.cost.memoryKiB)
+            + stretch.salt + nonce
         let body =
             header
             + XChaCha20Poly1305.seal(secrets, under: key, nonce: nonce, associatedData: header)
@@ -89,39 +136,44 @@ public enum PassphraseVault {
     public static func open(
         _ file: [UInt8], passphrase: [UInt8]
     ) throws(OpenError) -> [UInt8] {
+        let key = try stretch(of: file).key(of: secret(passphrase))
+        return try open(file, under: key)
+    }
+
+    /// What a passphrase has to go through before it opens `file`. Takes any bytes.
+    ///
+    /// - Throws: `malformed`, `excessiveCost`; nothing was allocated.
+    public static func stretch(of file: [UInt8]) throws(OpenError) -> Stretch {
         let byteCountMin = headerByteCount + XChaCha20Poly1305.tagByteCount + checkByteCount
-        let body = [UInt8](file.dropLast(checkByteCount))
         guard file.count >= byteCountMin, file.starts(with: magic), file[8] == version,
-            check(body) == [UInt8](file.suffix(checkByteCount))
+            check([UInt8](file.dropLast(checkByteCount)))
+                == [UInt8](file.suffix(checkByteCount))
         else { throw .malformed }
         let passes = number(file[9..<13])
         guard let cost = Cost(untrustedPasses: passes, memoryKiB: number(file[13..<17])) else {
             throw .excessiveCost
         }
-        let header = [UInt8](body.prefix(headerByteCount))
-        let key = try key(passphrase, [UInt8](header[17..<33]), cost)
+        return Stretch(cost: cost, salt: [UInt8](file[17..<33]))
+    }
+
+    /// The secrets in `file`, by the key of its `stretch`, in no time. Takes any bytes.
+    ///
+    /// - Throws: `wrongPassphrase`, `malformed`.
+    public static func open(
+        _ file: [UInt8], under key: SymmetricKey
+    ) throws(OpenError) -> [UInt8] {
+        guard file.count > headerByteCount + checkByteCount else { throw .malformed }
         let secrets = XChaCha20Poly1305.open(
-            [UInt8](body.dropFirst(headerByteCount)), under: key,
-            nonce: [UInt8](header[33..<57]), associatedData: header)
+            [UInt8](file.dropLast(checkByteCount).dropFirst(headerByteCount)), under: key,
+            nonce: [UInt8](file[33..<57]),
+            associatedData: [UInt8](file.prefix(headerByteCount)))
         guard let secrets else { throw .wrongPassphrase }
         return secrets
     }
 
-    private static func key(
-        _ passphrase: [UInt8], _ salt: [UInt8], _ cost: Cost
-    ) throws(OpenError) -> SymmetricKey {
-        requireSodium()
-        var text = passphrase.map { CChar(bitPattern: $0) }
-        defer { sodium_memzero(&text, text.count) }
-        var status: Int32 = -1
-        let key = SymmetricKey { key in
-            status = crypto_pwhash_argon2id(
-                key, UInt64(SymmetricKey.byteCount), text, UInt64(text.count), salt,
-                UInt64(cost.passes), Int(cost.memoryKiB) * 1_024,
-                crypto_pwhash_argon2id_ALG_ARGON2ID13)
-        }
-        guard status == 0 else { throw .outOfMemory }
-        return key
+    /// An empty passphrase is one, too: that of nobody who was asked for a good one.
+    private static func secret(_ passphrase: [UInt8]) -> SecretBytes {
+        SecretBytes(copying: passphrase.isEmpty ? [0] : passphrase, lifetime: .brief)
     }
 
     private static func check(_ body: [UInt8]) -> [UInt8] {

@@ -53,6 +53,13 @@ public final class SecretBytes: @unchecked Sendable {
         }
     }
 
+    /// Copies a part of an array, without another copy on the way.
+    public convenience init(copying bytes: ArraySlice<UInt8>, lifetime: Lifetime = .long) {
+        self.init(count: bytes.count, lifetime: lifetime) { memory in
+            for (offset, byte) in bytes.enumerated() { memory[offset] = byte }
+        }
+    }
+
     deinit {
         switch lifetime {
         case .long:

@@ -30,6 +30,21 @@ public struct SymmetricKey: Sendable {
         self.init(bytes, lifetime: lifetime)
     }
 
+    /// The key in a part of an array, which the caller wipes.
+    ///
+    /// - Precondition: `bytes` holds exactly 32 bytes.
+    public init(_ bytes: ArraySlice<UInt8>, lifetime: SecretBytes.Lifetime) {
+        precondition(bytes.count == Self.byteCount, "a key of \(bytes.count) bytes")
+        secret = SecretBytes(copying: bytes, lifetime: lifetime)
+    }
+
+    /// The same key in memory for long-lived secrets.
+    public var longLived: SymmetricKey {
+        var bytes = exposedCopy()
+        defer { SecretBytes.wipe(&bytes) }
+        return SymmetricKey(bytes, lifetime: .long)
+    }
+
     /// Lends 32 zeroed bytes to `fill`.
     init(filledBy fill: (UnsafeMutablePointer<UInt8>) -> Void) {
         secret = SecretBytes(count: Self.byteCount, lifetime: .brief, fill: fill)

@@ -17,6 +17,8 @@ enum NodeCommand {
         settings.logLevel = try logLevel(scan, file, environment)
         settings.journal = environment["JOURNAL_STREAM"]
         settings.notifySocket = environment["NOTIFY_SOCKET"]
+        settings.passphrase = try Session(scan: scan, environment: environment, io: io)
+            .secret("passphrase")
         try NodeProcess.run(settings) { log in
             do throws(NodeError) { try keep(scan, in: paths.configuration, io: io) } catch {
                 // A settings file that somebody else looks after is no reason not to run.

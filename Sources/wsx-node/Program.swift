@@ -60,6 +60,7 @@ struct Session {
             io.print(Manual.help(for: command))
             return 0
         }
+        try refuseVisibleSecrets(command)
         return command.needs == .nothing ? try runLocally(command) : try runRemotely(command)
     }
 

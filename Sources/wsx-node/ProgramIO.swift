@@ -14,6 +14,10 @@ protocol ProgramIO: AnyObject {
     func readInput(limit: Int) -> [UInt8]
     /// Asks on standard error for one line of standard input; `nil` at its end.
     func ask(_ question: String) -> String?
+    /// Asks like `ask`, and shows nothing of what is typed.
+    func askSecret(_ question: String) -> String?
+    /// What a command of the shell prints; `nil` when it fails.
+    func output(of command: String, limit: Int) -> [UInt8]?
     /// Whether standard input is a terminal.
     var isInputTerminal: Bool { get }
     /// Whether standard output is a terminal.

@@ -51,21 +51,7 @@ extension Session {
 
     /// The passphrase that was given in one of three ways; the first line of a file.
     private func passphrase(_ values: JSONObject) throws(NodeError) -> String? {
-        var path = scan.values["passphrase_file"]?.stringValue
-        if let number = scan.values["passphrase_fd"]?.integerValue { path = "/dev/fd/\(number)" }
-        guard let path else { return values["passphrase"]?.stringValue }
-        guard let bytes = try io.readFile(path) else {
-            throw NodeError(
-                .notFound, "there is no file \(NodeError.quotedPath(path))", hint: nil,
-                reason: "passphrase.missing",
-                fields: [.init(name: "passphrase_file", reason: "not_found")])
-        }
-        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
-        guard !line.isEmpty, line.count <= 1_024, let text = String(validating: line, as: UTF8.self)
-        else {
-            throw .usage("\(NodeError.quotedPath(path)) holds no passphrase on its first line")
-        }
-        return text
+        try secret("passphrase") ?? values["passphrase"]?.stringValue
     }
 
     private func absolute(_ value: JSONValue?) -> JSONValue? {

@@ -20,6 +20,11 @@ extension Session {
             return 0
         }
         let status = try client.call("node.status", [:])
+        guard status["locked"] != true else {
+            io.print("\(rendering.shortID(identity["id"]))  locked\n")
+            io.print("next: wsx-node session unlock\n")
+            return 0
+        }
         let workspaces = try client.call("workspace.list", [:])["items"]?.arrayValue ?? []
         io.print("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))\n")
         for workspace in workspaces { try show(workspace, &client) }

@@ -80,9 +80,16 @@ extension Session {
         case "device.link" where scan.values["code"] != nil: return try linkDevice(command)
         case "identity.recover": return try recover(command)
         case "identity.create":
-            let parameters = try parameters(for: command)
+            let secret = try newPassphrase()
+            var session = self
+            session.scan.values["passphrase"] = secret.map { .string($0) }
+            let parameters = try session.parameters(for: command)
             try startIfNeeded()
             return try callAndPrint(command, parameters)
+        case "session.unlock", "identity.passphrase.change", "lock.set", "lock.change",
+            "lock.remove":
+            return try runWithSecrets(command)
+        case "session.logout": return try logOut(command)
         case "node.status" where scan.values["check"]?.boolValue == true:
             var client = try client()
             return Self.isHealthy(try client.call("node.status", [:])) ? 0 : 1
@@ -101,7 +108,7 @@ extension Session {
         status["warnings"]?.arrayValue?.isEmpty != false && status["locked"]?.boolValue != true
     }
 
-    private func callAndPrint(_ command: Command, _ parameters: JSONObject) throws(NodeError)
+    func callAndPrint(_ command: Command, _ parameters: JSONObject) throws(NodeError)
         -> Int32
     {
         var client = try client()

@@ -52,6 +52,7 @@ extension Session {
         let name = try newName(isNeeded: workspace != nil)
         let wasStarted = try startIfNeeded()
         var client = try client()
+        if try unlockAtStart(&client) { return try tellLocked(wasStarted, &client) }
         var identity = try identity(&client, orNew: name, isNeeded: workspace != nil)
         let selected = try upWorkspace(&client)
         let status = try client.call("node.status", [:])
@@ -66,6 +67,21 @@ extension Session {
         tellNetwork(try client.call("net.status", [:]))
         try tellPhrase(identity, &client)
         say(next: nextStep(identity, selected))
+        return 0
+    }
+
+    /// The end of `up` for a home that nobody opened.
+    private func tellLocked(
+        _ wasStarted: Bool, _ client: inout ControlClient
+    ) throws(NodeError) -> Int32 {
+        let status = try client.call("node.status", [:])
+        if globals.json {
+            io.print(status.text + "\n")
+            return 0
+        }
+        say("identity", rendering.shortID(status["identity"]?["id"]) + "  locked", state: "warn")
+        say("daemon", wasStarted ? "started, socket ready" : "already running")
+        say(next: "wsx-node session unlock")
         return 0
     }
 
@@ -107,6 +123,11 @@ extension Session {
         let name = try newName(isNeeded: true)
         try startIfNeeded()
         var client = try client()
+        if try unlockAtStart(&client) {
+            throw NodeError(
+                .locked, "this home is locked", hint: "wsx-node session unlock",
+                reason: "session.locked")
+        }
         var given = parameters
         given["name"] = nil
         let identity = try identity(&client, orNew: name, isNeeded: true)
@@ -172,6 +193,9 @@ extension Session {
             var given: JSONObject = ["name": .string(name)]
             if scan.values["no_recovery"]?.boolValue == true {
                 given.append("no_recovery", true)
+            }
+            if let passphrase = try newPassphrase() {
+                given.append("passphrase", .string(passphrase))
             }
             return try client.call("identity.create", given)
         }

@@ -62,9 +62,15 @@ final class SystemIO: ProgramIO {
         return readLine(strippingNewline: true)
     }
 
+    func askSecret(_ question: String) -> String? { SecretInput.ask(question) }
+
+    func output(of command: String, limit: Int) -> [UInt8]? {
+        SecretInput.output(of: command, limit: limit)
+    }
+
     func pause(milliseconds: Int64) { usleep(UInt32(clamping: milliseconds * 1_000)) }
 
-    private static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8] {
+    static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8] {
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         while all.count <= limit {

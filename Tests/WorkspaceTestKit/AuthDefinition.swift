@@ -283,9 +283,10 @@ public struct AuthDefinition {
         case .createDocument, .setDocument, .deleteDocument:
             return role <= 2
         case .leave:
-            return role > 0 || past(operation.id).contains {
-                wellFormed.contains($0) && self.role($0) == 0 && subject($0) != own
-            }
+            return role > 0
+                || past(operation.id).contains {
+                    wellFormed.contains($0) && self.role($0) == 0 && subject($0) != own
+                }
         default:
             return true
         }

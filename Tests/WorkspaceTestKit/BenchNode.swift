@@ -25,6 +25,10 @@ public final class BenchNode {
     public private(set) var dialled: [String] = []
     /// Beacons it sent.
     public private(set) var beaconCount = 0
+    /// Passphrases that it has turned into keys.
+    public private(set) var stretchCount = 0
+    /// Whether it asked that its home be wiped.
+    public private(set) var wipesHome = false
     /// Whether it asked to be ended.
     public private(set) var hasStopped = false
     /// Whether it announces itself; read when it starts.
@@ -52,7 +56,8 @@ public final class BenchNode {
     public var environment: NodeEnvironment {
         NodeEnvironment(
             random: random, files: files, home: "/bench/\(name)",
-            socket: "/bench/\(name)/control.sock", announces: announces)
+            socket: "/bench/\(name)/control.sock", announces: announces,
+            passphraseCost: .init(passes: 1, memoryKiB: 8))
     }
 
     /// What its clocks show.
@@ -67,8 +72,8 @@ public final class BenchNode {
         host = try NodeHost(environment: environment, at: time) {
             [unowned self] () throws(StorageError) in try self.openStore()
         }
-        isReachable = true
-        bench.give(.listening([address]), to: self)
+        isReachable = host?.wantsNetwork == true
+        bench.give(.listening(isReachable ? [address] : []), to: self)
         bench.settle()
     }
 
@@ -140,6 +145,10 @@ public final class BenchNode {
         case .job(let call, _):
             answers[call] = .failure(
                 NodeError(.unsupported, "the bench has no threads", hint: nil, reason: "bench"))
+        case .stretch(let call, let job):
+            stretchCount += 1
+            bench.give(job.run(for: call), to: self)
+        case .wipeHome: wipesHome = true
         case .write(let link, let bytes):
             bench.carry(bytes, on: link)
             bench.give(.unsent(link, byteCount: 0), to: self)
@@ -250,6 +259,13 @@ public final class BenchHome: HomeFiles {
     public func createIdentity(_ bytes: [UInt8]) throws(HomeFileError) {
         if let identityFailure { throw identityFailure }
         guard identity == nil else { throw HomeFileError("there is an identity already") }
+        identityWriteCount += 1
+        identity = bytes
+    }
+
+    /// Replaces the identity, or throws the planted failure.
+    public func replaceIdentity(_ bytes: [UInt8]) throws(HomeFileError) {
+        if let identityFailure { throw identityFailure }
         identityWriteCount += 1
         identity = bytes
     }

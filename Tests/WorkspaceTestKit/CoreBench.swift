@@ -1,3 +1,4 @@
+import CRDTStore
 public import PeerNode
 import WorkspaceModel
 
@@ -18,6 +19,9 @@ public final class CoreBench {
     public private(set) var monotonic: UInt64 = 1_000_000
     /// In the order in which they were made.
     public private(set) var nodes: [BenchNode] = []
+
+    /// Whose store fails in the turn in which a passphrase has become a key.
+    public weak var failsNextStretch: BenchNode?
 
     private let seed: UInt64
     private var queue: [(node: BenchNode, input: NodeInput)] = []
@@ -104,6 +108,10 @@ public final class CoreBench {
     public func settle() {
         while !queue.isEmpty {
             let (node, input) = queue.removeFirst()
+            if case .stretched = input, failsNextStretch === node {
+                failsNextStretch = nil
+                node.plant(.commitBefore(0), .full)
+            }
             node.turn([input])
         }
     }

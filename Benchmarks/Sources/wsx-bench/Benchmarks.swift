@@ -12,6 +12,7 @@ enum Benchmarks {
         ("startup", StartupBench.run),
         ("idle", IdleBench.run),
         ("authority", AuthorityBench.run),
+        ("unlock", UnlockBench.run),
     ]
 
     static func main() {

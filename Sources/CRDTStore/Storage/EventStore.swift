@@ -102,6 +102,11 @@ public final class EventStore {
             .run(.integer(newest - keeping), .integer(Int64(clamping: at)))
     }
 
+    /// Removes every event. Their numbers are not given again.
+    public func forgetAll() throws(StorageError) {
+        try connection.execute("DELETE FROM event")
+    }
+
     // MARK: Readers
 
     /// One named reader.
@@ -112,6 +117,13 @@ public final class EventStore {
         public let sequence: Int64
         /// When, milliseconds.
         public let at: Int64
+
+        /// A row with the given fields.
+        public init(name: String, sequence: Int64, at: Int64) {
+            self.name = name
+            self.sequence = sequence
+            self.at = at
+        }
     }
 
     /// Where the reader `name` is, or `nil` for a new one.
@@ -129,6 +141,11 @@ public final class EventStore {
     ) throws(StorageError) {
         try connection.statement("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)")
             .run(.text(name), .integer(sequence), .integer(Int64(clamping: at)))
+    }
+
+    /// Forgets a reader.
+    public func removeReader(_ name: String) throws(StorageError) {
+        try connection.statement("DELETE FROM reader WHERE name = ?").run(.text(name))
     }
 
     /// The named readers after `name`, by name.

@@ -110,6 +110,7 @@ extension Command {
         Group(title: "messages", commands: messageCommands),
         Group(title: "node", commands: nodeCommands),
         Group(title: "identity", commands: identityCommands),
+        Group(title: "session", commands: sessionCommands + passcodeCommands),
         Group(title: "devices", commands: deviceCommands),
         Group(title: "workspace", commands: workspaceCommands),
         Group(title: "invites and members", commands: inviteCommands + memberCommands),

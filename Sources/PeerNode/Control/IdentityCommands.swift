@@ -2,7 +2,9 @@ import WorkspaceModel
 
 extension Command {
     /// Who one is.
-    static let identityCommands = [identityCreate, identityShow, identityRecover]
+    static let identityCommands = [
+        identityCreate, identityShow, identityRecover, identityPassphraseChange,
+    ]
 
     /// For whoever makes an identity and wants to do without a way back.
     static let noRecovery = Parameter.flag(
@@ -14,15 +16,17 @@ extension Command {
             "identity.create",
             line: CommandLineForm("identity create", examples: ["identity create --name Mina"]),
             "Make the identity of this home.",
-            parameters: [name.definition, noRecovery.definition, key.definition]
-                + startParameters,
-            result: "identity", failures: [.duplicate, .keyReused], example: ["name": "Mina"],
-            needs: .daemon,
+            parameters: [
+                name.definition, newPassphrase.definition, noRecovery.definition, key.definition,
+            ] + passphraseSources + startParameters,
+            result: "identity", failures: [.badRequest, .duplicate, .keyReused],
+            example: ["name": "Mina"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.createIdentity(
+                try context.node.createIdentity(
+                    IdentityDraft(
                         name: given[name], hasRecovery: !given[noRecovery],
-                        context.scope(creating: "identity.create", given)))
+                        passphrase: given[newPassphrase]),
+                    context.scope(creating: "identity.create", given))
             })
     }()
 

@@ -30,7 +30,7 @@ extension Command {
         parameters: [
             Parameter.name("name", "The name of a new identity.").optional().definition,
             noRecovery.local().definition,
-        ] + startParameters,
+        ] + passphraseSources + startParameters,
         result: "what was done, one line each", failures: [.inUse, .badConfiguration],
         example: ["name": "Mina"], needs: .nothing)
 
@@ -66,7 +66,8 @@ extension Command {
         "daemon.run",
         line: CommandLineForm("daemon run", examples: ["daemon run --listen 0.0.0.0:29790"]),
         "Be the daemon: stay in the foreground and log to standard error.",
-        parameters: startParameters, result: "nothing", failures: [.inUse], needs: .nothing)
+        parameters: startParameters + sources(of: "passphrase", "the passphrase"),
+        result: "nothing", failures: [.inUse, .wrongSecret], needs: .nothing)
 
     private static let socket = Command(
         "socket", line: CommandLineForm("socket"),

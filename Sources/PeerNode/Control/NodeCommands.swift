@@ -17,14 +17,39 @@ public protocol NodeCommands: AnyObject {
     // MARK: Identity
 
     /// Makes the identity of this home. A second one is `duplicate`.
-    func createIdentity(
-        name: String, hasRecovery: Bool, _ scope: CallScope
-    ) throws(NodeError) -> Made<IdentityObject>
+    func createIdentity(_ draft: IdentityDraft, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
     /// The identity of this home; with the recovery phrase, which is shown once.
     func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject
     /// Comes back as the member whose phrase it is. Answers with the workspace.
     func recoverIdentity(_ draft: RecoveryDraft, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
+
+    /// Gives the keys another passphrase, a first one, or none. Answers with the identity.
+    func changePassphrase(_ draft: PassphraseDraft, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+
+    // MARK: Session
+
+    /// Whether the node is open to people, and what opens it.
+    func session(_ scope: CallScope) throws(NodeError) -> SessionObject
+    /// Opens the node. Answers with the session.
+    func unlockSession(passphrase: String, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Drops the keys and the network, and wipes `none`, `messages` or `all` of what is stored.
+    func logOut(wiping wipe: String, isForced: Bool, _ scope: CallScope) throws(NodeError)
+        -> SessionObject
+    /// Sets the passcode of a node that has none.
+    func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
+    /// Puts another passcode in the place of the current one.
+    func changePasscode(from current: String, to new: String, _ scope: CallScope)
+        throws(NodeError) -> SessionObject
+    /// Does away with the passcode.
+    func removePasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
+    /// Locks the node at once.
+    func lockNow(_ scope: CallScope) throws(NodeError) -> SessionObject
+    /// Opens a node that asks for its passcode.
+    func unlock(passcode code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
 
     // MARK: Devices
 

@@ -24,6 +24,9 @@ public struct ParameterDefinition: Sendable {
     public internal(set) var isGlobal = false
     /// Whether `-` on the command line means standard input.
     public internal(set) var readsStandardInput = false
+    /// Whether the command line takes nothing but `-` for it: other words are there for everybody
+    /// on the machine to read.
+    public internal(set) var isSecret = false
 
     init(_ name: String, _ summary: String, _ shape: ParameterShape) {
         self.name = name
@@ -95,6 +98,13 @@ public struct Parameter<Value: Sendable>: Sendable {
     func local() -> Parameter { changed { $0.isLocal = true } }
     /// The same parameter, listed with the flags that every command takes.
     func global() -> Parameter { changed { $0.isGlobal = true } }
+    /// The same parameter, for which the command line takes nothing but `-`.
+    func hidden() -> Parameter {
+        changed {
+            $0.readsStandardInput = true
+            $0.isSecret = true
+        }
+    }
     /// The same parameter, for which `-` means standard input.
     func standardInput() -> Parameter { changed { $0.readsStandardInput = true } }
 }

@@ -67,7 +67,7 @@ extension Command {
         "workspace.join",
         line: CommandLineForm("join", ["link"], examples: ["join wsx://join/b4qx… --name Joon"]),
         "Join a workspace by an invite or an address; done after the first sync.",
-        startParameters)
+        passphraseSources + startParameters)
 
     /// The same call under both its names.
     static func joining(

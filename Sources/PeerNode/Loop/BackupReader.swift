@@ -141,7 +141,7 @@ struct BackupReader {
         let reader = try BackupReader(path: path)
         let key = try reader.key(passphrase)
         let identity = try reader.small(1, key, byteCountMax: 1024 * 1024)
-        guard let home = try? HomeIdentity(fileBytes: identity),
+        guard let home = try? IdentityFile(fileBytes: identity),
             home.device == reader.header.device
         else { throw .damagedBackup(path, "its identity cannot be read") }
         try reader.read(2, key) { _ in }

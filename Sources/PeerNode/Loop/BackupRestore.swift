@@ -21,7 +21,7 @@ public enum BackupRestore {
         let reader = try BackupReader(path: path)
         let key = try reader.key(passphrase)
         let identity = try reader.small(1, key, byteCountMax: 1024 * 1024)
-        guard let own = try? HomeIdentity(fileBytes: identity), own.device == reader.header.device
+        guard let own = try? IdentityFile(fileBytes: identity), own.device == reader.header.device
         else { throw .damagedBackup(path, "its identity cannot be read") }
         try home.prepare()
         let hasIdentity = (try? FileSystem.status(of: home.identity)) != nil

@@ -42,7 +42,7 @@ struct BackupWriter {
         let copy = request.path + ".store"
         defer { for path in [draft, copy, copy + "-journal"] { _ = try? FileSystem.remove(path) } }
         let identity = try small(request.home.identity)
-        guard let home = try? HomeIdentity(fileBytes: identity) else {
+        guard let home = try? IdentityFile(fileBytes: identity) else {
             throw .badConfiguration("the identity cannot be read")
         }
         var header = BackupHeader(

@@ -62,6 +62,15 @@ public final class DiskHomeFiles: HomeFiles {
         }
     }
 
+    /// Puts these bytes in the place of `identity/device.key`.
+    public func replaceIdentity(_ bytes: [UInt8]) throws(HomeFileError) {
+        do throws(SystemError) {
+            let old = try FileSystem.openFile(home.identity, O_RDWR | O_NOFOLLOW)
+            try FileSystem.replace(home.identity, with: bytes)
+            FileSystem.overwriteNameless(old)
+        } catch { throw HomeFileError("cannot write the identity: \(error)") }
+    }
+
     // MARK: Store
 
     /// What the machine says about node.db. Zeros while it does not exist.

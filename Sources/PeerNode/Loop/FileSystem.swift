@@ -75,6 +75,17 @@ public enum FileSystem {
         try synchronizeFolder(parent(of: path))
     }
 
+    /// Zeroes what an open file holds, if it has no name any more. Best effort: a disk that moves
+    /// its blocks, and a file system that copies on writing, keep the old bytes nevertheless.
+    static func overwriteNameless(_ file: FileDescriptor) {
+        var found = stat()
+        // Another name is a copy that somebody wants.
+        guard fstat(file.number, &found) == 0, found.st_nlink == 0 else { return }
+        let zeros = [UInt8](repeating: 0, count: Int(clamping: min(found.st_size, 1 << 20)))
+        _ = uninterrupted { pwrite(file.number, zeros, zeros.count, 0) }
+        _ = uninterrupted { fsync(file.number) }
+    }
+
     /// Removes a file. That it is missing already is no error.
     ///
     /// - Returns: whether there was one.

@@ -8,9 +8,15 @@ final class NodeJobs {
     private let home: HomeFolder
     private let wakeup: Wakeup
     /// Made with the first job: most nodes never have one.
-    private var pool: JobPool<Result<JSONValue, NodeError>>?
+    private var pool: JobPool<Outcome>?
     private var calls: [UInt64: CallID] = [:]
     private var last: UInt64 = 0
+
+    /// What a job gives back.
+    private enum Outcome: Sendable {
+        case answer(Result<JSONValue, NodeError>)
+        case input(NodeInput)
+    }
 
     /// Calls that may wait for a job at a time.
     private static let waitingMax = 16
@@ -24,23 +30,41 @@ final class NodeJobs {
     ///
     /// - Returns: the answer, where there can be no job.
     func begin(_ call: CallID, _ job: NodeJob) -> Result<JSONValue, NodeError>? {
-        guard calls.count < Self.waitingMax else { return .failure(Self.busy) }
-        if pool == nil { pool = try? JobPool(threadCount: 1, wakeup: wakeup) }
-        last += 1
         let home = home
-        guard let pool, pool.submit(id: last, { Self.run(job, home) }) else {
-            return .failure(Self.busy)
-        }
-        calls[last] = call
-        return nil
+        return submit(call) { .answer(Self.run(job, home)) } ? nil : .failure(Self.busy)
     }
 
-    /// The calls whose jobs have ended, with their answers.
-    func takeAnswers() -> [(call: CallID, result: Result<JSONValue, NodeError>)] {
-        guard !calls.isEmpty, let pool else { return [] }
-        return pool.takeFinished().compactMap { job in
-            calls.removeValue(forKey: job.id).map { ($0, job.output) }
+    /// Begins to turn passphrases into keys.
+    ///
+    /// - Returns: what the core is to be told, where there can be no job.
+    func begin(_ call: CallID, _ job: StretchJob) -> NodeInput? {
+        submit(call) { .input(job.run(for: call)) } ? nil : .stretched(call, .failure(Self.busy))
+    }
+
+    private func submit(_ call: CallID, _ work: @escaping @Sendable () -> Outcome) -> Bool {
+        guard calls.count < Self.waitingMax else { return false }
+        if pool == nil { pool = try? JobPool(threadCount: 1, wakeup: wakeup) }
+        last += 1
+        guard let pool, pool.submit(id: last, work) else { return false }
+        calls[last] = call
+        return true
+    }
+
+    /// What jobs that have ended gave back: answers to calls, and inputs for the core.
+    func takeFinished() -> (
+        answers: [(call: CallID, result: Result<JSONValue, NodeError>)], inputs: [NodeInput]
+    ) {
+        var answers: [(call: CallID, result: Result<JSONValue, NodeError>)] = []
+        var inputs: [NodeInput] = []
+        guard !calls.isEmpty, let pool else { return (answers, inputs) }
+        for job in pool.takeFinished() {
+            guard let call = calls.removeValue(forKey: job.id) else { continue }
+            switch job.output {
+            case .answer(let result): answers.append((call, result))
+            case .input(let input): inputs.append(input)
+            }
         }
+        return (answers, inputs)
     }
 
     private static var busy: NodeError {

@@ -48,6 +48,10 @@ public final class NodeLoop {
     private var checkpoints = CheckpointSchedule()
     private var lastTick: UInt64 = 0
     private var isStopping = false
+    /// Inputs that the last turn's effects came back as.
+    private var pending: [NodeInput] = []
+    /// Whether the files of the home are to go when the store is closed.
+    public private(set) var wipesHome = false
 
     /// Opens the sockets of `home`, whose folders are made and whose lock is held. From then on
     /// clients connect; they are served by `run`.
@@ -69,7 +73,7 @@ public final class NodeLoop {
         network = PeerNetwork(
             home: home, given: options.listen, announces: options.announces,
             seed: SystemRandom().number(), driver: driver, buffer: buffer, log: log)
-        do throws(SystemError) { try network.turnOn() } catch {
+        do throws(SystemError) { if host.wantsNetwork { try network.turnOn() } } catch {
             throw .badConfiguration(
                 "cannot listen for peers: \(error)",
                 hint: error.isAddressTaken ? "give another port with --listen" : nil)
@@ -107,8 +111,10 @@ public final class NodeLoop {
         setAlarm(host)
         let turn = try driver.gather(hasMoreToDo: hasMoreToDo || host.hasMoreToDo)
         for request in turn.requests { obey(request) }
-        for (call, result) in jobs.takeAnswers() { control.answer(call, result) }
-        let inputs = gatherInputs(turn, host)
+        let finished = jobs.takeFinished()
+        for (call, result) in finished.answers { control.answer(call, result) }
+        let inputs = pending + finished.inputs + gatherInputs(turn, host)
+        pending = []
         if !inputs.isEmpty {
             let time = TurnTime(wall: WallClock.milliseconds(), monotonic: turn.now)
             let effects = host.turn(inputs, at: time)
@@ -140,7 +146,8 @@ public final class NodeLoop {
     // MARK: Before the turn
 
     private var hasMoreToDo: Bool {
-        control.hasInputs || control.hasMoreEvents || links.hasInputs || network.hasInputs
+        !pending.isEmpty || control.hasInputs || control.hasMoreEvents || links.hasInputs
+            || network.hasInputs
     }
 
     private func setAlarm(_ host: any TurnHost) {
@@ -180,11 +187,20 @@ public final class NodeLoop {
 
     // MARK: After the turn
 
+    /// Carries out what the host wanted before there was a loop.
+    func carryOut(_ effects: [NodeEffect]) {
+        let now = MonotonicClock.milliseconds()
+        for effect in effects { perform(effect, now: now) }
+    }
+
     private func perform(_ effect: NodeEffect, now: UInt64) {
         switch effect {
         case .answer(let call, let result): control.answer(call, result)
         case .job(let call, let job):
             if let result = jobs.begin(call, job) { control.answer(call, result) }
+        case .stretch(let call, let job):
+            if let input = jobs.begin(call, job) { pending.append(input) }
+        case .wipeHome: wipesHome = true
         case .write(let link, let bytes): links.write(link, bytes, now: now)
         case .close(let link): links.close(link, now: now)
         case .dial(let number, let address):

@@ -19,6 +19,8 @@ public enum NodeProcess {
         public var journal: String?
         /// The value of `NOTIFY_SOCKET`, where a service manager waits to hear of the start.
         public var notifySocket: String?
+        /// What opens a home that has a passphrase; without it the node starts locked.
+        public var passphrase: String?
 
         /// The usual settings for a home.
         public init(home: HomeFolder, homeName: String) {
@@ -57,9 +59,14 @@ public enum NodeProcess {
         let home = settings.home
         try home.prepare()
         let lock = try home.takeLock()
+        try HomeWipe.finish(home)
         let log = NodeLog(level: settings.logLevel, path: home.log, journal: settings.journal)
         var host: NodeHost? = try makeHost(settings)
+        let opening = try host.map { (host) throws(NodeError) in
+            try StartUnlocking.unlock(host, settings.passphrase)
+        }
         let loop = try makeLoop(&host, settings, log)
+        loop.carryOut(opening ?? [])
         log.write(.info, "node.started version=\(Release.version) pid=\(getpid())")
         didStart(log)
         let manager = ServiceManager(named: settings.notifySocket)
@@ -70,6 +77,7 @@ public enum NodeProcess {
             status = 70
         }
         loop.closeHost()
+        if loop.wipesHome { try? HomeWipe.begin(home) }
         loop.end()
         log.write(.info, "node.stopped")
         withExtendedLifetime(lock) {}

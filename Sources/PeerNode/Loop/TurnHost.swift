@@ -20,6 +20,13 @@ public protocol TurnHost: AnyObject {
     func checkpoint(_ mode: Connection.CheckpointMode)
     /// Bytes in the write-ahead log.
     var logByteCount: Int { get }
+    /// Whether it starts with peers: not so a home that waits for its passphrase.
+    var wantsNetwork: Bool { get }
+}
+
+extension TurnHost {
+    /// With peers.
+    public var wantsNetwork: Bool { true }
 }
 
 extension NodeHost: TurnHost {}

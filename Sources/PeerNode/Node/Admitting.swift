@@ -62,6 +62,8 @@ extension NodeCore {
         let joiner = JoinerTerms(
             invite: id, member: request.member, devices: devices, proof: request.proof,
             name: request.name)
+        // Without keys nobody is let in and no request is written: another member may.
+        guard home != nil else { return answerJoin(.init(code: .busy), on: link) }
         let asked = joinRequests(of: workspace).first { $0.isOf(joiner) }
         if let refusal = refusal(of: id, invite, asked, in: workspace) {
             return answerJoin(.init(code: refusal), on: link)

@@ -99,9 +99,9 @@ extension NodeCore {
     func loadSecrets(of workspace: Workspace) throws(StorageError) {
         guard let home else { return }
         for row in try store.registry.secrets(of: workspace.number) {
-            guard let secret = home.open(row.sealed, name: row.id),
-                let key = SymmetricKey(untrusted: secret, lifetime: .long)
-            else { continue }
+            guard var secret = home.open(row.sealed, name: row.id) else { continue }
+            defer { SecretBytes.wipe(&secret) }
+            guard let key = SymmetricKey(untrusted: secret, lifetime: .long) else { continue }
             switch row.kind {
             case .epochKey: KeyID(untrusted: row.id).map { workspace.keys[$0] = key }
             case .discovery: workspace.discovery.append(key)
@@ -125,11 +125,12 @@ extension NodeCore {
         let prefix = [UInt8](device.bytes.prefix(8))
         // One box is for us. Whoever writes thousands does not make us try them all.
         for wrap in wrapped.wraps.lazy.filter({ $0.devicePrefix == prefix }).prefix(2) {
-            guard let secrets = SealedBox.open(wrap.box, with: box), secrets.count == 64,
-                let key = SymmetricKey(untrusted: [UInt8](secrets[..<32]), lifetime: .long),
-                key.keyID == wrapped.key
-            else { continue }
-            let discovery = SymmetricKey([UInt8](secrets[32...]), lifetime: .long)
+            guard var secrets = SealedBox.open(wrap.box, with: box) else { continue }
+            defer { SecretBytes.wipe(&secrets) }
+            guard secrets.count == 64 else { continue }
+            let key = SymmetricKey(secrets[..<32], lifetime: .long)
+            guard key.keyID == wrapped.key else { continue }
+            let discovery = SymmetricKey(secrets[32...], lifetime: .long)
             let isNamed = discoveryNames(of: workspace).contains(DiscoveryName.id(of: discovery))
             if try take(key, discovery: isNamed ? discovery : nil, in: workspace) {
                 opened.append(key.keyID)
@@ -170,7 +171,7 @@ extension NodeCore {
         if isNew {
             workspace.keys[key.keyID] = key
             try store.registry.setSecret(
-                home.seal(key.exposedCopy(), name: key.keyID.bytes, using: environment.random),
+                home.seal(key, name: key.keyID.bytes, using: environment.random),
                 kind: .epochKey, id: key.keyID.bytes, workspace: workspace.number,
                 names: store.operations)
         }
@@ -179,7 +180,7 @@ extension NodeCore {
         if !workspace.discovery.contains(where: { DiscoveryName.id(of: $0) == id }) {
             workspace.discovery.append(discovery)
             try store.registry.setSecret(
-                home.seal(discovery.exposedCopy(), name: id, using: environment.random),
+                home.seal(discovery, name: id, using: environment.random),
                 kind: .discovery, id: id, workspace: workspace.number, names: store.operations)
             network.candidates = nil
         }
@@ -279,6 +280,7 @@ extension NodeCore {
     /// Makes what follows from the whole authority document, after all of it was entered.
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
         try refreshChannels(of: workspace)
+        try refreshEnd(of: workspace)
         try loadProfiles(of: workspace)
         try loadPrivateDocuments(of: workspace)
         workspace.toldRoles = Dictionary(
@@ -301,7 +303,7 @@ extension NodeCore {
     private func observe(_ branch: LogBranch) {
         clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
         let isOwn =
-            branch.log.device == home?.device
+            branch.log.device == ownDevice
             && branch.log.incarnation == storeIdentity?.incarnation
         if isOwn, branch.tip.timestamp.rawValue > clock.last.rawValue {
             clock = HybridClock(last: branch.tip.timestamp)
@@ -347,6 +349,11 @@ extension NodeCore {
         // Whatever else changed its verdict may bear on any channel.
         let isAlone = change.becameInvalid.isEmpty && change.becameValid == [id]
         let isKnown = try enterDocument(of: payload, id, in: workspace)
+        if case .deleteWorkspace = payload {
+            try refreshEnd(of: workspace)
+        } else if !isAlone, !change.isEmpty {
+            try refreshEnd(of: workspace)
+        }
         switch payload {
         case .createDocument:
             let document = DocumentID(sameBytesAs: id)
@@ -381,6 +388,8 @@ extension NodeCore {
 enum DiscoveryName {
     /// H16("wsx-discid1", disc), 16 bytes.
     static func id(of discovery: SymmetricKey) -> [UInt8] {
-        [UInt8](Hash.personal("wsx-discid1", discovery.exposedCopy()).prefix(16))
+        var bytes = discovery.exposedCopy()
+        defer { SecretBytes.wipe(&bytes) }
+        return [UInt8](Hash.personal("wsx-discid1", bytes).prefix(16))
     }
 }

@@ -61,7 +61,7 @@ extension NodeCore {
     }
 
     /// Digests leave a deleted channel out, and peers hear of one that came back.
-    private func compareAnew(_ document: DocumentID, in workspace: Workspace) {
+    func compareAnew(_ document: DocumentID, in workspace: Workspace) {
         workspace.staleDocuments.insert(document)
         for branch in store.operations.branches(in: document, of: workspace.number) {
             moved[workspace.number, default: []].insert(branch.number)

@@ -53,10 +53,7 @@ extension NodeCore {
         name: String, cursor: String, _ scope: CallScope
     ) throws(NodeError) -> ReaderObject {
         let sequence = try sequence(ofCursor: cursor, field: "cursor")
-        try stored { () throws(StorageError) in
-            try write()
-            try store.events.setReader(name, to: sequence, at: time.wall)
-        }
+        try stored { () throws(StorageError) in try setReader(name, to: sequence) }
         return ReaderObject(name: name, cursor: cursor, at: Int64(time.wall))
     }
 
@@ -64,7 +61,7 @@ extension NodeCore {
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ReaderObject> {
         let rows = try stored { () throws(StorageError) in
-            try store.events.readers(after: request.cursor ?? "", limit: request.limit + 1)
+            try namedReaders(after: request.cursor ?? "", limit: request.limit + 1)
         }
         let objects = rows.prefix(request.limit).map {
             ReaderObject(name: $0.name, cursor: cursor($0.sequence), at: $0.at)
@@ -99,11 +96,10 @@ extension NodeCore {
     private func start(_ request: SubscriptionRequest) throws(NodeError) -> Int64 {
         if let since = request.since { return try start(since) }
         guard let name = request.name else { return store.events.newest }
-        let known = try stored { () throws(StorageError) in try store.events.reader(name) }
-        if let known { return known.sequence }
+        let known = try stored { () throws(StorageError) in try readerPosition(name) }
+        if let known { return known }
         try stored { () throws(StorageError) in
-            try write()
-            try store.events.setReader(name, to: store.events.newest, at: time.wall)
+            try setReader(name, to: store.events.newest)
         }
         return store.events.newest
     }
@@ -148,6 +144,7 @@ extension NodeCore {
     ) throws(StorageError) -> (events: [(event: EventObject, bytes: Int)], last: Int64) {
         var found: [(event: EventObject, bytes: Int)] = []
         var last = sequence
+        guard sequence < newestEvent else { return (found, last) }
         var used = 0
         if let gap = try gap(after: sequence) {
             found.append((gap.event, 256))
@@ -156,6 +153,7 @@ extension NodeCore {
         while found.count < limit {
             let rows = try store.events.events(after: last, limit: Self.pageMax)
             for row in rows {
+                guard row.sequence <= newestEvent else { return (found, last) }
                 guard found.count < limit else { return (found, last) }
                 if let type = EventType(rawValue: row.type),
                     filter.wants(
@@ -175,6 +173,9 @@ extension NodeCore {
         }
         return (found, last)
     }
+
+    /// The newest event that readers are given: while the node is locked, that it is.
+    private var newestEvent: Int64 { lock.lastEvent ?? store.events.newest }
 
     /// What a reader is told who comes back after its next events were trimmed.
     private func gap(
@@ -214,7 +215,7 @@ extension NodeCore {
         var left = room
         var given: [(subscription: Int64, event: EventObject)] = []
         for stream in subscriptions.subscriptions(of: connection) where left > 0 {
-            guard stream.sequence < store.events.newest else {
+            guard stream.sequence < newestEvent else {
                 if stream.owesKeepalive {
                     given.append((stream.id, keepalive(of: stream)))
                     subscriptions.gave(stream.key, at: time.monotonic)
@@ -243,7 +244,7 @@ extension NodeCore {
         var left: [SubscriptionTable.Waiter] = []
         for var waiter in subscriptions.waiters {
             let isOver = waiter.deadline <= time.monotonic
-            guard waiter.sequence < store.events.newest || isOver else {
+            guard waiter.sequence < newestEvent || isOver else {
                 left.append(waiter)
                 continue
             }

@@ -5,6 +5,7 @@ import WorkspaceModel
 /// The node itself, as commands ask for it. Here the core takes on the table's protocol.
 extension NodeCore: NodeCommands {
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
+        if lock.isLocked { return try lockedStatus() }
         var object = StatusObject(home: environment.home, socket: environment.socket)
         object.identity = identityObject()
         object.listen = network.listening.map(\.text)
@@ -31,6 +32,28 @@ extension NodeCore: NodeCommands {
         object.store.bytes = environment.files.storeBytes
         object.store.freeBytes = environment.files.freeBytes
         object.warnings = try warnings()
+        return object
+    }
+
+    /// What may be said while the node is locked: numbers, and nothing by name.
+    private func lockedStatus() throws(NodeError) -> StatusObject {
+        var object = StatusObject(home: environment.home, socket: environment.socket)
+        object.isLocked = true
+        object.identity = identityObject()
+        object.listen = network.listening.map(\.text)
+        object.uptimeMilliseconds = Int64(clamping: time.monotonic - min(startedAt, time.monotonic))
+        object.peers = peerCounts
+        object.store.operations = store.operations.count
+        object.store.bytes = environment.files.storeBytes
+        object.store.freeBytes = environment.files.freeBytes
+        object.warnings = [
+            .init(
+                kind: "session.locked",
+                message: lock.phase == .closed
+                    ? "this home is locked, and its network is off"
+                    : "this home is locked; what peers send is stored and passed on",
+                hint: "wsx-node session unlock")
+        ]
         return object
     }
 
@@ -89,6 +112,7 @@ extension NodeCore: NodeCommands {
                     hint: "stop the node and restore a backup"))
         findings.append(try stored { () throws(StorageError) in try operationsFinding() })
         findings.append(identityFinding)
+        if lock.isLocked { return .reply(Page(findings + [diskFinding]).json) }
         if home != nil { findings.append(recoveryFinding) }
         findings.append(listenerFinding)
         findings.append(diskFinding)
@@ -128,8 +152,14 @@ extension NodeCore: NodeCommands {
                 id: "identity", state: "warn", message: "this home has no identity",
                 hint: "wsx-node up --name NAME")
         }
+        if object.isLocked {
+            return .init(
+                id: "identity", state: "warn", message: "\(object.id) is locked",
+                hint: "wsx-node session unlock")
+        }
+        let seal = object.hasPassphrase ? "sealed by a passphrase" : "its keys lie in the clear"
         return .init(
-            id: "identity", state: "ok", message: "\(object.name), \(object.id)")
+            id: "identity", state: "ok", message: "\(object.name ?? ""), \(object.id), \(seal)")
     }
 
     private var listenerFinding: FindingObject {

@@ -1,4 +1,5 @@
 import CRDTStore
+import WorkspaceCrypto
 import WorkspaceModel
 
 extension NodeError {
@@ -19,23 +20,73 @@ extension NodeCore {
     // MARK: Identity
 
     func createIdentity(
-        name: String, hasRecovery: Bool, _ scope: CallScope
-    ) throws(NodeError) -> Made<IdentityObject> {
+        _ draft: IdentityDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
         if let known = identityObject() {
-            if scope.key != nil, try replay(scope) != nil { return Made(known, isReplayed: true) }
+            if scope.key != nil, try replay(scope) != nil {
+                return .reply(Made(known, isReplayed: true))
+            }
             throw NodeError(
-                .duplicate, "this home has an identity already: \(NodeError.quoted(known.name))",
+                .duplicate,
+                "this home has an identity already: \(NodeError.quoted(known.name ?? known.id))",
                 hint: "wsx-node identity show", reason: "identity.exists")
         }
-        let name = try checked(name, field: "name")
-        try makeIdentity(name: name, recovery: hasRecovery ? .drawn : .none)
+        let name = try checked(draft)
+        guard let passphrase = draft.passphrase else {
+            return .reply(
+                try makeIdentity(named: name, hasRecovery: draft.hasRecovery, under: nil, scope))
+        }
+        guard lock.stretching == nil else {
+            throw NodeError(
+                .busy, "an identity is being made", hint: "try again", reason: "session.busy")
+        }
+        let stretch = PassphraseVault.Stretch(
+            cost: environment.passphraseCost, using: environment.random)
+        begin(
+            .create(name: name, hasRecovery: draft.hasRecovery, stretch, scope), scope.call,
+            [(stretch, Self.secret(passphrase))])
+        return .later
+    }
+
+    /// The name, after everything about the draft was checked: one answer names all that fails.
+    private func checked(_ draft: IdentityDraft) throws(NodeError) -> String {
+        var name = ""
+        var failures: [NodeError] = []
+        do throws(NodeError) { name = try checked(draft.name, field: "name") } catch {
+            failures.append(error)
+        }
+        if let problem = draft.passphrase.flatMap({ PassphraseRule.problem(of: $0) }) {
+            failures.append(
+                NodeError(
+                    .badRequest, PassphraseRule.sentence(for: "passphrase"),
+                    reason: "bad_passphrase",
+                    fields: [.init(name: "passphrase", reason: problem)]))
+        }
+        guard var first = failures.first else { return name }
+        first.fields = failures.flatMap(\.fields)
+        throw first
+    }
+
+    /// Makes the identity that `createIdentity` has checked.
+    func makeIdentity(
+        named name: String, hasRecovery: Bool,
+        under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?, _ scope: CallScope
+    ) throws(NodeError) -> Made<IdentityObject> {
+        // Somebody else may have made one while the passphrase was worked on.
+        guard home == nil else {
+            throw NodeError(
+                .duplicate, "this home has an identity already", hint: "wsx-node identity show",
+                reason: "identity.exists")
+        }
+        try makeIdentity(name: name, recovery: hasRecovery ? .drawn : .none, under: seal)
         guard let object = identityObject() else { throw .internalFailure(reason: "identity") }
         try remember(scope, made: Array(object.id.utf8))
         return Made(object)
     }
 
     func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
-        guard identityObject() != nil else { throw .noIdentity }
+        guard let known = identityObject() else { throw .noIdentity }
+        if known.isLocked, showsPhrase { throw .locked(lock.phase) }
         let phrase = showsPhrase ? try showPhrase() : nil
         guard var object = identityObject() else { throw .noIdentity }
         object.phrase = phrase

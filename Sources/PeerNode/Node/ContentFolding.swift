@@ -235,17 +235,34 @@ extension NodeCore {
             }
         }
         for (stored, content) in found {
-            let isValid = store.operations.isValid(
-                stored.place.sequence, in: stored.place.branch)
-            try fold(
-                content,
-                Folding(
-                    workspace: workspace, document: row, documentID: document,
-                    arrival: stored.place.arrival, sort: stored.place.sort,
-                    id: stored.place.link.id, timestamp: stored.entry.timestamp,
-                    grant: stored.entry.grant, device: stored.log.device, isValid: isValid,
-                    source: source))
+            try fold(content, of: stored, row, in: workspace, from: source)
         }
+    }
+
+    /// Folds an operation that was stored unopened, unless it is shown already.
+    func fold(
+        _ stored: StoredOperation, _ row: OperationStore.DocumentRow, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        let known = try store.view.message(
+            arrival: stored.place.arrival, sort: stored.place.sort, document: row.number)
+        guard known == nil, let content = try content(of: stored, in: workspace) else { return }
+        try fold(content, of: stored, row, in: workspace, from: source)
+    }
+
+    private func fold(
+        _ content: ContentPayload, of stored: StoredOperation, _ row: OperationStore.DocumentRow,
+        in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        let isValid = store.operations.isValid(stored.place.sequence, in: stored.place.branch)
+        try fold(
+            content,
+            Folding(
+                workspace: workspace, document: row, documentID: row.id,
+                arrival: stored.place.arrival, sort: stored.place.sort,
+                id: stored.place.link.id, timestamp: stored.entry.timestamp,
+                grant: stored.entry.grant, device: stored.log.device, isValid: isValid,
+                source: source))
     }
 
     /// What came before the key that opens it is shown from now on.

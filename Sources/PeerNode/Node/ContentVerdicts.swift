@@ -23,11 +23,29 @@ extension NodeCore {
         because source: OperationSource
     ) throws(StorageError) -> Bool {
         // Nothing bounds most spans, and only authority changes that.
-        guard store.operations.spans(of: number).contains(where: { $0.validThrough != .max })
-        else { return false }
-        return try judge(
-            number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace,
-            because: source)
+        var isChanged = false
+        if isBounded(number) {
+            isChanged = try judge(
+                number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace,
+                because: source)
+        }
+        guard let log = store.operations.branch(number)?.log else { return isChanged }
+        let branches = store.operations.branches(of: log, in: workspace.number)
+        guard branches.count > 1 else { return isChanged }
+        // A cut's place on one branch keeps what others have in common with it.
+        var areOthers = false
+        for other in branches where other.number != number && isBounded(other.number) {
+            let changed = try judge(
+                other.number, isJudged: { $0.validThrough != .max }, shownBefore: .max,
+                in: workspace, because: source)
+            areOthers = areOthers || changed
+        }
+        if areOthers { try rekeep(log.document, in: workspace) }
+        return isChanged || areOthers
+    }
+
+    private func isBounded(_ branch: Int64) -> Bool {
+        store.operations.spans(of: branch).contains { $0.validThrough != .max }
     }
 
     /// Judges anew what cites these grants, everywhere in a document, and shows and hides it.

@@ -34,9 +34,10 @@ extension NodeCore {
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
         erasureDue.map { deadlines.append($0) }
+        if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         deadlines += keyChangesDue.values
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
-        if network.announces, home != nil, !network.registry.isSuspended,
+        if network.announces, mayLink, !network.registry.isSuspended,
             !network.listening.isEmpty
         {
             deadlines.append(network.nextBeacon)
@@ -65,6 +66,7 @@ extension NodeCore {
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
         try eraseDeleted()
+        try eraseVoid()
         try expireLinking()
         try changeKeysWhenDue()
         try mailWhenDue()
@@ -72,14 +74,17 @@ extension NodeCore {
         announceWhenDue()
     }
 
+    /// Whether there is somebody to prove on a link: also while the keys are dropped.
+    private var mayLink: Bool { home != nil || lock.certified != nil }
+
     /// Without a workspace there is no secret to dial under.
     private var mayDialPeers: Bool {
-        home != nil && !network.registry.isSuspended
+        mayLink && !network.registry.isSuspended
             && workspaces.values.contains { $0.standing == .member }
     }
 
     private func dialWhenDue() {
-        guard !network.registry.isSuspended, home != nil else { return }
+        guard !network.registry.isSuspended, mayLink else { return }
         for index in network.joins.indices {
             guard let address = network.joins[index].addressDue(now: time.monotonic) else {
                 continue

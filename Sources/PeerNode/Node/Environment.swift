@@ -13,17 +13,20 @@ public struct NodeEnvironment {
     public let socket: String
     /// Whether LAN beacons are sent and heard.
     public let announces: Bool
+    /// What one guess of a new passphrase costs.
+    public let passphraseCost: PassphraseVault.Cost
 
     /// The given world.
     public init(
         random: any RandomSource, files: any HomeFiles, home: String, socket: String,
-        announces: Bool
+        announces: Bool, passphraseCost: PassphraseVault.Cost = .standard
     ) {
         self.random = random
         self.files = files
         self.home = home
         self.socket = socket
         self.announces = announces
+        self.passphraseCost = passphraseCost
     }
 }
 
@@ -35,6 +38,9 @@ public protocol HomeFiles: GuardFile {
     func readIdentity() throws(HomeFileError) -> [UInt8]?
     /// Makes `identity/device.key`; one that exists is never replaced.
     func createIdentity(_ bytes: [UInt8]) throws(HomeFileError)
+    /// Puts these bytes in the place of `identity/device.key`, which is the old file or the new one
+    /// at any moment. What the old one held is overwritten, as far as the disk lets us.
+    func replaceIdentity(_ bytes: [UInt8]) throws(HomeFileError)
     /// What the machine says about node.db.
     var storeFacts: StoreFileFacts { get }
     /// Free bytes on the disk that holds node.db.

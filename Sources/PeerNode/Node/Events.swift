@@ -37,6 +37,8 @@ enum EventType: Int64, CaseIterable {
     case memberKeyChanged = 72
     case forkFound = 60
     case storeRestored = 61
+    case sessionLocked = 62
+    case sessionUnlocked = 63
 
     /// The word people and scripts see (4.8.4).
     var word: String {
@@ -75,6 +77,8 @@ enum EventType: Int64, CaseIterable {
         case .memberKeyChanged: "member.key_changed"
         case .forkFound: "fork.found"
         case .storeRestored: "store.restored"
+        case .sessionLocked: "session.locked"
+        case .sessionUnlocked: "session.unlocked"
         }
     }
 }
@@ -178,7 +182,8 @@ extension NodeCore {
             return object(ofInvite: id, in: workspace)?.json ?? .null
         case .deviceAdded, .deviceRevoked, .memberKeyChanged:
             return deviceData(event, type, workspace)
-        case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored:
+        case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored,
+            .sessionLocked, .sessionUnlocked:
             return eventDataOutside(of: event, type)
         }
     }
@@ -216,6 +221,7 @@ extension NodeCore {
         of event: EventStore.StoredEvent, _ type: EventType
     ) -> JSONValue {
         switch type {
+        case .sessionLocked, .sessionUnlocked: return [:]
         case .storeRestored:
             let reason = event.extra.flatMap { String(validating: $0, as: UTF8.self) }
             return ["reason": JSONValue(orNull: reason)]

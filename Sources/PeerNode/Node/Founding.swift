@@ -5,17 +5,26 @@ import WorkspaceModel
 /// Making identities, workspaces and channels.
 extension NodeCore {
     /// Draws the keys of this home and writes them to disk, before anybody hears of them.
+    ///
+    /// - Parameter seal: what seals them there; `nil` leaves them in the clear.
     func makeIdentity(
-        name: String, recovery: RecoveryChoice = .drawn
+        name: String, recovery: RecoveryChoice = .drawn,
+        under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)? = nil
     ) throws(NodeError) {
         let phrase = recovery.phrase(using: environment.random)
         let identity = HomeIdentity(
             name: name, createdAt: time.wall, phrase: phrase, using: environment.random)
+        let sealed = seal.map {
+            SealedIdentity(identity, under: $0.key, of: $0.stretch, using: environment.random)
+        }
+        var bytes = sealed?.fileBytes ?? identity.fileBytes
+        defer { SecretBytes.wipe(&bytes) }
         do throws(HomeFileError) {
-            try environment.files.createIdentity(identity.fileBytes)
+            try environment.files.createIdentity(bytes)
         } catch {
             throw NodeError(.storeFailed, error.message, hint: error.hint)
         }
+        lock.sealed = sealed
         try stored { () throws(StorageError) in
             try write()
             try open(identity)
@@ -124,7 +133,13 @@ extension NodeCore {
         _ key: SymmetricKey, _ discovery: SymmetricKey, for device: DeviceID,
         to agreementKey: AgreementPublicKey
     ) -> WrappedKey? {
-        let secrets = key.exposedCopy() + discovery.exposedCopy()
+        var (first, second) = (key.exposedCopy(), discovery.exposedCopy())
+        var secrets = first + second
+        defer {
+            SecretBytes.wipe(&first)
+            SecretBytes.wipe(&second)
+            SecretBytes.wipe(&secrets)
+        }
         guard
             let box = try? SealedBox.seal(secrets, to: agreementKey, using: environment.random)
         else { return nil }

@@ -45,18 +45,16 @@ struct HomeIdentity: Sendable {
         Binding.member(of: recovery?.device ?? device, salt: salt)
     }
 
-    /// The file's bytes.
+    /// The file's bytes. Whoever asks wipes them when they are written or sealed.
     var fileBytes: [UInt8] {
-        var encoder = CBOREncoder(reservingBytes: 256)
+        // Room for all of it: growing would leave keys behind.
+        var encoder = CBOREncoder(reservingBytes: 1_024)
         encoder.map(count: recovery == nil ? 6 : 7)
         encoder.key(1)
         encoder.uint(1)
-        encoder.key(2)
-        encoder.byteString(signing.exposedSeed())
-        encoder.key(3)
-        encoder.byteString(box.exposedSecret())
-        encoder.key(4)
-        encoder.byteString(homeKey.exposedCopy())
+        Self.write(signing.exposedSeed(), key: 2, to: &encoder)
+        Self.write(box.exposedSecret(), key: 3, to: &encoder)
+        Self.write(homeKey.exposedCopy(), key: 4, to: &encoder)
         encoder.key(5)
         encoder.text(name)
         encoder.key(6)
@@ -65,7 +63,19 @@ struct HomeIdentity: Sendable {
             encoder.key(7)
             encoder.item(raw: DeviceEntry.encoded([recovery])[...])
         }
-        return encoder.bytes + Self.check(encoder.bytes)
+        var bytes = encoder.bytes
+        // So that `bytes` is the only holder, and grows in its place.
+        encoder = CBOREncoder(reservingBytes: 0)
+        bytes += Self.check(bytes)
+        return bytes
+    }
+
+    private static func write(
+        _ secret: consuming [UInt8], key: UInt64, to encoder: inout CBOREncoder
+    ) {
+        encoder.key(key)
+        encoder.byteString(secret)
+        SecretBytes.wipe(&secret)
     }
 
     /// Reads the file's bytes.
@@ -73,7 +83,8 @@ struct HomeIdentity: Sendable {
     /// - Throws: `HomeFileError` for a file that is cut, changed or of a later version. It is
     ///   never replaced: whoever has a backup of it can still put it back.
     init(fileBytes: [UInt8]) throws(HomeFileError) {
-        let body = [UInt8](fileBytes.dropLast(8))
+        var body = [UInt8](fileBytes.dropLast(8))
+        defer { SecretBytes.wipe(&body) }
         guard fileBytes.count > 8, Self.check(body) == [UInt8](fileBytes.suffix(8)) else {
             throw HomeFileError(
                 "the identity file is cut or damaged",
@@ -94,11 +105,17 @@ struct HomeIdentity: Sendable {
         guard count == 6 || count == 7, try decoder.key() == 1, try decoder.uint() == 1,
             try decoder.key() == 2
         else { throw Malformed(.unsupported, at: decoder.position) }
-        signing = SigningKey(seed: try decoder.byteString(exactly: 32))
+        var secret = try decoder.byteString(exactly: 32)
+        defer { SecretBytes.wipe(&secret) }
+        signing = SigningKey(seed: secret)
         guard try decoder.key() == 3 else { throw Malformed(.wrongKeys, at: decoder.position) }
-        box = AgreementKey(secret: try decoder.byteString(exactly: 32))
+        SecretBytes.wipe(&secret)
+        secret = try decoder.byteString(exactly: 32)
+        box = AgreementKey(secret: secret)
         guard try decoder.key() == 4 else { throw Malformed(.wrongKeys, at: decoder.position) }
-        homeKey = SymmetricKey(try decoder.byteString(exactly: 32), lifetime: .long)
+        SecretBytes.wipe(&secret)
+        secret = try decoder.byteString(exactly: 32)
+        homeKey = SymmetricKey(secret, lifetime: .long)
         guard try decoder.key() == 5 else { throw Malformed(.wrongKeys, at: decoder.position) }
         name = try decoder.text(maxBytes: Limits.nameBytesMax)
         guard try decoder.key() == 6 else { throw Malformed(.wrongKeys, at: decoder.position) }
@@ -128,6 +145,13 @@ struct HomeIdentity: Sendable {
         let nonce = random.bytes(XChaCha20Poly1305.nonceByteCount)
         return nonce
             + XChaCha20Poly1305.seal(secret, under: homeKey, nonce: nonce, associatedData: name)
+    }
+
+    /// `key` sealed under the home's key, bound to its name.
+    func seal(_ key: SymmetricKey, name: [UInt8], using random: any RandomSource) -> [UInt8] {
+        var secret = key.exposedCopy()
+        defer { SecretBytes.wipe(&secret) }
+        return seal(secret, name: name, using: random)
     }
 
     /// The secret sealed under the home's key and `name`, or `nil`.

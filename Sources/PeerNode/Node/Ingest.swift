@@ -141,10 +141,13 @@ extension NodeCore {
         return .waiting
     }
 
-    /// Whether the run belongs to a channel whose operations were, or should be, erased. What is
+    /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is
     /// deleted for everybody is no fault of whoever has not heard.
     private func isErased(_ run: OperationRun, in workspace: Workspace) -> Bool {
-        workspace.deletedChannels[run.log.document].map { $0.erasure <= time.wall } ?? false
+        let document = run.log.document
+        let isOver = workspace.deletedChannels[document].map { $0.erasure <= time.wall } ?? false
+        guard let ended = workspace.ended, document != workspace.id else { return isOver }
+        return isOver || ended &+ Limits.deletedWorkspaceMilliseconds <= time.wall
     }
 
     /// Whether the run puts content into the authority document or the mailbox, or the other way

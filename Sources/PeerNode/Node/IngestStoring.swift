@@ -61,7 +61,7 @@ extension NodeCore {
             tip: LogTip(
                 log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id)),
             // A peer takes pushes of our own logs only; the recovery device's it asks for.
-            own: source == .ourselves && log.device == home?.device
+            own: source == .ourselves && log.device == ownDevice
                 ? run(of: operations, in: log) : nil)
         if let index = appended.indices.last, appended[index].take(next) { return }
         appended.append(next)

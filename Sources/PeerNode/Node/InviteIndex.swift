@@ -63,7 +63,8 @@ extension Workspace {
 
     /// The secret under which holders of an invite open links.
     func psk(of invite: OperationID) -> SymmetricKey? {
-        sealedSecret(of: invite).flatMap { bytes in
+        if let kept = invitePSKs[invite] { return kept }
+        return sealedSecret(of: invite).flatMap { bytes in
             InviteSecret(untrusted: bytes)?.psk ?? SymmetricKey(untrusted: bytes)
         }
     }

@@ -29,7 +29,7 @@ extension NodeCore {
         case .listening(let addresses): try listening(addresses)
         case .networkChanged: network.registry.networkChanged()
         case .beacon(let bytes, let host): heard(bytes, from: host)
-        case .tick, .call, .controlClosed: break
+        case .tick, .call, .stretched, .controlClosed: break
         }
     }
 
@@ -183,7 +183,7 @@ extension NodeCore {
     // MARK: Two links to one device
 
     private func settleTwoLinks(with link: PeerLink) throws(StorageError) {
-        guard let peer = link.peer, let own = home?.device else { return }
+        guard let peer = link.peer, let own = ownDevice else { return }
         for other in network.links(to: peer.device) where other !== link {
             let verdict = LinkRule.judge(
                 older: contestant(other, own), newer: contestant(link, own))
@@ -265,7 +265,8 @@ extension NodeCore {
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
             error: link.wasToldRemoval ? LinkEnding.removed.word : ending.word,
-            now: time.monotonic, wallMilliseconds: time.wall, using: environment.random)
+            isRefused: link.wasToldRemoval, now: time.monotonic, wallMilliseconds: time.wall,
+            using: environment.random)
         network.isRegistryDirty = true
         // Who was told of the own end is not dialled; who was not is, to be told.
         if isStranger(peer.device) || ending == .farewell {

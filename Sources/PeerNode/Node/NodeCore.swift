@@ -16,6 +16,10 @@ final class NodeCore {
     let startedAt: UInt64
     /// `nil` until `identity.create` or the first `up`.
     var home: HomeIdentity?
+    /// Whether people are answered, and what opens the node.
+    var lock = LockState()
+    /// Operations that were stored unopened and wait to be folded, by arrival number.
+    var folding: (first: Int64, last: Int64)?
     var storeIdentity: StoreIdentity?
     var clock = HybridClock()
     /// By short number.
@@ -40,6 +44,8 @@ final class NodeCore {
     /// Branches whose kept tip moved in this turn, by workspace.
     var moved: [Int64: Set<Int64>] = [:]
     var wroteInInput = false
+    /// A refusal that changes something: the last wrong passcode, which drops the keys.
+    var hasWrittenOnPurpose = false
     var hasMoreToDo = false
     var isStopping = false
     /// When this device changes a workspace's key, on the monotonic clock.
@@ -48,6 +54,8 @@ final class NodeCore {
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
     var checking: Checking?
+    /// When what lies beyond cuts is looked for again, on the monotonic clock.
+    var nextVoidErasure: UInt64
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// The event number at which old events are looked for again.
@@ -56,25 +64,34 @@ final class NodeCore {
     var stopEffects = false
 
     init(
-        environment: NodeEnvironment, store: NodeStore, at time: TurnTime
+        environment: NodeEnvironment, store: NodeStore, at time: TurnTime,
+        after former: Inheritance? = nil
     ) throws(StartError) {
         self.environment = environment
         self.store = store
         self.time = time
         startedAt = time.monotonic
+        // Not at once: a start is busy enough.
+        nextVoidErasure = time.monotonic &+ 10 * 60 * 1_000
         network = NetworkState(announces: environment.announces)
         do throws(HomeFileError) {
-            home = try environment.files.readIdentity().map { (bytes) throws(HomeFileError) in
-                try HomeIdentity(fileBytes: bytes)
-            }
+            try readIdentity(after: former)
         } catch { throw .identity(error) }
         let doubt: HomeFileError?
         do throws(StorageError) {
-            doubt = try StoreIdentity.doubt(of: home, in: store.registry)
+            doubt =
+                lock.sealed != nil && home == nil
+                ? nil : try StoreIdentity.doubt(of: home, in: store.registry)
         } catch { throw .store(error) }
         if let doubt { throw .identity(doubt) }
         do throws(StorageError) {
-            if let home { try open(home) }
+            if let home {
+                try open(home)
+                try foldArrived()
+                try store.commit()
+            } else if let former, lock.phase == .relaying {
+                try reopenLocked(former)
+            }
         } catch { throw .store(error) }
     }
 
@@ -89,9 +106,12 @@ final class NodeCore {
     func handle(_ input: NodeInput) throws(StorageError) -> [NodeEffect] {
         effects = []
         wroteInInput = false
+        hasWrittenOnPurpose = false
         switch input {
         case .call(let call, let method, let arguments):
             try answer(call, method, arguments)
+        case .stretched(let call, let keys):
+            try stretched(call, keys)
         case .controlClosed(let connection):
             subscriptions.close(connection: connection)
         default:
@@ -103,6 +123,7 @@ final class NodeCore {
     /// What follows from the whole turn: pushes, receipts, events for who waits.
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
+        try foldArrived()
         try askForDamaged()
         try continueChecking()
         try tellPeers()
@@ -110,6 +131,7 @@ final class NodeCore {
         try serveWaiters()
         try trimEvents()
         try writeReceipts()
+        try storeUnfolded()
         if stopEffects { effects.append(.stop) }
         return takeEffects()
     }
@@ -181,11 +203,12 @@ final class NodeCore {
     func answer(
         _ call: CallID, _ method: String, _ arguments: JSONObject
     ) throws(StorageError) {
-        if holdsCall(call, method, arguments) { return }
+        if !lock.isLocked, holdsCall(call, method, arguments) { return }
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
             if let refusal { try refuseWrites(method, arguments, refusal) }
             let command = try Command.method(method)
+            if lock.isLocked, !Self.isAnsweredLocked(method) { throw NodeError.locked(lock.phase) }
             if command.needs == .identity, home == nil { throw NodeError.noIdentity }
             switch try command.call(CommandContext(node: self, call: call), arguments) {
             case .reply(let value): result = .success(value)
@@ -193,7 +216,7 @@ final class NodeCore {
             }
         } catch {
             if let failure { throw failure }
-            if wroteInInput {
+            if wroteInInput, !hasWrittenOnPurpose {
                 // A command checks before it writes. One that did not must not leave half of it.
                 throw StorageError(.other, "a command failed after it wrote", statement: method)
             }
@@ -242,6 +265,7 @@ final class NodeCore {
         // A start that changes nothing writes nothing: on a full disk it could not be made.
         let isWhole = try StoreIdentity.isKept(in: registry)
         if verdict != .same || !isWhole { try store.begin() }
+        beginFolding()
         let (identity, isFresh) = try StoreIdentity.load(
             from: registry, home: home, isNew: verdict != .same, using: environment.random)
         storeIdentity = identity

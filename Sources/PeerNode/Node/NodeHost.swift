@@ -53,6 +53,9 @@ public final class NodeHost {
     /// When `turn` wants a `tick` at the latest, on the monotonic clock.
     public var nextDeadline: UInt64? { core.nextDeadline }
 
+    /// Whether it starts with peers: not so a home that waits for its passphrase.
+    public var wantsNetwork: Bool { core.lock.phase != .closed }
+
     /// Whether a turn was cut short and wants another at once.
     public var hasMoreToDo: Bool { core.hasMoreToDo }
 
@@ -107,7 +110,8 @@ public final class NodeHost {
             // Those who waited were told to ask again.
             subscriptions.waiters = []
             let former = core.network
-            core = try NodeCore(environment: environment, store: store, at: time)
+            core = try NodeCore(
+                environment: environment, store: store, at: time, after: core.inheritance)
             core.subscriptions = subscriptions
             core.resume(after: former)
             if writingStopped != nil, !former.registry.isSuspended {

@@ -1,3 +1,4 @@
+public import WorkspaceCrypto
 public import WorkspaceModel
 
 /// One TCP link, numbered by the loop; never used twice by one process.
@@ -36,6 +37,8 @@ public enum NodeInput: Sendable {
     case networkChanged
     /// A beacon heard on the local network, from the host part of an address.
     case beacon([UInt8], host: String)
+    /// A `StretchJob` has ended; whoever made the call waits for what follows from it.
+    case stretched(CallID, Result<[SymmetricKey], NodeError>)
     /// A deadline of `NodeHost.nextDeadline` has passed, or the loop is idle.
     case tick
 }
@@ -46,6 +49,10 @@ public enum NodeEffect: Sendable {
     case answer(CallID, Result<JSONValue, NodeError>)
     /// Does long work beside the loop, and answers the call with its result.
     case job(CallID, NodeJob)
+    /// Turns passphrases into keys beside the loop, and brings them back as `stretched`.
+    case stretch(CallID, StretchJob)
+    /// Removes every file of the home once the store is closed; `stop` follows.
+    case wipeHome
     /// Sends bytes on a link.
     case write(LinkID, [UInt8])
     /// Closes a link once what was written has been tried.

@@ -132,7 +132,7 @@ extension NodeCore {
 
     /// Notes what others brought of a log of ours.
     func noteOwn(_ log: LogName) {
-        guard log.device == home?.device, log.incarnation == storeIdentity?.incarnation else {
+        guard log.device == ownDevice, log.incarnation == storeIdentity?.incarnation else {
             return
         }
         network.ownHistory.isSurpassed = true
@@ -141,7 +141,8 @@ extension NodeCore {
     // MARK: A new store
 
     private func leaveSurpassedLog() throws(StorageError) {
-        guard network.ownHistory.isSurpassed else { return }
+        // A locked node writes nothing, and remembers it.
+        guard home != nil, network.ownHistory.isSurpassed else { return }
         network.ownHistory.isSurpassed = false
         try renewStore(because: "peersKnowMore")
     }

@@ -7,7 +7,7 @@ import WorkspaceModel
 extension NodeCore {
     /// What this store says of itself in a handshake, `nil` without an identity.
     var localIdentity: LocalIdentity? {
-        guard let home, let storeIdentity else { return nil }
+        guard let home, let storeIdentity else { return lock.certified?.identity }
         return LocalIdentity(
             certifiedBy: home.signing, staticKey: storeIdentity.staticKey,
             store: storeIdentity.store, features: 0)
@@ -35,7 +35,7 @@ extension NodeCore {
     func workspaceListChanged() {
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            for device in devices(of: workspace) where device != home?.device {
+            for device in devices(of: workspace) where device != ownDevice {
                 let addresses = network.book.record(of: device)?.dialable ?? []
                 guard !addresses.isEmpty else { continue }
                 network.registry.add(device, addresses: addresses.map(learnt))
@@ -68,8 +68,10 @@ extension NodeCore {
     }
 
     /// Our own signed record, fresh; `nil` while nothing listens.
-    private func ownRecord() -> AddressRecord? {
-        guard let home, !network.listening.isEmpty else { return nil }
+    func ownRecord() -> AddressRecord? {
+        // What listens since the lock was signed by nobody, and is told to nobody.
+        guard let home else { return lock.certified?.address }
+        guard !network.listening.isEmpty else { return nil }
         network.recordAt = max(network.recordAt + 1, time.wall)
         return AddressRecord(
             signedBy: home.signing, at: network.recordAt, addresses: network.listening)
@@ -78,7 +80,7 @@ extension NodeCore {
     /// Tells a member on a link where we and the others are.
     func introduce(_ workspace: Workspace, on link: PeerLink) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], let peer = link.peer else { return }
-        let others = devices(of: workspace).filter { $0 != peer.device && $0 != home?.device }
+        let others = devices(of: workspace).filter { $0 != peer.device && $0 != ownDevice }
         var records = network.book.records(
             of: others, limit: 64, wallMilliseconds: time.wall)
         if let own = ownRecord() { records.insert(own, at: 0) }
@@ -102,7 +104,7 @@ extension NodeCore {
         let members = Set(devices(of: workspace))
         var fresh: [AddressRecord] = []
         for record in records where members.contains(record.device) {
-            guard record.device != home?.device,
+            guard record.device != ownDevice,
                 network.book.add(record, wallMilliseconds: time.wall) == .added
             else { continue }
             fresh.append(record)
@@ -201,7 +203,8 @@ extension NodeCore {
 
     /// Sends a beacon when it is time.
     func announceWhenDue() {
-        guard network.announces, !network.registry.isSuspended, home != nil,
+        guard network.announces, !network.registry.isSuspended,
+            home != nil || lock.certified != nil,
             network.nextBeacon <= time.monotonic, let port = network.listening.first?.port
         else { return }
         let keys = beaconKeys

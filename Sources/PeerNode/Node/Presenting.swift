@@ -53,8 +53,9 @@ extension NodeCore {
         let fields = workspace.fields
         object.description = fields.description
         object.image = fields.image
-        object.address = address(of: workspace)
-        object.successor = fields.successor.map { person($0, in: workspace) }
+        object.successor = fields.successor.flatMap { heir in
+            workspace.role(of: heir).map { _ in person(heir, in: workspace) }
+        }
         object.isDeleted = fields.deletion != nil
         object.acknowledged = try fields.deletion.map { (deletion) throws(StorageError) in
             try acknowledgements(of: deletion, in: workspace)
@@ -65,6 +66,7 @@ extension NodeCore {
         object.channels = Int64(workspace.channels.count)
         object.isSelected = try selectedWorkspace() === workspace
         let end = ownEnd(in: workspace)
+        object.address = end == nil ? address(of: workspace) : nil
         object.removedAt = end?.at
         object.removedBy = end?.by
         object.removedHow = end?.cause.rawValue
@@ -88,13 +90,25 @@ extension NodeCore {
     }
 
     func identityObject() -> IdentityObject? {
+        if lock.isLocked { return lockedIdentityObject }
         guard let home else { return nil }
         var object = IdentityObject(
             id: PublicID.device(home.device), name: home.name, createdAt: Int64(home.createdAt))
+        object.hasPassphrase = lock.sealed != nil
         object.recovery = recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
             .map { (PublicID.workspace($0.id), PublicID.member($0.member), $0.displayName) }
+        return object
+    }
+
+    /// What may be said of whose home it is while it is locked.
+    private var lockedIdentityObject: IdentityObject? {
+        guard let device = ownDevice else { return nil }
+        var object = IdentityObject(id: PublicID.device(device), name: nil, createdAt: nil)
+        object.hasPassphrase = lock.sealed != nil
+        object.isLocked = true
+        object.recovery = nil
         return object
     }
 
@@ -188,7 +202,7 @@ extension NodeCore {
         let others = store.peers.holders(
             of: stored.place.branch, through: stored.place.sequence,
             arrival: stored.place.arrival, workspace: workspace.number
-        ).filter { $0 != home?.device }
+        ).filter { $0 != ownDevice }
         object.holders = Int64(others.count) + 1
         object.state = others.isEmpty ? "local" : "held_by_others"
         if row.isRefused { object.state = "refused" }

@@ -185,10 +185,9 @@ extension NodeCore {
                 // A member may seal anything there; keys that nothing introduces open nothing.
                 guard let id = KeyID(untrusted: older.id), workspace.keys[id] == nil,
                     introduced.contains(id),
-                    let key = KeyWrap.unwrap(older.sealed, under: newer), key.keyID == id,
-                    let kept = SymmetricKey(untrusted: key.exposedCopy(), lifetime: .long)
+                    let key = KeyWrap.unwrap(older.sealed, under: newer), key.keyID == id
                 else { continue }
-                try take(kept, discovery: nil, in: workspace)
+                try take(key.longLived, discovery: nil, in: workspace)
                 opened.append(id)
                 left.append(id)
             }

@@ -102,7 +102,8 @@ extension NodeCore {
     func openSync(
         _ workspace: Workspace, on link: PeerLink, as wanted: SyncSession.Standing? = nil
     ) throws(StorageError) -> WorkspaceLink? {
-        guard let peer = link.peer, let home, !link.isClosing, link.syncs[workspace.number] == nil
+        guard let peer = link.peer, let own = ownDevice, !link.isClosing,
+            link.syncs[workspace.number] == nil
         else {
             return link.syncs[workspace.number]
         }
@@ -111,7 +112,7 @@ extension NodeCore {
             .init(
                 workspace: link.nextNumber,
                 tag: Self.tag(of: workspace.id, handshakeHash: peer.handshakeHash),
-                ownDevice: home.device, peerDevice: peer.device, source: network.nextSource))
+                ownDevice: own, peerDevice: peer.device, source: network.nextSource))
         network.nextSource += 1
         let sync = WorkspaceLink(
             workspace: workspace.number, number: link.nextNumber, session: session,
@@ -289,10 +290,10 @@ extension NodeCore {
         }
         // What this device wrote was told as `appended` already.
         let own = Set(stored.filter { $0.own != nil }.map(\.branch))
-        let deleted = workspaces[sync.workspace]?.deletedChannels ?? [:]
+        guard let workspace = workspaces[sync.workspace] else { return }
         var tips: [LogTip] = []
         for branch in moved.subtracting(own).sorted().compactMap({ store.operations.branch($0) })
-        where deleted[branch.log.document] == nil {
+        where !workspace.isGone(branch.log.document) {
             try store.operations.intact(branch)?.announcement.map { tips.append($0) }
         }
         let answered = sync.ingested
@@ -398,7 +399,7 @@ extension NodeCore {
     /// Brings the digest up to date with the kept tips that moved since it was asked last.
     func refreshDigest(of workspace: Workspace) {
         for document in workspace.staleDocuments {
-            let isDeleted = workspace.deletedChannels[document] != nil
+            let isDeleted = workspace.isGone(document)
             do throws(StorageError) {
                 workspace.digest.update(
                     document,

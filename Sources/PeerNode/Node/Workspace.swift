@@ -37,6 +37,8 @@ final class Workspace {
     var authorityOrder: [OperationID] = []
     /// Epoch keys that are held.
     var keys: [KeyID: SymmetricKey] = [:] { didSet { derived = Derived() } }
+    /// Secrets of invites, while the keys that seal them are dropped.
+    var invitePSKs: [OperationID: SymmetricKey] = [:]
     /// Discovery secrets that are held, newest last.
     var discovery: [SymmetricKey] = []
     /// Public channels by document, deleted ones left out.
@@ -51,6 +53,8 @@ final class Workspace {
     var recoveryBox: AgreementKey?
     /// Channels under a deletion that counts.
     var deletedChannels: [DocumentID: DeletedChannel] = [:]
+    /// When this node first saw that its owner has ended the workspace, milliseconds.
+    var ended: UInt64?
     /// The channel everybody is in.
     var defaultChannel: DocumentID?
     /// The operations that make channels, valid or not.
@@ -146,6 +150,12 @@ final class Workspace {
         standing = row.standing
         member = row.member
         joined = UInt64(max(row.joined, 0))
+    }
+
+    /// Whether a document's operations are in no digest and told to nobody, because it, or the
+    /// workspace, was deleted.
+    func isGone(_ document: DocumentID) -> Bool {
+        deletedChannels[document] != nil || (ended != nil && document != id)
     }
 
     /// Up to where a log reaches in time: its tip's timestamp or its place in the display, which

@@ -36,6 +36,15 @@ final class MemoryIO: ProgramIO {
         errors += question
         return answer
     }
+    /// What somebody types, one answer after the other, where nothing is shown.
+    var secrets: [String] = []
+    /// What commands print, by command; others fail.
+    var commands: [String: [UInt8]] = [:]
+    func askSecret(_ question: String) -> String? {
+        errors += question
+        return secrets.isEmpty ? nil : secrets.removeFirst()
+    }
+    func output(of command: String, limit: Int) -> [UInt8]? { commands[command] }
     func pause(milliseconds: Int64) { waited += milliseconds }
     func exists(_ path: String) -> Bool { files[path] != nil }
     func readInput(limit: Int) -> [UInt8] { Array(input.prefix(limit + 1)) }

@@ -108,7 +108,7 @@ import WorkspaceModel
         #expect(io.run("up", "--name", "Mina", "-w", "acme", "--listen", "127.0.0.1:0") == 0)
         #expect(io.startedWith == ["--listen", "127.0.0.1:0"])
         let asked = io.node?.asked ?? []
-        #expect(asked.prefix(2) == ["identity", "select name(\"acme\")"])
+        #expect(asked.prefix(3) == ["session", "identity", "select name(\"acme\")"])
         io.startedWith = nil
         #expect(io.run("up") == 0)
         #expect(io.startedWith == nil)

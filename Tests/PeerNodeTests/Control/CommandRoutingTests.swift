@@ -36,6 +36,21 @@ import WorkspaceModel
             "createIdentity Mina without recovery"),
         Row("identity.show", ["phrase": true], "identity and phrase"),
         Row(
+            "identity.create", ["name": "Mina", "passphrase": "secret words"],
+            "createIdentity Mina under secret words"),
+        Row(
+            "identity.passphrase.change", ["current": "a", "new": "b"],
+            "changePassphrase a b "),
+        Row("identity.passphrase.change", ["remove": true], "changePassphrase none none removed"),
+        Row("session.status", [:], "session"), Row("lock.status", [:], "session"),
+        Row("session.unlock", ["passphrase": "secret"], "unlock secret"),
+        Row("session.logout", [:], "logOut none"),
+        Row("session.logout", ["wipe": "all", "force": true], "logOut all forced"),
+        Row("lock.now", [:], "lock"), Row("lock.set", ["code": "2580"], "passcode 2580"),
+        Row("lock.change", ["current": "1", "new": "2"], "passcode 1 to 2"),
+        Row("lock.remove", ["code": "2580"], "passcode 2580 removed"),
+        Row("lock.unlock", ["code": "2580"], "unlock by 2580"),
+        Row(
             "identity.recover", ["link": "wsx://join/x", "phrase": "a b"],
             "recover wsx://join/x 30000"),
         Row("device.list", [:], "devices 100"), Row("device.list", ["limit": 2], "devices 2"),

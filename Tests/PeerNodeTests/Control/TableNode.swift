@@ -131,10 +131,57 @@ final class TableNode: NodeCommands {
     }
     func stop(_ scope: CallScope) throws(NodeError) { try note("stop", scope) }
     func createIdentity(
-        name: String, hasRecovery: Bool, _ scope: CallScope
-    ) throws(NodeError) -> Made<IdentityObject> {
-        try note("createIdentity \(name)" + (hasRecovery ? "" : " without recovery"), scope)
-        return Made(identityObject)
+        _ draft: IdentityDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let recovery = draft.hasRecovery ? "" : " without recovery"
+        let seal = draft.passphrase.map { " under \($0)" } ?? ""
+        try note("createIdentity \(draft.name)" + recovery + seal, scope)
+        return .reply(Made(identityObject).json)
+    }
+    func changePassphrase(
+        _ draft: PassphraseDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let words = [draft.current ?? "none", draft.new ?? "none", draft.removes ? "removed" : ""]
+        try note("changePassphrase " + words.joined(separator: " "), scope)
+        return .later
+    }
+    func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
+        try note("session", scope)
+        return SessionObject(state: "open")
+    }
+    func unlockSession(
+        passphrase: String, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        try note("unlock \(passphrase)", scope)
+        return .later
+    }
+    func logOut(
+        wiping wipe: String, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> SessionObject {
+        try note("logOut \(wipe)" + (isForced ? " forced" : ""), scope)
+        return SessionObject(state: "closed")
+    }
+    func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
+        try note("passcode \(code)", scope)
+        return SessionObject(state: "open")
+    }
+    func changePasscode(
+        from current: String, to new: String, _ scope: CallScope
+    ) throws(NodeError) -> SessionObject {
+        try note("passcode \(current) to \(new)", scope)
+        return SessionObject(state: "open")
+    }
+    func removePasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
+        try note("passcode \(code) removed", scope)
+        return SessionObject(state: "open")
+    }
+    func lockNow(_ scope: CallScope) throws(NodeError) -> SessionObject {
+        try note("lock", scope)
+        return SessionObject(state: "locked")
+    }
+    func unlock(passcode code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
+        try note("unlock by \(code)", scope)
+        return SessionObject(state: "open")
     }
     func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
         try note(showsPhrase ? "identity and phrase" : "identity", scope)

@@ -8,6 +8,9 @@ import WorkspaceTestKit
 
 /// The fields of section 4.9, with what 4.0.3 and 4.0.7 add, as the design writes them.
 private enum Fields {
+    static let session: Set<String> = [
+        "state", "locked", "passphrase", "passcode", "relaying", "retry_ms", "wiped",
+    ]
     static let person: Set<String> = ["id", "name"]
     static let workspace: Set<String> = [
         "id", "name", "description", "image", "role", "owner", "members", "channels", "selected",
@@ -21,7 +24,7 @@ private enum Fields {
     ]
     static let member: Set<String> = [
         "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
-        "kept", "ended_invites", "kept_invites",
+        "kept", "ended_invites", "open_invites", "kept_invites",
     ]
     static let message: Set<String> = [
         "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
@@ -91,6 +94,8 @@ private enum Fields {
         Call(method: "node.doctor", fields: Fields.page, element: Fields.finding),
         Call(method: "node.stop", fields: []),
         Call(method: "identity.show", fields: Fields.identity),
+        Call(method: "session.status", fields: Fields.session),
+        Call(method: "lock.status", fields: Fields.session),
         Call(
             method: "identity.show", parameters: ["phrase": true],
             fields: Fields.identity.union(["phrase"])),
@@ -289,6 +294,9 @@ private enum Fields {
     @Test func `and none is left out of this table`() {
         let tried = Set(Self.calls.map(\.method)).union([
             "identity.create", "backup.create", "backup.verify",
+            // Of a home with a passphrase: `A session` has them.
+            "identity.passphrase.change", "session.unlock", "session.logout", "lock.set",
+            "lock.change", "lock.remove", "lock.now", "lock.unlock",
         ])
         #expect(tried == Set(Command.methods.map(\.name)))
     }
@@ -306,7 +314,7 @@ private enum Fields {
         #expect(made["members"] == [])
         let workspace = try node.ok("workspace.create", ["name": "acme"])
         let member = try #require(try node.ok("identity.show")["members"]?[0])
-        #expect(member.fieldNames == ["workspace", "member"])
+        #expect(member.fieldNames == ["workspace", "member", "name"])
         #expect(try member.text("workspace") == workspace.text("id"))
         #expect(try member.text("member").hasPrefix("u_"))
     }

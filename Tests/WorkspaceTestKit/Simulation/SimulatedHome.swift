@@ -35,6 +35,9 @@ public final class SimulatedHome: HomeFiles {
         identity = bytes
     }
 
+    /// Replaces the identity.
+    public func replaceIdentity(_ bytes: [UInt8]) throws(HomeFileError) { identity = bytes }
+
     /// Both slots, as far as they were written.
     public func read() -> [UInt8]? {
         guard guardSlots.contains(where: { $0 != nil }) else { return nil }

@@ -83,7 +83,8 @@ public final class SimulatedNode: SimulatedHost {
         hasStopped = false
         let environment = NodeEnvironment(
             random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
-            announces: world.options.announces)
+            announces: world.options.announces,
+            passphraseCost: .init(passes: 1, memoryKiB: 8))
         do throws(StartError) {
             let host = try NodeHost(environment: environment, at: time) {
                 [self] () throws(StorageError) in try openStore()
@@ -93,8 +94,8 @@ public final class SimulatedNode: SimulatedHost {
             world.fail("node \(index) did not start: \(error)")
             return
         }
-        isNetworkOn = true
-        give(.listening([address]))
+        isNetworkOn = host?.wantsNetwork == true
+        give(.listening(isNetworkOn ? [address] : []))
         setAlarm()
     }
 
@@ -280,6 +281,11 @@ public final class SimulatedNode: SimulatedHost {
             openCalls.remove(call.number)
             answers[call.number] = .failure(
                 NodeError(.unsupported, "no threads here", hint: nil, reason: "simulation"))
+        case .stretch(let call, let job):
+            let start = startCount
+            let input = job.run(for: call)
+            world.schedule(after: 200) { [self] in if startCount == start { give(input) } }
+        case .wipeHome: break
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
         case .dial(let number, let address):

@@ -107,6 +107,9 @@ public struct MemberObject: ControlObject {
     public var kept: Int64?
     /// Their invites that ended with a removal, `i_…`; `nil` in any other answer.
     public var endedInvites: [String]?
+    /// Those that stand, because they were made under a stronger role than the remover's; `nil` in
+    /// any other answer.
+    public var openInvites: [String]?
     /// The invites that go on with theirs' links, `i_…`; `nil` in any other answer.
     public var keptInvites: [String]?
 
@@ -126,6 +129,7 @@ public struct MemberObject: ControlObject {
             "removed": .bool(isRemoved), "removed_at": JSONValue(orNull: removedAt),
             "kept": JSONValue(orNull: kept),
             "ended_invites": endedInvites.map { JSONValue(texts: $0) } ?? .null,
+            "open_invites": openInvites.map { JSONValue(texts: $0) } ?? .null,
             "kept_invites": keptInvites.map { JSONValue(texts: $0) } ?? .null,
             "presence": .null,
         ]
@@ -184,23 +188,24 @@ public struct InviteObject: ControlObject {
 public struct IdentityObject: ControlObject {
     /// The device, `d_…`.
     public var id: String
-    /// The name under which one joins.
-    public var name: String
-    /// Milliseconds since 1970.
-    public var createdAt: Int64
+    /// The name under which one joins; `nil` while it is locked.
+    public var name: String?
+    /// Milliseconds since 1970; `nil` while it is locked.
+    public var createdAt: Int64?
     /// Whether a passphrase protects the keys.
     public var hasPassphrase = false
     /// Whether the keys are closed now.
     public var isLocked = false
     /// Who one is in which workspace: ids `w_…` and `u_…`, and the workspace's name.
     public var members: [(workspace: String, member: String, name: String)] = []
-    /// The recovery phrase: `none`, `unshown`, `shown`, or `lost` before it was shown.
-    public var recovery = "none"
+    /// The recovery phrase: `none`, `unshown`, `shown`, or `lost` before it was shown;
+    /// `nil` while it is locked.
+    public var recovery: String? = "none"
     /// The 24 words, in the one answer that shows them.
     public var phrase: String?
 
     /// An open identity without a passphrase.
-    public init(id: String, name: String, createdAt: Int64) {
+    public init(id: String, name: String?, createdAt: Int64?) {
         self.id = id
         self.name = name
         self.createdAt = createdAt
@@ -209,9 +214,10 @@ public struct IdentityObject: ControlObject {
     /// All fields; `phrase` only where it is shown.
     public var json: JSONValue {
         let fields: JSONValue = [
-            "id": .string(id), "name": .string(name), "created_at": .integer(createdAt),
+            "id": .string(id), "name": JSONValue(orNull: name),
+            "created_at": JSONValue(orNull: createdAt),
             "passphrase": .bool(hasPassphrase), "locked": .bool(isLocked),
-            "recovery": .string(recovery),
+            "recovery": JSONValue(orNull: recovery),
             "members": .array(
                 members.map {
                     [

@@ -1,0 +1,200 @@
+import WorkspaceModel
+
+extension Command {
+    /// Opening and closing the node.
+    static let sessionCommands = [sessionStatus, sessionUnlock, lockNow, sessionLogout]
+    /// Four digits that gate a running node.
+    static let passcodeCommands = [
+        passcodeSet, passcodeChange, passcodeRemove, lockUnlock, lockStatus,
+    ]
+
+    /// A secret travels on the socket; on the command line everybody on the machine would see it.
+    private static func secret(_ name: String, _ summary: String) -> Parameter<String> {
+        Parameter.text(name, summary, bytes: 1...PassphraseRule.bytesMax).hidden()
+    }
+
+    /// Where the command line reads a secret from: a file, an open file, the output of a command,
+    /// or, without any of these, the terminal.
+    static func sources(of name: String, _ what: String) -> [ParameterDefinition] {
+        [
+            Parameter.text(
+                name + "_file", "A file with \(what) on its first line.", bytes: 1...4_096
+            ).optional().local().definition,
+            Parameter.integer(
+                name + "_fd", "The number of an open file with \(what).", 0...1_023
+            ).optional().local().definition,
+            Parameter.text(
+                name + "_command", "A command that prints \(what), run by the shell.",
+                bytes: 1...4_096
+            ).optional().local().definition,
+        ]
+    }
+
+    /// Where a new identity's passphrase, or the one of a locked home, is read from.
+    static let passphraseSources =
+        sources(of: "passphrase", "the passphrase") + [
+            Parameter.flag(
+                "ask_passphrase", "Ask for the passphrase of a new identity on the terminal."
+            ).local().definition
+        ]
+
+    /// What seals a new identity.
+    static let newPassphrase = secret(
+        "passphrase",
+        "Seals the keys on the disk: 15 characters, or 8 with lower, upper, digit and symbol."
+    ).optional()
+
+    static let identityPassphraseChange = {
+        let current = secret("current", "The passphrase that the home has.").optional()
+        let new = secret("new", "The passphrase that it gets.").optional()
+        let remove = Parameter.flag(
+            "remove", "Leave the keys in the clear, in a file of mode 0600.")
+        return Command(
+            "identity.passphrase.change",
+            line: CommandLineForm(
+                "passphrase change",
+                examples: [
+                    "passphrase change", "passphrase change --new-file secret.txt",
+                    "passphrase change --remove",
+                ]),
+            "Give the keys another passphrase, a first one, or none.",
+            parameters: [current.definition, new.definition, remove.definition]
+                + sources(of: "current", "the current passphrase")
+                + sources(of: "new", "the new passphrase"),
+            result: "identity", failures: [.badRequest, .wrongSecret, .rateLimited, .busy],
+            example: ["new": "correct horse battery"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.changePassphrase(
+                    PassphraseDraft(
+                        current: given[current], new: given[new], removes: given[remove]),
+                    context.scope(given))
+            })
+    }()
+
+    private static let sessionStatus = Command(
+        "session.status", line: CommandLineForm("session status"),
+        "Tell whether the node is open, and what opens it.",
+        result: "session", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.session(context.scope(given)))
+        })
+
+    private static let sessionUnlock = {
+        let passphrase = secret("passphrase", "The passphrase of this home.")
+        return Command(
+            "session.unlock",
+            line: CommandLineForm(
+                "session unlock",
+                examples: ["session unlock", "session unlock --passphrase-file secret.txt"]),
+            "Open a locked node by its passphrase.",
+            parameters: [passphrase.definition] + sources(of: "passphrase", "the passphrase"),
+            result: "session", failures: [.wrongSecret, .rateLimited, .busy, .notFound],
+            example: ["passphrase": "correct horse battery"], needs: .daemon,
+            run: { (context, given) throws(NodeError) in
+                try context.node.unlockSession(
+                    passphrase: given[passphrase], context.scope(given))
+            })
+    }()
+
+    private static let lockNow = Command(
+        "lock.now", line: CommandLineForm("session lock"),
+        """
+        Lock the node: behind its passcode, or by dropping the keys. It goes on to store and \
+        forward what peers send.
+        """,
+        result: "session", failures: [.forbidden, .notFound], needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.lockNow(context.scope(given)))
+        })
+
+    private static let sessionLogout = {
+        let wipe = Parameter.choice(
+            "wipe",
+            "What goes besides the keys in memory: nothing; what was written and received; or the "
+                + "whole home, and its daemon ends.", ["none", "messages", "all"]
+        ).defaulting(to: "none")
+        let force = Parameter.flag("force", "Even if something is on no other device.")
+        return Command(
+            "session.logout",
+            line: CommandLineForm(
+                "session logout",
+                examples: ["session logout", "session logout --wipe all --force"]),
+            "Drop keys and network, and wipe as much of the home as is asked.",
+            parameters: [wipe.definition, force.definition],
+            result: "session", failures: [.unsynced, .forbidden, .locked, .notFound],
+            example: ["wipe": "none"], needs: .daemon,
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.logOut(
+                        wiping: given[wipe], isForced: given[force], context.scope(given)))
+            })
+    }()
+
+    // MARK: Passcode
+
+    private static func passcode(_ name: String, _ summary: String) -> Parameter<String> {
+        Parameter.text(name, summary, bytes: 1...64).hidden()
+    }
+
+    private static let passcodeSet = {
+        let code = passcode("code", "Four digits. They are kept in memory alone.")
+        return Command(
+            "lock.set", line: CommandLineForm("passcode set", examples: ["passcode set"]),
+            "Set a passcode, which gates this node until it ends; it needs a passphrase.",
+            parameters: [code.definition] + sources(of: "code", "the passcode"),
+            result: "session", failures: [.badRequest, .duplicate, .forbidden],
+            example: ["code": "2580"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.setPasscode(given[code], context.scope(given)))
+            })
+    }()
+
+    private static let passcodeChange = {
+        let current = passcode("current", "The passcode that the node has.")
+        let new = passcode("new", "Four digits.")
+        return Command(
+            "lock.change", line: CommandLineForm("passcode change"), "Change the passcode.",
+            parameters: [current.definition, new.definition]
+                + sources(of: "current", "the current passcode")
+                + sources(of: "new", "the new passcode"),
+            result: "session", failures: [.badRequest, .wrongSecret, .notFound],
+            example: ["current": "2580", "new": "0852"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.changePasscode(
+                        from: given[current], to: given[new], context.scope(given)))
+            })
+    }()
+
+    private static let passcodeRemove = {
+        let code = passcode("code", "The passcode that the node has.")
+        return Command(
+            "lock.remove", line: CommandLineForm("passcode remove"), "Do away with the passcode.",
+            parameters: [code.definition] + sources(of: "code", "the passcode"),
+            result: "session", failures: [.badRequest, .wrongSecret, .notFound],
+            example: ["code": "2580"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.removePasscode(given[code], context.scope(given)))
+            })
+    }()
+
+    private static let lockUnlock = {
+        let code = passcode("code", "The passcode.")
+        return Command(
+            "lock.unlock",
+            "Open a node that asks for its passcode; after three wrong ones it needs its passphrase.",
+            parameters: [code.definition],
+            result: "session", failures: [.badRequest, .wrongSecret, .locked],
+            example: ["code": "2580"], needs: .daemon,
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.unlock(passcode: given[code], context.scope(given)))
+            })
+    }()
+
+    private static let lockStatus = Command(
+        "lock.status", "Tell whether the node is locked, as `session.status` does.",
+        result: "session", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.session(context.scope(given)))
+        })
+}

@@ -1,0 +1,250 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Opening and closing this node to people, as commands ask for it.
+extension NodeCore {
+    /// In the store: how many wrong passphrases came since the last right one.
+    static let triesName = "session.tries"
+
+    /// What is answered while the node is locked; everything else is `locked`.
+    static func isAnsweredLocked(_ method: String) -> Bool {
+        let methods: Set<String> = [
+            "node.version", "node.status", "node.doctor", "node.stop", "identity.show",
+        ]
+        return methods.contains(method)
+            || ["session.", "lock.", "rpc."].contains { method.utf8.starts(with: $0.utf8) }
+    }
+
+    func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
+        var object = SessionObject(state: sessionState)
+        object.hasPassphrase = lock.sealed != nil
+        object.hasPasscode = lock.passcode != nil
+        object.isRelaying = lock.phase != .closed && ownDevice != nil
+        object.retryMilliseconds = Int64(clamping: lock.tries.left(now: time.monotonic))
+        return object
+    }
+
+    private var sessionState: String {
+        guard ownDevice != nil else { return "none" }
+        return switch lock.phase {
+        case .open: "open"
+        case .gated: "passcode"
+        case .relaying: "locked"
+        case .closed: "closed"
+        }
+    }
+
+    // MARK: Passphrase
+
+    func unlockSession(
+        passphrase: String, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        guard ownDevice != nil else { throw .noIdentity }
+        guard lock.isLocked, let sealed = lock.sealed else { return .reply(try session(scope)) }
+        try beginTry()
+        begin(.unlock, scope.call, [(sealed.stretch, Self.secret(passphrase))])
+        return .later
+    }
+
+    func changePassphrase(
+        _ draft: PassphraseDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        try check(draft)
+        var parts: [(PassphraseVault.Stretch, SecretBytes)] = []
+        if let sealed = lock.sealed, let current = draft.current {
+            try beginTry()
+            parts.append((sealed.stretch, Self.secret(current)))
+        } else if lock.stretching != nil {
+            throw Self.stretchingAlready
+        }
+        let fresh = draft.new.map { text in
+            let stretch = PassphraseVault.Stretch(
+                cost: environment.passphraseCost, using: environment.random)
+            parts.append((stretch, Self.secret(text)))
+            return stretch
+        }
+        begin(.change(from: lock.sealed, to: fresh), scope.call, parts)
+        return .later
+    }
+
+    private func check(_ draft: PassphraseDraft) throws(NodeError) {
+        var faults: [(field: String, reason: String, sentence: String)] = []
+        if lock.sealed == nil, draft.new == nil {
+            faults.append(("new", "missing", "this home has no passphrase, so 'new' is needed"))
+        } else if lock.sealed != nil {
+            if draft.current == nil {
+                faults.append(("current", "missing", "'current' is missing"))
+            }
+            if draft.new == nil, !draft.removes {
+                faults.append(("new", "missing", "'new' is missing"))
+            }
+        }
+        if draft.removes, draft.new != nil {
+            faults.append(("remove", "conflict", "either 'new' or 'remove', not both"))
+        }
+        if let new = draft.new, let problem = PassphraseRule.problem(of: new) {
+            faults.append(("new", problem, PassphraseRule.sentence(for: "new")))
+        }
+        guard let first = faults.first else { return }
+        throw NodeError(
+            .badRequest, first.sentence, hint: "wsx-node help passphrase change",
+            reason: "bad_passphrase",
+            fields: faults.map { .init(name: $0.field, reason: $0.reason) })
+    }
+
+    /// Counts a try, in this turn's transaction: the work begins after its COMMIT.
+    private func beginTry() throws(NodeError) {
+        guard lock.stretching == nil else { throw Self.stretchingAlready }
+        let left = lock.tries.left(now: time.monotonic)
+        guard left == 0 else {
+            throw NodeError(
+                .rateLimited,
+                "too many wrong passphrases; the next try is in \(left / 1_000 + 1) s",
+                hint: "wait, and type it with care", reason: "session.delay",
+                details: ["retry_ms": .integer(Int64(clamping: left))])
+        }
+        try setTries { $0.begin(now: time.monotonic) }
+    }
+
+    private func setTries(_ change: (inout UnlockTries) -> Void) throws(NodeError) {
+        var tries = lock.tries
+        change(&tries)
+        try stored { () throws(StorageError) in
+            try write()
+            try store.registry.setValue(
+                tries.count == 0 ? nil : tries.bytes, of: Self.triesName)
+        }
+        lock.tries = tries
+    }
+
+    private static let stretchingAlready = NodeError(
+        .busy, "a passphrase is being tried", hint: "try again", reason: "session.busy")
+
+    func begin(
+        _ purpose: Stretching.Purpose, _ call: CallID,
+        _ parts: [(PassphraseVault.Stretch, SecretBytes)]
+    ) {
+        lock.stretching = Stretching(call: call, purpose: purpose)
+        effects.append(
+            .stretch(call, StretchJob(parts: parts.map { (stretch: $0.0, passphrase: $0.1) })))
+    }
+
+    static func secret(_ text: String) -> SecretBytes {
+        var bytes = Array(text.utf8)
+        defer { SecretBytes.wipe(&bytes) }
+        return SecretBytes(copying: bytes.isEmpty ? [0] : bytes, lifetime: .brief)
+    }
+
+    // MARK: After the work
+
+    /// A passphrase has become a key.
+    func stretched(
+        _ call: CallID, _ keys: Result<[SymmetricKey], NodeError>
+    ) throws(StorageError) {
+        guard let pending = lock.stretching, pending.call == call else { return }
+        lock.stretching = nil
+        let result: Result<JSONValue, NodeError>
+        do throws(NodeError) {
+            result = .success(try finish(pending, try keys.get()))
+        } catch {
+            if let failure { throw failure }
+            result = .failure(error)
+        }
+        effects.append(.answer(call, result))
+    }
+
+    private func finish(
+        _ pending: Stretching, _ keys: [SymmetricKey]
+    ) throws(NodeError) -> JSONValue {
+        let scope = CallScope(call: pending.call, workspace: nil, key: nil)
+        switch pending.purpose {
+        case .unlock:
+            guard lock.isLocked, let sealed = lock.sealed, let key = keys.first else { break }
+            let identity = try opened(sealed, under: key)
+            try unlock(with: identity)
+        case .create(let name, let hasRecovery, let stretch, let scope):
+            guard let key = keys.last else { break }
+            return try makeIdentity(
+                named: name, hasRecovery: hasRecovery, under: (key, stretch), scope
+            ).json
+        case .change(let sealed, let stretch):
+            try change(from: sealed, to: stretch, keys)
+            guard let object = identityObject() else { break }
+            return object.json
+        }
+        return try session(scope).json
+    }
+
+    private func opened(
+        _ sealed: SealedIdentity, under key: SymmetricKey
+    ) throws(NodeError) -> HomeIdentity {
+        let found: HomeIdentity?
+        do throws(HomeFileError) { found = try sealed.opened(under: key) } catch {
+            throw .badConfiguration(error.message, hint: error.hint)
+        }
+        guard let found else {
+            effects.append(.log(.warning, "session.wrong_passphrase tries=\(lock.tries.count)"))
+            let left = lock.tries.left(now: time.monotonic)
+            throw NodeError(
+                .wrongSecret, "that is not the passphrase",
+                hint: left == 0 ? nil : "the next try is in \(left / 1_000) s",
+                reason: "session.passphrase",
+                details: ["retry_ms": .integer(Int64(clamping: left))])
+        }
+        try setTries { $0 = UnlockTries() }
+        return found
+    }
+
+    /// Seals the same keys anew. The file is the old one or the new one at any moment, and
+    /// nothing else depends on the passphrase.
+    private func change(
+        from sealed: SealedIdentity?, to stretch: PassphraseVault.Stretch?,
+        _ keys: [SymmetricKey]
+    ) throws(NodeError) {
+        var identity = home
+        if let sealed, let key = keys.first { identity = try opened(sealed, under: key) }
+        guard let identity else { throw .locked(lock.phase) }
+        var fresh: SealedIdentity?
+        if let stretch, let key = keys.last {
+            fresh = SealedIdentity(
+                identity, under: key, of: stretch, using: environment.random)
+        }
+        var bytes = fresh?.fileBytes ?? identity.fileBytes
+        defer { SecretBytes.wipe(&bytes) }
+        do throws(HomeFileError) { try environment.files.replaceIdentity(bytes) } catch {
+            throw NodeError(.storeFailed, error.message, hint: error.hint, reason: "identity.io")
+        }
+        lock.sealed = fresh
+        // Without a passphrase there is nothing behind a passcode.
+        if fresh == nil { lock.passcode = nil }
+        let word = fresh == nil ? "removed" : sealed == nil ? "set" : "changed"
+        effects.append(.log(.info, "identity.passphrase_\(word)"))
+    }
+}
+
+/// What a passphrase must be (1-mission 2.7).
+enum PassphraseRule {
+    /// In bytes of UTF-8.
+    static let bytesMax = 1_024
+
+    /// What is wrong, as a word of `data.fields`, or `nil`.
+    static func problem(of text: String) -> String? {
+        if text.utf8.count > bytesMax { return "too_long" }
+        if text.utf8.contains(0) { return "form" }
+        let letters = text.unicodeScalars
+        if letters.count >= 15 { return nil }
+        guard letters.count >= 8 else { return "too_short" }
+        let kinds: [(Unicode.Scalar) -> Bool] = [
+            { $0.properties.isLowercase }, { $0.properties.isUppercase },
+            { $0.properties.numericType != nil },
+            { !$0.properties.isAlphabetic && $0.properties.numericType == nil },
+        ]
+        return kinds.allSatisfy { letters.contains(where: $0) } ? nil : "weak"
+    }
+
+    static func sentence(for field: String) -> String {
+        "'\(field)' must have 15 characters, or 8 with a lower-case and an upper-case letter, "
+            + "a digit and a symbol"
+    }
+}

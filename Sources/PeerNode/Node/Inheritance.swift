@@ -1,0 +1,84 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What a core that is made anew after a failed COMMIT takes over from the one before, so that a
+/// full disk neither opens a locked node nor locks an open one.
+struct Inheritance {
+    let home: HomeIdentity?
+    let lock: LockState
+    let storeIdentity: StoreIdentity?
+    let secrets: [WorkspaceID: LinkSecrets]
+
+    /// What links of one workspace need while its keys are dropped.
+    struct LinkSecrets {
+        let discovery: [SymmetricKey]
+        let invites: [OperationID: SymmetricKey]
+    }
+}
+
+extension NodeCore {
+    /// What the next core goes on with.
+    var inheritance: Inheritance {
+        var lock = lock
+        lock.isUnfoldedStored = false
+        // Whoever waits for it was told to ask again.
+        lock.stretching = nil
+        return Inheritance(
+            home: home, lock: lock, storeIdentity: storeIdentity,
+            secrets: Dictionary(
+                uniqueKeysWithValues: workspaces.values.map {
+                    ($0.id, .init(discovery: $0.discovery, invites: $0.invitePSKs))
+                }))
+    }
+
+    /// Reads the identity as it lies there, and says what opens it.
+    func readIdentity(after former: Inheritance?) throws(HomeFileError) {
+        if let former { lock = former.lock }
+        var file: IdentityFile?
+        if var bytes = try environment.files.readIdentity() {
+            defer { SecretBytes.wipe(&bytes) }
+            file = try IdentityFile(fileBytes: bytes)
+        }
+        switch file {
+        case nil: lock = LockState()
+        case .clear(let identity)?:
+            home = identity
+            lock.sealed = nil
+            lock.phase = .open
+        case .sealed(let sealed)?:
+            lock.sealed = sealed
+            if former == nil {
+                lock.phase = .closed
+                let tries = try? store.registry.value(Self.triesName)
+                lock.tries = UnlockTries(stored: tries ?? nil, now: time.monotonic)
+            } else if let known = former?.home, known.device == sealed.device {
+                home = known
+            } else if lock.phase != .relaying {
+                lock.phase = .closed
+            }
+        }
+    }
+
+    /// Goes on as a node that has dropped its keys.
+    func reopenLocked(_ former: Inheritance) throws(StorageError) {
+        storeIdentity = former.storeIdentity
+        try store.begin()
+        for row in try store.registry.workspaces() {
+            guard let id = store.operations.document(numbered: row.number)?.id else { continue }
+            let workspace = Workspace(id: id, row: row)
+            workspaces[row.number] = workspace
+            guard row.standing == .member else {
+                try abandon(row.number)
+                continue
+            }
+            workspace.discovery = former.secrets[id]?.discovery ?? []
+            workspace.invitePSKs = former.secrets[id]?.invites ?? [:]
+            try loadAuthority(of: workspace)
+            try finishLoading(workspace)
+        }
+        try storeUnfolded()
+        try store.commit()
+        try openNetwork()
+    }
+}

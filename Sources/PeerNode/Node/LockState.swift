@@ -1,0 +1,119 @@
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Whether this node answers people, and what it waits for before it does.
+///
+/// It lives in memory. On the disk there are the sealed identity, the count of wrong passphrases,
+/// and from where on operations were not opened.
+struct LockState {
+    /// What a node does, and for whom.
+    enum Phase: Equatable {
+        /// Everything. Also where there is no identity yet.
+        case open
+        /// Everything but answering: a passcode is asked for, and the keys are at hand.
+        case gated
+        /// The keys are gone. Links go on, operations are stored and forwarded unopened.
+        case relaying
+        /// The keys are gone, and so is the network: a start without a passphrase, or a log-out.
+        case closed
+    }
+
+    var phase = Phase.open
+    /// The identity as its passphrase seals it, `nil` for one that lies in the clear.
+    var sealed: SealedIdentity?
+    /// Four digits, in memory alone.
+    var passcode: SecretBytes?
+    /// Wrong passcodes since the last right one.
+    var wrongCodes = 0
+    /// Wrong passphrases since the last right one.
+    var tries = UnlockTries()
+    /// The passphrase that is being worked on.
+    var stretching: Stretching?
+    /// What links need when nothing can be signed.
+    var certified: Certified?
+    /// The first operation that was stored without being opened.
+    var unfolded: Int64?
+    /// Whether the store says so too.
+    var isUnfoldedStored = false
+    /// The event that told of the lock: nobody is given a later one.
+    var lastEvent: Int64?
+
+    /// What was signed before the signing key went.
+    struct Certified {
+        /// For handshakes.
+        let identity: LocalIdentity
+        /// Our own addresses.
+        let address: AddressRecord?
+        /// What the identity says in the clear.
+        let createdAt: UInt64
+    }
+
+    /// Whether people are answered `locked`.
+    var isLocked: Bool { phase != .open }
+
+    /// Wrong passcodes that are too many.
+    static let wrongCodesMax = 3
+    /// Digits of a passcode.
+    static let passcodeDigits = 4
+}
+
+/// Wrong passphrases, and how long the next one has to wait.
+///
+/// The count is on the disk, and the wait is measured by the monotonic clock: after a start it
+/// begins anew. So neither a restart nor a changed clock shortens it, and none makes it longer
+/// than its longest.
+struct UnlockTries: Equatable {
+    /// Wrong ones since the last right one.
+    private(set) var count: UInt32 = 0
+    /// Until when nothing is tried, on the monotonic clock.
+    private(set) var blockedUntil: UInt64 = 0
+
+    /// Tries that cost nothing but Argon2id.
+    static let freeMax: UInt32 = 3
+    /// The longest wait, milliseconds.
+    static let waitMax: UInt64 = 15 * 60 * 1_000
+
+    init() {}
+
+    /// What a start finds on the disk.
+    init(stored: [UInt8]?, now: UInt64) {
+        guard let stored, stored.count == 4 else { return }
+        count = stored.reduce(0) { $0 << 8 | UInt32($1) }
+        blockedUntil = now &+ Self.wait(after: count)
+    }
+
+    /// Four bytes, big endian.
+    var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) } }
+
+    /// One second after the fourth wrong one, and twice as long after each further one.
+    static func wait(after count: UInt32) -> UInt64 {
+        guard count > freeMax else { return 0 }
+        return min(1_000 << UInt64(min(count - freeMax - 1, 20)), waitMax)
+    }
+
+    /// Counts a try before it is made, so that a process that dies in it has counted it.
+    mutating func begin(now: UInt64) {
+        count = count == .max ? .max : count + 1
+        blockedUntil = now &+ Self.wait(after: count)
+    }
+
+    /// How long the next one has to wait, milliseconds.
+    func left(now: UInt64) -> UInt64 { blockedUntil > now ? blockedUntil - now : 0 }
+}
+
+/// A passphrase that is being turned into a key beside the loop, and what happens then.
+struct Stretching {
+    let call: CallID
+    let purpose: Purpose
+
+    enum Purpose {
+        /// Opens the node.
+        case unlock
+        /// Seals a new identity.
+        case create(name: String, hasRecovery: Bool, PassphraseVault.Stretch, CallScope)
+        /// Opens the identity with the first key, to seal it with the second; with one key only,
+        /// the first passphrase of a home, or the end of it.
+        case change(from: SealedIdentity?, to: PassphraseVault.Stretch?)
+    }
+}

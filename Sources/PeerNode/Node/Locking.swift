@@ -1,0 +1,269 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Dropping the keys of a running node, and taking them up again (PROTOCOL.md, 6.2).
+///
+/// What stays while it is locked: the Noise static key and the certificate over it, discovery
+/// secrets, and the psks of invites, so that links go on. What goes: signing, box, home and epoch
+/// keys, everything that was derived from them, and every text that they opened.
+extension NodeCore {
+    /// This device's name, whether its keys are at hand or not.
+    var ownDevice: DeviceID? {
+        home?.device ?? lock.certified?.identity.device ?? lock.sealed?.device
+    }
+
+    // MARK: Locking
+
+    /// Drops the keys; links go on.
+    func lockKeys() throws(StorageError) {
+        guard let home, let identity = localIdentity else { return }
+        try write()
+        let certified = LockState.Certified(
+            identity: identity, address: ownRecord(), createdAt: home.createdAt)
+        try endWhatNeedsKeys()
+        try noteUnfolded()
+        let isTold = lock.lastEvent != nil
+        lock.certified = certified
+        lock.phase = .relaying
+        forgetKeys()
+        if !isTold { try tellLocked() }
+    }
+
+    /// Everything secret that a lock takes away goes here, and nowhere else.
+    private func forgetKeys() {
+        for workspace in workspaces.values { workspace.forgetSecrets() }
+        home = nil
+        lock.passcode = nil
+        lock.wrongCodes = 0
+        keyChangesDue = [:]
+        network.candidates = nil
+        network.issuedLink = nil
+        network.pendingJoins = []
+    }
+
+    /// Tells readers of events, who are given no later one until the node is open again.
+    func tellLocked() throws(StorageError) {
+        try record(.sessionLocked, workspace: nil)
+        lock.lastEvent = store.events.newest
+        effects.append(.log(.info, "session.locked"))
+    }
+
+    /// Joins, checks and held calls cannot go on without keys. Whoever waits is told so; joins that
+    /// an admin decides about are on the disk, and go on when the node is open again.
+    private func endWhatNeedsKeys() throws(StorageError) {
+        let failure = Result<JSONValue, NodeError>.failure(.locked(.relaying))
+        let joins = network.joins
+        network.joins = []
+        for join in joins {
+            if let scope = join.scope { effects.append(.answer(scope.call, failure)) }
+            try leaveBehind(join.linkID, join.workspace.map { [$0] } ?? [])
+        }
+        if let linking = network.linking {
+            network.linking = nil
+            effects.append(.answer(linking.scope.call, failure))
+            try leaveBehind(linking.connection, linking.workspaces.keys.sorted())
+        }
+        for case .call(let call, _, _) in network.ownHistory.held {
+            effects.append(.answer(call, failure))
+        }
+        network.ownHistory.held = []
+        if let check = checking { effects.append(.answer(check.call, failure)) }
+        checking = nil
+    }
+
+    private func leaveBehind(_ link: LinkID?, _ numbers: [Int64]) throws(StorageError) {
+        if let link = link.flatMap({ network.links[$0] }) {
+            try drop(link, because: LinkEnding("session.locked"))
+        }
+        for number in numbers { try abandon(number) }
+    }
+
+    /// Drops the keys and the network with them; what is stored stays, sealed.
+    func closeSession() throws(StorageError) {
+        try lockKeys()
+        for link in network.ordered {
+            try drop(link, because: LinkEnding("session.closed"))
+        }
+        workspaces = [:]
+        waiting = WaitingRoom()
+        appended = []
+        moved = [:]
+        overgrown = []
+        let former = network
+        network = NetworkState(announces: former.announces)
+        network.nextSource = former.nextSource
+        network.nextJoinDial = former.nextJoinDial
+        storeIdentity = nil
+        lock.certified = nil
+        lock.phase = .closed
+        effects.append(.setNetwork(isOn: false))
+    }
+
+    // MARK: Unlocking
+
+    /// Takes up the keys.
+    ///
+    /// - Throws: `NodeError` for keys that are not those of this store.
+    func unlock(with home: HomeIdentity) throws(NodeError) {
+        let phase = lock.phase
+        if phase == .closed {
+            let doubt = try stored { () throws(StorageError) in
+                try StoreIdentity.doubt(of: home, in: store.registry)
+            }
+            if let doubt {
+                throw NodeError(
+                    .badConfiguration, doubt.message, hint: doubt.hint, reason: "identity.foreign")
+            }
+        }
+        try stored { () throws(StorageError) in
+            try write()
+            lock.phase = .open
+            switch phase {
+            case .closed:
+                try open(home)
+                try write()
+                effects.append(.setNetwork(isOn: true))
+            case .relaying: try takeUp(home)
+            case .gated, .open: break
+            }
+            lock.certified = nil
+            lock.lastEvent = nil
+            lock.wrongCodes = 0
+            try record(.sessionUnlocked, workspace: nil)
+            try foldArrived()
+        }
+        effects.append(.log(.info, "session.unlocked"))
+    }
+
+    private func takeUp(_ home: HomeIdentity) throws(StorageError) {
+        self.home = home
+        network.candidates = nil
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            workspace.invitePSKs = [:]
+            workspace.discovery = []
+            try loadSecrets(of: workspace)
+            try refreshChannels(of: workspace)
+            planKeyChange(of: workspace)
+        }
+        beginFolding()
+        try openPendingJoins()
+    }
+
+    // MARK: What came meanwhile
+
+    private static let unfoldedName = "unfolded"
+    /// Operations that are folded in one turn.
+    private static let foldedPerTurn: Int64 = 2_048
+
+    /// Notes from where on operations are stored unopened.
+    private func noteUnfolded() throws(StorageError) {
+        lock.unfolded = try storedUnfolded() ?? store.operations.arrival + 1
+        lock.isUnfoldedStored = false
+        folding = nil
+        try storeUnfolded()
+    }
+
+    private func storedUnfolded() throws(StorageError) -> Int64? {
+        guard let bytes = try store.registry.value(Self.unfoldedName), bytes.count == 8 else {
+            return nil
+        }
+        return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// Writes the note, where a transaction is open anyway.
+    func storeUnfolded() throws(StorageError) {
+        guard let first = lock.unfolded, !lock.isUnfoldedStored,
+            store.connection.isInTransaction
+        else { return }
+        try store.registry.setValue(
+            bigEndianBytes(of: UInt64(bitPattern: first)), of: Self.unfoldedName)
+        lock.isUnfoldedStored = true
+    }
+
+    /// Begins with what was stored unopened, in this run or in the last one.
+    func beginFolding() {
+        let noted = (try? storedUnfolded()) ?? nil
+        guard let first = lock.unfolded ?? noted else { return }
+        lock.unfolded = nil
+        folding = (first, store.operations.arrival)
+    }
+
+    /// Opens and shows a part of what was stored unopened.
+    func foldArrived() throws(StorageError) {
+        guard home != nil, let (first, last) = folding else { return }
+        try write()
+        let end = min(last, first &+ Self.foldedPerTurn - 1)
+        var next = first
+        while next <= end {
+            if let stored = try store.operations.operation(next) { try foldArrived(stored) }
+            next += 1
+        }
+        guard end >= last else {
+            folding = (end + 1, last)
+            try store.registry.setValue(
+                bigEndianBytes(of: UInt64(bitPattern: end + 1)), of: Self.unfoldedName)
+            hasMoreToDo = true
+            return
+        }
+        folding = nil
+        try store.registry.setValue(nil, of: Self.unfoldedName)
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            try loadProfiles(of: workspace)
+        }
+    }
+
+    private func foldArrived(_ stored: StoredOperation) throws(StorageError) {
+        guard let document = store.operations.document(numbered: stored.document),
+            let workspace = workspaces[document.workspace]
+        else { return }
+        let source = OperationSource.released(source: 0, isBackfill: false)
+        guard document.kind == .authority else {
+            return try fold(stored, document, in: workspace, from: source)
+        }
+        guard let payload = workspace.authority[stored.place.link.id]?.payload else { return }
+        let opened = try openKeys(of: payload, in: workspace)
+        try foldOpened(by: opened, in: workspace, from: source)
+    }
+}
+
+extension Workspace {
+    /// Zeroes every key of this workspace but its discovery secrets, and forgets every text that
+    /// they opened. A table that gets to hold keys, or what they opened, is emptied here too.
+    ///
+    /// The psks of invites are taken out of their seals before, so that holders of links are
+    /// answered while the node is locked.
+    func forgetSecrets() {
+        for (id, record) in authority {
+            if case .invite = record.payload { invitePSKs[id] = psk(of: id) ?? invitePSKs[id] }
+        }
+        keys = [:]
+        documentKeys = [:]
+        openedNames = [:]
+        profiles = [:]
+        deviceNames = [:]
+        for document in channels.keys { channels[document]?.forgetNames() }
+    }
+}
+
+extension Workspace.Channel {
+    fileprivate mutating func forgetNames() {
+        name = nil
+        topic = nil
+        description = nil
+    }
+}
+
+extension NodeError {
+    /// A node that is locked answers nothing else.
+    static func locked(_ phase: LockState.Phase) -> NodeError {
+        NodeError(
+            .locked,
+            phase == .gated
+                ? "the node is locked, and opens to the passcode"
+                : "the node is locked, and opens to the passphrase",
+            hint: "wsx-node session unlock",
+            reason: phase == .gated ? "session.passcode" : "session.locked")
+    }
+}

@@ -1,0 +1,120 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Logging out: the keys go, and with them as much of what is stored as was asked.
+extension NodeCore {
+    func logOut(
+        wiping wipe: String, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> SessionObject {
+        guard ownDevice != nil else { throw .noIdentity }
+        guard wipe == "all" || !lock.isLocked || wipe == "none" else { throw .locked(lock.phase) }
+        guard wipe == "all" || lock.sealed != nil else {
+            throw .forbidden(
+                "without a passphrase the keys lie in the clear, and nothing is logged out",
+                reason: "session.no_passphrase",
+                hint: "wsx-node passphrase change, or wsx-node session logout --wipe all")
+        }
+        if !isForced { try refuseUnsent(losesThem: wipe != "none") }
+        if wipe == "all" {
+            effects.append(.wipeHome)
+            stopEffects = true
+            isStopping = true
+            var object = SessionObject(state: "none")
+            object.isWiped = true
+            return object
+        }
+        try stored { () throws(StorageError) in
+            if wipe == "messages" { try wipeMessages() }
+            if lock.phase != .closed {
+                if lock.phase == .gated || lock.phase == .open { try write() }
+                try closeSession()
+            }
+        }
+        return try session(scope)
+    }
+
+    // MARK: Unsent
+
+    /// What nobody else has yet would be out of reach, or lost.
+    private func refuseUnsent(losesThem: Bool) throws(NodeError) {
+        // A home that was started without its passphrase does not look into workspaces: what it
+        // keeps, it keeps.
+        let count = try stored { () throws(StorageError) in
+            var count: Int64 = 0
+            for workspace in workspaces.values {
+                count += try unsent(in: workspace, losesThem: losesThem)
+            }
+            return count
+        }
+        guard count > 0 || (losesThem && lock.phase == .closed) else { return }
+        let what =
+            count > 0
+            ? "\(count) operation\(count == 1 ? " is" : "s are") on no other device yet"
+            : "a locked home cannot tell whether all of it is on another device"
+        throw NodeError(
+            .unsynced, what,
+            hint: losesThem
+                ? "sync first, or lose them with --force" : "sync first, or give --force",
+            reason: "session.unsent", details: ["unsent": .integer(count)])
+    }
+
+    private func unsent(
+        in workspace: Workspace, losesThem: Bool
+    ) throws(StorageError) -> Int64 {
+        guard workspace.standing == .member,
+            losesThem || devices(of: workspace).contains(where: { $0 != ownDevice })
+        else { return 0 }
+        var count: Int64 = 0
+        for document in store.operations.documents(ofWorkspace: workspace.number) {
+            for branch in store.operations.branches(in: document, of: workspace.number)
+            where branch.log.device == ownDevice {
+                count += try unsent(on: branch, in: workspace)
+            }
+        }
+        return count
+    }
+
+    /// How many operations at the end of a branch nobody else is known to hold.
+    private func unsent(
+        on branch: LogBranch, in workspace: Workspace
+    ) throws(StorageError) -> Int64 {
+        var count: Int64 = 0
+        var sequence = branch.tipSequence
+        while sequence >= branch.forkSequence, count < 10_000 {
+            guard let place = try store.operations.place(in: branch.number, at: sequence) else {
+                return count
+            }
+            let others = store.peers.holders(
+                of: branch.number, through: sequence, arrival: place.arrival,
+                workspace: workspace.number
+            ).filter { $0 != ownDevice }
+            guard others.isEmpty else { return count }
+            count += 1
+            guard sequence > 0 else { return count }
+            sequence -= 1
+        }
+        return count
+    }
+
+    // MARK: Wiping
+
+    /// Erases everything but who one is and who may do what. When the node is open again it
+    /// fetches from peers what they have. It begins new logs, since it forgets where its own ended.
+    private func wipeMessages() throws(StorageError) {
+        try renewStore(because: "loggedOut")
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            for document in store.operations.documents(ofWorkspace: workspace.number)
+            where document != workspace.id {
+                guard let row = store.operations.document(document, in: workspace.number) else {
+                    continue
+                }
+                try store.view.clear(row.number)
+                let gone = try store.operations.erase(document: row.number, atLeast: .max)
+                for branch in gone { store.peers.forget(branch: branch) }
+            }
+        }
+        try store.peers.forgetAgreed()
+        try store.events.forgetAll()
+        folding = nil
+    }
+}

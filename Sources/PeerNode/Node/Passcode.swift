@@ -1,0 +1,124 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The passcode: four digits that gate a running node, in memory alone.
+///
+/// Ten thousand guesses are nothing, so no hash of it is stored and it wraps no key. Three wrong
+/// ones drop the keys, and the passphrase is needed.
+extension NodeCore {
+    func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
+        guard lock.passcode == nil else {
+            throw NodeError(
+                .duplicate, "there is a passcode already", hint: "wsx-node passcode change",
+                reason: "passcode.exists")
+        }
+        try checkCodes([("code", code)])
+        guard lock.sealed != nil else {
+            throw .forbidden(
+                "a passcode guards nothing where the keys lie in the clear",
+                reason: "passcode.no_passphrase", hint: "wsx-node passphrase change")
+        }
+        lock.passcode = Self.secret(code)
+        lock.wrongCodes = 0
+        return try session(scope)
+    }
+
+    func changePasscode(
+        from current: String, to new: String, _ scope: CallScope
+    ) throws(NodeError) -> SessionObject {
+        try checkCodes([("current", current), ("new", new)])
+        try verify(current, field: "current")
+        lock.passcode = Self.secret(new)
+        return try session(scope)
+    }
+
+    func removePasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
+        try checkCodes([("code", code)])
+        try verify(code, field: "code")
+        lock.passcode = nil
+        return try session(scope)
+    }
+
+    /// Locks: behind the passcode where there is one, else by dropping the keys.
+    func lockNow(_ scope: CallScope) throws(NodeError) -> SessionObject {
+        guard ownDevice != nil else { throw .noIdentity }
+        if !lock.isLocked {
+            guard lock.sealed != nil else {
+                throw .forbidden(
+                    "this home has no passphrase to open it again",
+                    reason: "session.no_passphrase", hint: "wsx-node passphrase change")
+            }
+            try stored { () throws(StorageError) in
+                guard lock.passcode != nil else { return try lockKeys() }
+                lock.phase = .gated
+                lock.wrongCodes = 0
+                try tellLocked()
+            }
+        }
+        return try session(scope)
+    }
+
+    func unlock(passcode code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
+        switch lock.phase {
+        case .open: return try session(scope)
+        case .relaying, .closed: throw .locked(lock.phase)
+        case .gated: break
+        }
+        try checkCodes([("code", code)])
+        try verify(code, field: "code")
+        try stored { () throws(StorageError) in
+            lock.phase = .open
+            lock.lastEvent = nil
+            try record(.sessionUnlocked, workspace: nil)
+        }
+        effects.append(.log(.info, "session.unlocked"))
+        return try session(scope)
+    }
+
+    private func checkCodes(_ codes: [(field: String, code: String)]) throws(NodeError) {
+        let bad = codes.filter { entry in
+            entry.code.utf8.count != LockState.passcodeDigits
+                || !entry.code.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        guard let first = bad.first else { return }
+        throw NodeError(
+            .badRequest, "'\(first.field)' must be four digits", reason: "passcode.form",
+            fields: bad.map { .init(name: $0.field, reason: "form") })
+    }
+
+    /// Compares without telling by its time how much is right, and counts what is wrong.
+    private func verify(_ code: String, field: String) throws(NodeError) {
+        guard let passcode = lock.passcode else {
+            throw .notFound("passcode", "of this node", hint: "wsx-node passcode set")
+        }
+        var kept = passcode.exposedCopy()
+        defer { SecretBytes.wipe(&kept) }
+        var difference = UInt8(kept.count == code.utf8.count ? 0 : 1)
+        for (left, right) in zip(kept, code.utf8) { difference |= left ^ right }
+        guard difference != 0 else {
+            lock.wrongCodes = 0
+            return
+        }
+        lock.wrongCodes += 1
+        let left = LockState.wrongCodesMax - lock.wrongCodes
+        effects.append(.log(.warning, "session.wrong_passcode left=\(left)"))
+        guard left > 0 else { throw try dropKeys() }
+        throw NodeError(
+            .wrongSecret, "that is not the passcode",
+            hint: "\(left) more, and the passphrase is needed", reason: "session.passcode",
+            fields: [.init(name: field, reason: "wrong")],
+            details: ["tries_left": .integer(Int64(left))])
+    }
+
+    /// The third wrong passcode.
+    ///
+    /// A refusal that has written: it goes out by itself, for a call that fails writes nothing.
+    private func dropKeys() throws(NodeError) -> NodeError {
+        try stored { () throws(StorageError) in try lockKeys() }
+        hasWrittenOnPurpose = true
+        return NodeError(
+            .locked, "three wrong passcodes: the keys are dropped", hint: "wsx-node session unlock",
+            reason: "session.locked")
+    }
+}

@@ -1,0 +1,70 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Where named readers of events are, without their names lying on the disk.
+///
+/// The row of a reader is found by a keyed hash, and the name stands sealed beside it. A store of
+/// before holds names as they are; such a row is put right when its reader moves.
+extension NodeCore {
+    private static let mark = "~"
+    private static let sealedPrefix = "reader:"
+
+    /// How far a reader is, `nil` for a new one.
+    func readerPosition(_ name: String) throws(StorageError) -> Int64? {
+        if let row = hashed(name), let known = try store.events.reader(row) {
+            return known.sequence
+        }
+        return try store.events.reader(name)?.sequence
+    }
+
+    /// Stores how far a reader is.
+    func setReader(_ name: String, to sequence: Int64) throws(StorageError) {
+        try write()
+        // Without an identity there is no key, and nobody's name to hide.
+        guard let home, let row = hashed(name) else {
+            return try store.events.setReader(name, to: sequence, at: time.wall)
+        }
+        if try store.events.reader(row) == nil {
+            let place = Self.sealedPrefix + row
+            try store.registry.setValue(
+                home.seal(Array(name.utf8), name: Array(place.utf8), using: environment.random),
+                of: place)
+            try store.events.removeReader(name)
+        }
+        try store.events.setReader(row, to: sequence, at: time.wall)
+    }
+
+    /// The named readers after `name`, by name. Their rows are in the order of hashes, so all are
+    /// looked at.
+    func namedReaders(
+        after name: String, limit: Int
+    ) throws(StorageError) -> [EventStore.Reader] {
+        var readers: [EventStore.Reader] = []
+        for row in try store.events.readers(after: "", limit: .max) {
+            readers.append(
+                .init(name: try readerName(row.name), sequence: row.sequence, at: row.at))
+        }
+        let later = readers.filter { name.utf8.lexicographicallyPrecedes($0.name.utf8) }
+        return Array(
+            later.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.prefix(limit))
+    }
+
+    /// What a reader's row is called for people.
+    private func readerName(_ row: String) throws(StorageError) -> String {
+        let place = Self.sealedPrefix + row
+        guard row.hasPrefix(Self.mark), let home,
+            let sealed = try store.registry.value(place),
+            let bytes = home.open(sealed, name: Array(place.utf8)),
+            let name = String(validating: bytes, as: UTF8.self)
+        else { return row }
+        return name
+    }
+
+    private func hashed(_ name: String) -> String? {
+        guard let home else { return nil }
+        return Self.mark
+            + hexadecimal(
+                Hash.keyed(home.homeKey, Array("reader".utf8), Array(name.utf8)))
+    }
+}

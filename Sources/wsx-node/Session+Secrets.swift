@@ -1,0 +1,203 @@
+import PeerNode
+import WorkspaceModel
+
+/// Passphrases and passcodes: from files, open files, commands or the terminal, and never from the
+/// words of the command line or the environment, which others can read.
+extension Session {
+    /// Bytes of a passphrase at most.
+    private static let secretBytesMax = 1_024
+
+    /// Whether somebody can be asked.
+    private var mayAsk: Bool {
+        io.isInputTerminal && io.isOutputTerminal && !globals.noInput && !globals.json
+    }
+
+    /// Refuses a secret that stands on the command line.
+    func refuseVisibleSecrets(_ command: Command) throws(NodeError) {
+        for parameter in command.parameters where parameter.isSecret {
+            guard let word = scan.values[parameter.name]?.stringValue, word != "-" else { continue }
+            throw .usage(
+                "'--\(parameter.flag)' takes only '-': whatever stands here others can read",
+                hint: "give --\(parameter.flag)-file FILE, or '-' for standard input")
+        }
+    }
+
+    /// The secret that was given by a file, an open file, a command, or `-`; `nil` where it was
+    /// not given. Of a file it is the first line.
+    func secret(_ name: String) throws(NodeError) -> String? {
+        if let command = scan.values[name + "_command"]?.stringValue {
+            guard let bytes = io.output(of: command, limit: Self.secretBytesMax + 2) else {
+                throw .badConfiguration("the command for the secret failed")
+            }
+            return try line(of: bytes, "the command")
+        }
+        var path = scan.values[name + "_file"]?.stringValue
+        if let number = scan.values[name + "_fd"]?.integerValue { path = "/dev/fd/\(number)" }
+        guard let path else {
+            guard scan.values[name]?.stringValue == "-", scan.command?.hasSecret(name) == true
+            else { return nil }
+            return try line(of: io.readInput(limit: Self.secretBytesMax + 2), "standard input")
+        }
+        guard let bytes = try io.readFile(path) else {
+            throw NodeError(
+                .notFound, "there is no file \(NodeError.quotedPath(path))", hint: nil,
+                reason: "\(name).missing",
+                fields: [.init(name: name + "_file", reason: "not_found")])
+        }
+        return try line(of: bytes, NodeError.quotedPath(path))
+    }
+
+    private func line(of bytes: [UInt8], _ source: String) throws(NodeError) -> String {
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        guard !line.isEmpty, line.count <= Self.secretBytesMax,
+            let text = String(validating: line, as: UTF8.self)
+        else { throw .usage("\(source) gives no passphrase") }
+        return text
+    }
+
+    /// A secret that is there already: as it was given, or asked for.
+    private func known(_ name: String, _ question: String) throws(NodeError) -> String {
+        if let given = try secret(name) { return given }
+        guard mayAsk, let answer = io.askSecret(question), !answer.isEmpty else {
+            throw missing(name)
+        }
+        return answer
+    }
+
+    /// A secret that begins now: as it was given, or asked for twice.
+    private func fresh(_ name: String, _ question: String) throws(NodeError) -> String {
+        if let given = try secret(name) { return given }
+        guard mayAsk, let first = io.askSecret(question), !first.isEmpty else {
+            throw missing(name)
+        }
+        guard io.askSecret("Again: ") == first else {
+            throw .usage("the two were not equal", hint: "nothing was changed")
+        }
+        return first
+    }
+
+    private func missing(_ name: String) -> NodeError {
+        NodeError(
+            .badRequest, "there is no terminal to ask for the secret",
+            hint: "give --\(name)-file FILE, --\(name)-fd N or --\(name)-command COMMAND",
+            reason: "usage", fields: [.init(name: name, reason: Misfit.missing.rawValue)])
+    }
+
+    /// What is to seal a new identity, `nil` for keys in the clear.
+    func newPassphrase() throws(NodeError) -> String? {
+        guard scan.values["ask_passphrase"]?.boolValue == true else {
+            return try secret("passphrase")
+        }
+        return try fresh("passphrase", "New passphrase: ")
+    }
+
+    // MARK: Commands
+
+    /// The command with its secrets read, wherever they come from.
+    private func with(_ secrets: [(name: String, value: String?)]) -> Session {
+        var session = self
+        for secret in secrets {
+            session.scan.values[secret.name] = secret.value.map { .string($0) }
+        }
+        return session
+    }
+
+    func runWithSecrets(_ command: Command) throws(NodeError) -> Int32 {
+        let session: Session
+        switch command.name {
+        case "session.unlock": return try unlock(command)
+        case "identity.passphrase.change":
+            let state = try stateOfSession()
+            let removes = scan.values["remove"]?.boolValue == true
+            session = with([
+                (
+                    "current",
+                    state["passphrase"] == true
+                        ? try known("current", "Current passphrase: ") : nil
+                ),
+                ("new", removes ? try secret("new") : try fresh("new", "New passphrase: ")),
+            ])
+        case "lock.set": session = with([("code", try fresh("code", "New passcode: "))])
+        case "lock.change":
+            session = with([
+                ("current", try known("current", "Current passcode: ")),
+                ("new", try fresh("new", "New passcode: ")),
+            ])
+        default: session = with([("code", try known("code", "Passcode: "))])
+        }
+        return try session.callAndPrint(command, try session.parameters(for: command))
+    }
+
+    private func stateOfSession() throws(NodeError) -> JSONValue {
+        var client = try client()
+        return try client.call("session.status", [:])
+    }
+
+    private func unlock(_ command: Command) throws(NodeError) -> Int32 {
+        var client = try client()
+        let state = try client.call("session.status", [:])
+        var result = state
+        if state["locked"] == true {
+            let asksCode = state["state"] == "passcode"
+            let given = try known("passphrase", asksCode ? "Passcode: " : "Passphrase: ")
+            result = try open(&client, by: given, asksCode: asksCode)
+        } else if state["state"] == "none" {
+            throw .noIdentity
+        }
+        show(rendering.text(result, of: command.name))
+        return 0
+    }
+
+    /// Four digits are a passcode, which no passphrase can be.
+    private func open(
+        _ client: inout ControlClient, by secret: String, asksCode: Bool
+    ) throws(NodeError) -> JSONValue {
+        asksCode && secret.utf8.count <= 4
+            ? try client.call("lock.unlock", ["code": .string(secret)])
+            : try client.call("session.unlock", ["passphrase": .string(secret)])
+    }
+
+    /// Opens a locked home at the beginning of `up` or `join`, where there is something to open it
+    /// with, or somebody to ask.
+    ///
+    /// - Returns: whether it stays locked.
+    func unlockAtStart(_ client: inout ControlClient) throws(NodeError) -> Bool {
+        let state = try client.call("session.status", [:])
+        let given = state["state"] == "none" ? nil : try secret("passphrase")
+        guard state["locked"] == true else {
+            guard given == nil || state["passphrase"] == true else {
+                throw NodeError(
+                    .conflict, "this home has no passphrase",
+                    hint: "wsx-node passphrase change", reason: "session.no_passphrase")
+            }
+            return false
+        }
+        let asksCode = state["state"] == "passcode"
+        var answer = given
+        if answer == nil, mayAsk {
+            answer = io.askSecret(asksCode ? "Passcode: " : "Passphrase: ")
+        }
+        guard let answer, !answer.isEmpty else { return true }
+        _ = try open(&client, by: answer, asksCode: asksCode)
+        return false
+    }
+
+    /// `session logout`: after a whole home was wiped its daemon ends.
+    func logOut(_ command: Command) throws(NodeError) -> Int32 {
+        let paths = try paths()
+        var client = try client()
+        let result = try client.call(command.name, try parameters(for: command))
+        if result["wiped"] == true {
+            try? client.waitForEnd()
+            _ = io.waitUntilGone(paths, milliseconds: 10_000)
+        }
+        show(rendering.text(result, of: command.name))
+        return 0
+    }
+}
+
+extension Command {
+    fileprivate func hasSecret(_ name: String) -> Bool {
+        parameters.contains { $0.name == name && $0.isSecret }
+    }
+}

@@ -1,0 +1,71 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+/// Where passphrases come from on the command line.
+@Suite struct `A secret on the command line` {
+    @Test func `is read from a file, an open file, a command or standard input`() {
+        let ways: [(words: [String], prepare: (MemoryIO) -> Void)] = [
+            (["--passphrase-file", "/s"], { $0.files["/s"] = Array("long secret\nrest\n".utf8) }),
+            (["--passphrase-fd", "7"], { $0.files["/dev/fd/7"] = Array("long secret".utf8) }),
+            (
+                ["--passphrase-command", "pass"],
+                { $0.commands["pass"] = Array("long secret\n".utf8) }
+            ),
+            (["--passphrase", "-"], { $0.input = Array("long secret\n".utf8) }),
+            (
+                ["--ask-passphrase"],
+                { io in
+                    (io.isInputTerminal, io.isOutputTerminal) = (true, true)
+                    io.secrets = ["long secret", "long secret"]
+                }
+            ),
+        ]
+        for way in ways {
+            let io = MemoryIO()
+            way.prepare(io)
+            #expect(
+                Program.run(
+                    arguments: ["identity", "create", "--name", "Mina"] + way.words,
+                    environment: [:], io: io) == 0, "\(way.words) \(io.errors)")
+            #expect(io.node?.asked == ["createIdentity Mina under long secret"], "\(way.words)")
+            #expect(!io.errors.contains("long secret"))
+        }
+    }
+
+    @Test(arguments: [
+        ["identity", "create", "--name", "M", "--passphrase", "long secret"],
+        ["session", "unlock", "--passphrase", "long secret"],
+        ["passphrase", "change", "--new", "long secret"],
+        ["passphrase", "change", "--current", "long secret"],
+        ["passcode", "set", "--code", "2580"],
+    ])
+    func `is refused where others could read it`(_ words: [String]) {
+        let io = MemoryIO()
+        #expect(Program.run(arguments: words, environment: [:], io: io) == 2)
+        #expect(io.node?.asked == [])
+        #expect(!io.errors.contains("long secret") && !io.errors.contains("2580"))
+    }
+
+    @Test func `that is typed twice differently changes nothing`() {
+        let io = MemoryIO()
+        (io.isInputTerminal, io.isOutputTerminal) = (true, true)
+        io.secrets = ["one secret here", "another secret"]
+        #expect(io.run("passcode", "set") == 2)
+        #expect(io.node?.asked == [])
+        #expect(io.errors.contains("not equal"))
+    }
+
+    @Test func `that nobody can be asked for is named, with the ways to give it`() {
+        let io = MemoryIO()
+        #expect(io.run("passcode", "remove") == 2)
+        #expect(io.errors.contains("--code-file"))
+        let empty = MemoryIO()
+        empty.files["/s"] = [0x0A]
+        #expect(empty.run("passcode", "set", "--code-file", "/s") == 78)
+        #expect(empty.run("passcode", "set", "--code-command", "fails") == 78)
+        #expect(empty.run("passcode", "set", "--code-file", "/none") == 78)
+    }
+}

@@ -1,0 +1,241 @@
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `A passphrase` {
+    let bench = CoreBench()
+
+    @Test(arguments: [
+        ("correct horse battery", nil), ("fifteen letters", nil), ("Aa1!aaaa", nil),
+        ("Aa1!aaa", "too_short"), ("aaaaaaaa", "weak"), ("Aaaaaaaa1", "weak"),
+        ("fourteen chars", "weak"), ("AAAAAAA1!", "weak"),
+        ("ÄÖÜäöü1-", nil), (String(repeating: "x", count: 1_025), "too_long"),
+        ("nul\u{0}nul\u{0}nul\u{0}nul\u{0}", "form"),
+    ])
+    func `is long, or short and mixed`(_ text: String, _ problem: String?) {
+        #expect(PassphraseRule.problem(of: text) == problem)
+    }
+
+    @Test func `that is bad is told together with a bad name`() throws {
+        let node = try bench.bareNode("Mina")
+        let error = try node.refused(
+            "identity.create", ["name": " ", "passphrase": "short"])
+        #expect(error.kind == .badRequest)
+        #expect(error.fields.map(\.name) == ["name", "passphrase"])
+        #expect(error.json["data"]?["fields"]?.arrayValue?.count == 2)
+        #expect(node.files.identity == nil)
+    }
+
+    @Test func `seals the identity file from its first moment`() throws {
+        let node = try bench.sealedNode("Minasealed")
+        let bytes = try #require(node.files.identity)
+        #expect(node.files.identityWriteCount == 1)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.hasPrefix("wsxlock1"))
+        #expect(!text.contains("Minasealed"))
+        guard case .sealed(let sealed) = try IdentityFile(fileBytes: bytes) else {
+            Issue.record("not sealed")
+            return
+        }
+        let home = try #require(node.host?.core.home)
+        #expect(sealed.device == home.device)
+        for secret in [
+            home.signing.exposedSeed(), home.box.exposedSecret(), home.homeKey.exposedCopy(),
+        ] {
+            #expect(!contains(bytes, secret))
+        }
+    }
+
+    @Test func `is changed, and only the new one opens`() throws {
+        let node = try bench.sealedNode("Mina")
+        let next = "another fine passphrase"
+        let wrong = try node.refused(
+            "identity.passphrase.change", ["current": "not this one, sorry", "new": .string(next)])
+        #expect(wrong.kind == .wrongSecret)
+        try node.ok(
+            "identity.passphrase.change",
+            ["current": .string(goodPassphrase), "new": .string(next)])
+        try node.restart()
+        #expect(
+            try node.refused("session.unlock", ["passphrase": .string(goodPassphrase)]).kind
+                == .wrongSecret)
+        try node.ok("session.unlock", ["passphrase": .string(next)])
+        #expect(try node.ok("identity.show")["name"] == "Mina")
+    }
+
+    @Test func `is added to a home and taken away again`() throws {
+        let node = try bench.node("Mina")
+        let device = try node.ok("identity.show")["id"]
+        let shown = try node.ok("identity.passphrase.change", ["new": .string(goodPassphrase)])
+        #expect(shown["passphrase"] == true)
+        try node.restart()
+        #expect(node.session["state"] == "closed")
+        #expect(try node.ok("identity.show")["id"] == device)
+        try node.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        let open = try node.ok(
+            "identity.passphrase.change", ["current": .string(goodPassphrase), "remove": true])
+        #expect(open["passphrase"] == false)
+        try node.restart()
+        #expect(node.session["state"] == "open")
+        #expect(try node.texts().isEmpty)
+    }
+
+    struct Refused: Sendable, CustomTestStringConvertible {
+        let isSealed: Bool
+        let parameters: JSONValue
+        let fields: [String]
+        var testDescription: String { "sealed \(isSealed) \(parameters.text)" }
+    }
+
+    @Test(arguments: [
+        Refused(isSealed: false, parameters: [:], fields: ["new"]),
+        Refused(isSealed: false, parameters: ["remove": true], fields: ["new"]),
+        Refused(isSealed: false, parameters: ["new": "short"], fields: ["new"]),
+        Refused(isSealed: true, parameters: [:], fields: ["current", "new"]),
+        Refused(isSealed: true, parameters: ["new": "short"], fields: ["current", "new"]),
+        Refused(isSealed: true, parameters: ["remove": true], fields: ["current"]),
+        Refused(
+            isSealed: true,
+            parameters: [
+                "current": .string(goodPassphrase), "new": "a good long passphrase", "remove": true,
+            ], fields: ["remove"]),
+    ])
+    func `change names every field that is wrong`(_ refused: Refused) throws {
+        let node = refused.isSealed ? try bench.sealedNode("Mina") : try bench.node("Mina")
+        let before = node.files.identity
+        let error = try node.refused("identity.passphrase.change", refused.parameters)
+        #expect(error.kind == .badRequest)
+        #expect(error.fields.map(\.name) == refused.fields)
+        #expect(node.files.identity == before)
+    }
+
+    /// The file is one or the other at any moment, and nothing else depends on the passphrase.
+    @Test func `opens by the old or the new one wherever a change is cut short`() throws {
+        let next = "another fine passphrase"
+        for moment in ["before the file", "after the file", "after the answer"] {
+            let bench = CoreBench()
+            let node = try bench.sealedNode("Mina")
+            try node.ok("message.send", ["channel": "general", "text": "kept"])
+            if moment == "before the file" { node.files.identityFailure = HomeFileError("planted") }
+            // The COMMIT that takes back the count of tries.
+            if moment == "after the file" { bench.failsNextStretch = node }
+            _ = node.call(
+                "identity.passphrase.change",
+                ["current": .string(goodPassphrase), "new": .string(next)])
+            node.files.identityFailure = nil
+            try node.restart()
+            bench.advance(3_600_000)
+            let opens = [goodPassphrase, next].filter {
+                (try? node.ok("session.unlock", ["passphrase": .string($0)])) != nil
+            }
+            #expect(!opens.isEmpty, "\(moment)")
+            #expect(try node.texts() == ["kept"], "\(moment)")
+        }
+    }
+
+    @Test func `is not tried by two at a time`() throws {
+        let node = try bench.sealedNode("Mina")
+        try node.ok("lock.now")
+        let host = try #require(node.host)
+        func call(_ number: UInt64) -> NodeInput {
+            .call(
+                CallID(connection: 9, number: number), method: "session.unlock",
+                arguments: ["passphrase": .string(goodPassphrase)])
+        }
+        let effects = host.turn([call(1), call(2)], at: node.time)
+        let jobs = effects.filter { if case .stretch = $0 { true } else { false } }
+        #expect(jobs.count == 1)
+        let refused = effects.contains { effect in
+            if case .answer(_, .failure(let error)) = effect { error.kind == .busy } else { false }
+        }
+        #expect(refused)
+        node.carryOut(effects)
+        #expect(node.session["state"] == "open")
+    }
+}
+
+@Suite struct `Wrong passphrases` {
+    @Test(
+        arguments: [
+            (0, 0), (1, 0), (3, 0), (4, 1_000), (5, 2_000), (6, 4_000), (13, 512_000),
+            (14, 900_000), (400, 900_000), (UInt32.max, 900_000),
+        ] as [(UInt32, UInt64)])
+    func `wait longer and longer, but not for ever`(_ count: UInt32, _ wait: UInt64) {
+        #expect(UnlockTries.wait(after: count) == wait)
+    }
+
+    @Test func `are slowed down, over restarts and whatever the clock says`() throws {
+        let bench = CoreBench()
+        let node = try bench.sealedNode("Mina")
+        try node.ok("lock.now")
+        for _ in 1...4 {
+            #expect(
+                try node.refused("session.unlock", ["passphrase": "a wrong passphrase"]).kind
+                    == .wrongSecret)
+        }
+        let begun = node.stretchCount
+        let slow = try node.refused("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(slow.kind == .rateLimited)
+        #expect(slow.details["retry_ms"]?.integerValue ?? 0 > 0)
+        #expect(node.stretchCount == begun)
+        // Neither a year ahead, nor a restart, nor a year back makes it shorter or longer.
+        bench.wall += 365 * 86_400_000
+        try node.restart()
+        #expect(
+            try node.refused("session.unlock", ["passphrase": .string(goodPassphrase)]).kind
+                == .rateLimited)
+        bench.wall -= 2 * 365 * 86_400_000
+        bench.advance(1_001)
+        try node.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(node.session["retry_ms"] == 0)
+    }
+
+    @Test func `are counted before they are tried`() throws {
+        let bench = CoreBench()
+        let node = try bench.sealedNode("Mina")
+        try node.restart()
+        let host = try #require(node.host)
+        // The process dies while the passphrase is worked on, again and again.
+        for number in 1...4 {
+            _ = host.turn(
+                [
+                    .call(
+                        CallID(connection: 1, number: UInt64(number)), method: "session.unlock",
+                        arguments: ["passphrase": "a wrong passphrase"])
+                ], at: node.time)
+            if number < 4 { host.core.lock.stretching = nil }
+        }
+        try node.restart()
+        #expect(
+            try node.refused("session.unlock", ["passphrase": .string(goodPassphrase)]).kind
+                == .rateLimited)
+    }
+
+    @Test func `a thousand of them never change the file (P04)`() throws {
+        let bench = CoreBench()
+        let node = try bench.sealedNode("Mina")
+        let before = node.files.identity
+        try node.ok("lock.now")
+        for number in 1...1_000 {
+            bench.advance(900_001)
+            #expect(
+                try node.refused(
+                    "session.unlock", ["passphrase": .string("wrong passphrase \(number)")]
+                ).kind == .wrongSecret)
+        }
+        #expect(node.files.identity == before)
+        bench.advance(900_001)
+        try node.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+    }
+}
+
+/// Whether `part` stands somewhere in `whole`.
+func contains(_ whole: [UInt8], _ part: [UInt8]) -> Bool {
+    guard let first = part.first, whole.count >= part.count else { return false }
+    return whole.indices.dropLast(part.count - 1).contains { start in
+        whole[start] == first && whole[start..<start + part.count].elementsEqual(part)
+    }
+}
