@@ -13,6 +13,7 @@ extension NodeCore {
         let index = workspace.channelIndex
         let found = index.all.indices.filter { place in
             let channel = index.all[place]
+            guard !channel.isDirect else { return false }
             return [index.names[place], channel.topic, channel.description].contains { field in
                 guard let field else { return false }
                 return (NameFolding.key(of: field) ?? field).contains(wanted)

@@ -26,6 +26,13 @@ extension Workspace {
     /// What people see of one private document, `nil` where that is nothing: its root is not here,
     /// or does not count, or names others, or it was deleted.
     func channel(of document: PrivateDocument) -> Channel? {
+        if let known = document.shown { return known }
+        let channel = makeChannel(of: document)
+        document.shown = .some(channel)
+        return channel
+    }
+
+    private func makeChannel(of document: PrivateDocument) -> Channel? {
         let authority = document.authority
         guard let record = document.records[document.rootID], let root = authority.root,
             root.subtype != .own, authority.isValid(document.rootID),

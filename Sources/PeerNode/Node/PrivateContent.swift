@@ -66,6 +66,7 @@ extension NodeCore {
         _ document: PrivateDocument, onlyUnder keys: Set<KeyID>? = nil, in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
+        guard keys?.isEmpty != true else { return }
         var found: [(StoredOperation, ContentPayload.Message)] = []
         try store.operations.forEachOperation(in: document.id, of: workspace.number) {
             (stored) throws(StorageError) in

@@ -24,6 +24,8 @@ final class PrivateDocument {
     private(set) var order: [OperationID] = []
     /// Those of `records` that no key has opened so far.
     var closed: Set<OperationID> = []
+    /// What people see of it, once it was worked out from the rest.
+    var shown: Workspace.Channel??
     /// What events have told of it.
     var told: Workspace.Channel?
     /// The keys under which content was folded.

@@ -171,6 +171,7 @@ extension NodeCore {
     @discardableResult
     private func judge(_ document: PrivateDocument, in workspace: Workspace) -> Bool {
         workspace.forgetSealing(of: document.id)
+        document.shown = nil
         let before = document.limits
         document.limits = [:]
         document.authority = PrivateAuthority(

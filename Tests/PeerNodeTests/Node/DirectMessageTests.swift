@@ -60,4 +60,57 @@ import WorkspaceTestKit
         try table.bob.ok("message.send", ["channel": "@Cleo", "text": "one"])
         #expect(try Self.texts("@Bob", on: table.cleo) == ["from Bob", "from Cleo", "one"])
     }
+
+    @Test func `page through what lies in two documents as if it were one`() throws {
+        let table = try Table()
+        for (left, right) in [
+            (table.bob, table.cleo), (table.bob, table.ada), (table.cleo, table.ada),
+        ] { table.bench.cut(left, right) }
+        for number in 0..<4 {
+            try table.bob.ok(
+                "message.send", ["channel": "@Cleo", "text": .string("b\(number)")])
+            table.bench.advance(1_000)
+            try table.cleo.ok(
+                "message.send", ["channel": "@Bob", "text": .string("c\(number)")])
+            table.bench.advance(1_000)
+        }
+        table.bench.heal(table.bob, table.cleo)
+        let all = ["b0", "c0", "b1", "c1", "b2", "c2", "b3", "c3"]
+        for (node, name) in [(table.bob, "@Cleo"), (table.cleo, "@Bob")] {
+            var found: [String] = []
+            var before: JSONValue = .null
+            repeat {
+                var parameters: JSONObject = ["channel": .string(name), "limit": 3]
+                if !before.isNull { parameters.append("before", before) }
+                let page = try node.ok("message.history", .object(parameters))
+                found = page.texts() + found
+                before = page["older"] ?? .null
+            } while !before.isNull
+            #expect(found.filter { $0 != "re" } == all)
+            // An answer to what the other wrote in the other document belongs to its thread.
+            let root = try node.ok("message.history", ["channel": .string(name)]).items[1]
+            let reply = try node.ok(
+                "message.send",
+                ["channel": .string(name), "text": "re", "thread": root["id"] ?? .null])
+            #expect(reply["thread"] == root["id"])
+        }
+        #expect(try table.bob.ok("node.check")["ok"] == true)
+    }
+
+    @Test func `are listened to before anybody has written`() throws {
+        let table = try Table()
+        let start = try table.cleo.cursor()
+        let call = table.cleo.begin(
+            "events.wait",
+            [
+                "channels": ["@Bob"], "types": ["message.*"], "since": .string(start),
+                "timeout_ms": 60_000,
+            ])
+        try table.ada.send("elsewhere", to: "@Cleo")
+        try table.bob.send("here", to: "@Cleo")
+        table.bench.advance(2_000)
+        let events = try #require(try table.cleo.answer(to: call)?.get()).items
+        #expect(events.map { $0["data"]?["text"] } == ["here"])
+        #expect(try table.cleo.ok("channel.find", ["text": "bob"]).items.isEmpty)
+    }
 }

@@ -191,4 +191,32 @@ import WorkspaceTestKit
         #expect(message["answer"] == true)
         #expect(try table.ada.refused("why", ["subject": sent["id"] ?? .null]).kind == .notFound)
     }
+
+    @Test func `what somebody wrote who is out of the workspace stays as far as it was known`()
+        throws
+    {
+        let table = try Table()
+        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
+        try table.cleo.send("known", to: "board")
+        table.bench.advance(2_000)
+        table.bench.cut(table.cleo, table.ada)
+        table.bench.cut(table.cleo, table.bob)
+        try table.cleo.send("late", to: "board")
+        try table.ada.ok("member.remove", ["member": "Cleo"])
+        try table.bob.send("after", to: "board")
+        table.bench.heal(table.cleo, table.ada)
+        table.bench.heal(table.cleo, table.bob)
+        table.bench.advance(60_000)
+        #expect(try Self.texts("board", on: table.bob) == ["known", "after"])
+        #expect(try table.ada.digest() == table.bob.digest())
+        let own = try table.cleo.ok("message.history", ["channel": "board"]).items
+        #expect(own.map { $0["text"] } == ["known", "late"])
+        #expect(own.last?["state"] == "refused")
+        #expect(
+            try table.cleo.refused("message.send", ["channel": "board", "text": "x"]).kind
+                == .forbidden)
+        #expect(try table.cleo.refused("dm.open", ["members": ["Bob"]]).kind == .forbidden)
+        #expect(try table.bob.ok("node.check")["ok"] == true)
+    }
 }
