@@ -79,7 +79,7 @@ public struct OperationDraft: Sendable {
         return finished(payload: payload, keyID: keyID, with: key)
     }
 
-    private func finished(
+    func finished(
         payload: [UInt8], keyID: KeyID?, with key: SigningKey
     ) -> SignedOperation {
         let header = header(
@@ -90,7 +90,7 @@ public struct OperationDraft: Sendable {
         return SignedOperation(header: header, id: id, payload: payload, signature: signature)
     }
 
-    private func header(
+    func header(
         of device: DeviceID, keyID: KeyID?, payloadLength: Int, hash: PayloadHash
     ) -> OperationHeader {
         OperationHeader(

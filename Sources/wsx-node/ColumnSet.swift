@@ -18,10 +18,10 @@ struct ColumnSet {
         switch method {
         case "workspace.list", "workspace.create", "workspace.select", "workspace.join",
             "workspace.leave", "workspace.rekey", "workspace.edit", "workspace.transfer",
-            "workspace.successor.set", "invite.accept":
+            "workspace.successor.set", "invite.accept", "identity.recover":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
-                "CHANNELS": "channels", "SELECTED": "selected",
+                "CHANNELS": "channels", "SELECTED": "selected", "STATE": "state",
             ])
         case "channel.list", "channel.find", "channel.create", "channel.join", "channel.leave",
             "channel.edit", "channel.add", "channel.remove":

@@ -56,9 +56,11 @@ struct ControlClient {
     }
 
     /// The next event, or `nil` when the daemon has ended the connection.
-    mutating func nextEvent() throws(NodeError) -> JSONValue? {
+    ///
+    /// - Parameter milliseconds: how long to wait, else the failure is `timeout`; `nil` for ever.
+    mutating func nextEvent(within milliseconds: Int64? = nil) throws(NodeError) -> JSONValue? {
         if !events.isEmpty { return events.removeFirst() }
-        while let line = try nextLine(within: nil) {
+        while let line = try nextLine(within: milliseconds) {
             if line["method"]?.stringValue == "event" { return line["params"] ?? .null }
             if let error = line["error"] { throw NodeError(json: error) }
         }

@@ -8,8 +8,8 @@ struct Rendering {
     private let isJSON: Bool
     private let isPlain: Bool
     private let hasColour: Bool
-    private let now: Int64
-    private let zone: (Int64) -> Int64
+    let now: Int64
+    let zone: (Int64) -> Int64
     /// Names of channels by their ids, for lines that belong to several.
     var channelNames: [String: String] = [:]
 
@@ -50,9 +50,6 @@ struct Rendering {
             return "deleted \(shown(result["id"]))  #\(shown(result["name"]))\n"
         case "identity.show" where !isPlain && result["phrase"] != nil: return phrase(result)
         case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
-        case "member.role" where !isPlain:
-            return "\(shown(result["name"])) is \(shown(result["role"])) now\n"
-        case "member.remove" where !isPlain: return removed(result)
         case "workspace.leave" where !isPlain:
             return "left \(shown(result["name"])); it stays readable here\n"
         case "node.status" where !isPlain: return status(result)
@@ -63,9 +60,9 @@ struct Rendering {
         case "session.status", "session.unlock", "session.logout", "lock.now", "lock.set",
             "lock.change", "lock.remove":
             return fields(result)
-        case "net.suspend", "net.resume", "net.status": return fields(result)
         default: break
         }
+        if !isPlain, let text = object(result, of: method) { return text }
         if let table = ColumnSet.of(method) {
             return columns(result["items"]?.arrayValue ?? [result], table)
         }
@@ -165,11 +162,6 @@ struct Rendering {
         return text + "whoever has it can become you; it is kept nowhere on this machine\n"
     }
 
-    private func removed(_ member: JSONValue) -> String {
-        "\(shown(member["name"])) is out; what was known of them stays, the rest is refused\n"
-            + "  who has applied it: wsx-node member status \(shown(member["id"]))\n"
-    }
-
     private func status(_ status: JSONValue) -> String {
         let peers = status["peers"]
         var text = "identity   \(shown(status["identity"]?["name"]))  \(shown(status["device"]))\n"
@@ -179,7 +171,9 @@ struct Rendering {
         text += "\(shown(peers?["waiting"])) waiting\n"
         for workspace in status["workspaces"]?.arrayValue ?? [] {
             text += "workspace  \(shown(workspace["name"]))  \(shown(workspace["operations"])) "
-            text += "operations, \(shown(workspace["behind"])) behind\n"
+            text += "operations, \(shown(workspace["behind"])) behind"
+            let state = workspace["state"]?.stringValue ?? "member"
+            text += state == "member" ? "\n" : ", \(sanitised(state))\n"
         }
         for warning in status["warnings"]?.arrayValue ?? [] {
             text += "warn       \(shown(warning["message"]))\n"
@@ -217,7 +211,13 @@ struct Rendering {
         text += "computed again, \(shown(result["problem_count"])) problems\n"
         for problem in result["problems"]?.arrayValue ?? [] {
             text += "\(padded(shown(problem["kind"]), 10))\(shortID(problem["id"]))  "
-            text += "\(shown(problem["text"]))\n"
+            text += shown(problem["text"])
+            switch problem["done"]?.stringValue {
+            case "mended": text += "  mended"
+            case "asked": text += "  asked of peers"
+            default: break
+            }
+            text += "\n"
         }
         let repaired = result["repaired"]?.integerValue ?? 0
         if repaired > 0 { text += "\(repaired) put right, or asked of peers again\n" }
@@ -277,7 +277,7 @@ struct Rendering {
         String(shown(value).unicodeScalars.prefix(10).map(Character.init))
     }
 
-    private func padded(_ text: String, _ width: Int) -> String {
+    func padded(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - columnWidth(text)))
     }
 

@@ -32,9 +32,12 @@ extension Session {
         let path = absolute(values["path"])?.stringValue ?? ""
         let secret = try passphrase(values).map { Array($0.utf8) }
         guard command.name == "backup.restore" else {
-            show(
-                rendering.text(
-                    try BackupCheck.verify(path, passphrase: secret), of: command.name))
+            let result = try BackupCheck.verify(path, passphrase: secret)
+            show(rendering.text(result, of: command.name))
+            if secret != nil, result["sealed"]?.boolValue == false {
+                io.printError(
+                    "wsx-node: the backup is not sealed, so the passphrase was not used\n")
+            }
             return 0
         }
         let paths = try paths()

@@ -17,6 +17,17 @@ extension Session {
             guard values[parameter.name]?.stringValue == "-" else { continue }
             values[parameter.name] = .string(try textFromInput(command))
         }
+        if let setting = values["setting"]?.stringValue {
+            guard let value = values["value"] else {
+                throw .usage(
+                    "\(NodeError.quoted(setting)) needs a value",
+                    hint: "usage: wsx-node \(command.usage)")
+            }
+            guard values[setting] == nil else {
+                throw .usage("\(NodeError.quoted(setting)) is given twice")
+            }
+            values[setting] = value
+        }
         if command.isMethod, values["workspace"] == nil, let workspace = workspace {
             values["workspace"] = .string(workspace)
         }

@@ -9,8 +9,21 @@ extension Session {
         var left = scan.values["count"]?.integerValue ?? .max
         let rendering = rendering
         try client.subscribe(parameters)
+        let end = globals.timeoutMilliseconds.map { io.now &+ $0 }
         while left > 0 {
-            guard let event = try client.nextEvent() else { throw ControlClient.ended }
+            let event: JSONValue
+            do throws(NodeError) {
+                guard let next = try client.nextEvent(within: end.map { max(0, $0 - io.now) })
+                else { throw ControlClient.ended }
+                event = next
+            } catch {
+                guard error.kind == .timeout, end != nil else { throw error }
+                // A stream without a count was to last so long; one with a count was to be full.
+                guard left < .max / 2 else { return 0 }
+                throw NodeError(
+                    .timeout, "so many events did not happen in time", hint: nil,
+                    reason: "events.timeout")
+            }
             io.print(rendering.event(event))
             // Only what was printed is done: after a crash it comes again rather than never.
             if let name, let cursor = event["cursor"] {

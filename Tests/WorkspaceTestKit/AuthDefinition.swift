@@ -12,11 +12,11 @@ public struct AuthDefinition {
     let operations: [OperationID: AuthOperation]
     private let pasts: [OperationID: Set<OperationID>]
     private(set) var lamports: [OperationID: Int] = [:]
-    private var visiting: [OperationID]
+    private(set) var visiting: [OperationID]
     private var verdicts: [OperationID: Bool] = [:]
     private var open: Set<OperationID> = []
     /// Decided in the order of writing: form depends on nothing but the past.
-    private var wellFormed: Set<OperationID> = []
+    private(set) var wellFormed: Set<OperationID> = []
 
     /// Whether a verdict was ever asked for while it was being made: the rules would be circular.
     public private(set) var foundCycle = false
@@ -40,7 +40,7 @@ public struct AuthDefinition {
         Set(visiting.filter { isValid($0) })
     }
 
-    private mutating func isValid(_ id: OperationID) -> Bool {
+    mutating func isValid(_ id: OperationID) -> Bool {
         if let verdict = verdicts[id] { return verdict }
         guard open.insert(id).inserted else {
             foundCycle = true
@@ -154,7 +154,7 @@ public struct AuthDefinition {
         }
     }
 
-    private func devices(_ grant: OperationID?) -> [DeviceID] {
+    func devices(_ grant: OperationID?) -> [DeviceID] {
         switch grant.flatMap({ operations[$0] })?.action {
         case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
         case .grant(let given): given.devices
@@ -282,6 +282,10 @@ public struct AuthDefinition {
             return (role <= 1 || isOwn) && deviceRank(operation) <= deviceRank(opening)
         case .createDocument, .setDocument, .deleteDocument:
             return role <= 2
+        case .leave:
+            return role > 0 || past(operation.id).contains {
+                wellFormed.contains($0) && self.role($0) == 0 && subject($0) != own
+            }
         default:
             return true
         }
@@ -307,12 +311,23 @@ public struct AuthDefinition {
 
     // MARK: Revocations
 
-    private func isRevocation(_ operation: AuthOperation) -> Bool {
+    func isRevocation(_ operation: AuthOperation) -> Bool {
         switch operation.action {
         case .remove, .removeDevice, .revokeInvite, .leave: true
         case .grant(let given): given.replaces || given.dropsOwn
         default: false
         }
+    }
+
+    /// The grant that has to know of a revocation to be exempt: of whoever left, one that somebody
+    /// else wrote.
+    private func admission(
+        _ grant: OperationID?, of revocation: AuthOperation
+    ) -> OperationID? {
+        guard case .leave = revocation.action, let operation = grant.flatMap({ operations[$0] }),
+            case .addDevices = operation.action
+        else { return grant }
+        return admission(operation.grant, of: revocation)
     }
 
     private func hits(_ revocation: AuthOperation, _ target: AuthOperation) -> Bool {
@@ -327,7 +342,7 @@ public struct AuthDefinition {
         {
             return true
         }
-        if past(target.grant).contains(revocation.id) { return false }
+        if past(admission(target.grant, of: revocation)).contains(revocation.id) { return false }
         let whose = subject(target.grant)
         switch revocation.action {
         case .remove(let member):

@@ -53,6 +53,13 @@ public struct AuthHistory: Sendable {
         return operation
     }
 
+    /// Takes over an operation that somebody else wrote. What it cites must be there already.
+    public mutating func append(_ operation: AuthOperation) {
+        operations.append(operation)
+        byID[operation.id] = operation
+        pasts[operation.id] = closure(of: directly(operation))
+    }
+
     /// The operations in some order in which none comes before what it cites.
     public func shuffledCausally(with generator: inout SeededGenerator) -> [AuthOperation] {
         var waiting = operations

@@ -123,8 +123,9 @@ class Authority:
                 return False
             said = (b"wsx-inv1" + workspace + o.map[1] + o.map[2]
                     + H(b"wsx-devs1", enc(o.map[3])))
-            return (self.member_of(o.map[3], workspace) == o.map[2]
-                    and self.possessed_first(o.map[3], o.map[2], workspace)
+            salt = self.salts.get(o.map[2], workspace)
+            return (self.member_of(o.map[3], salt) == o.map[2]
+                    and self.possessed_first(o.map[3], o.map[2], salt)
                     and signed(invite.map[4], said, o.map[4]))
         if o.type == ADDDEV:
             if o.grant not in self.ops or self.ops[o.grant].type not in GRANTS:
@@ -207,7 +208,11 @@ class Authority:
             return role == OWNER
         if o.type in (DOCCREATE, DOCSET, DOCDEL):
             return role <= MEMBER
-        return o.type in (RMDEV, LEAVE, CUTPART)
+        if o.type == LEAVE:
+            return role != OWNER or any(
+                self.structural[p] and self.ops[p].type in GRANTS and self.gives(p)
+                and self.role(p) == OWNER and self.subject(p) != own for p in past)
+        return o.type in (RMDEV, CUTPART)
 
     def gives(self, grant):
         """Whether a grant names whom it serves and with which role: those of its past do."""
@@ -279,9 +284,15 @@ class Authority:
             invite = self.ops[o.map[1]]
             if self.subject(invite.grant) == r.map[1] and r.id not in self.past[invite.grant]:
                 return True
-        if r.id in self.past[o.grant]:
+        if self.is_exempt(r, o.grant):
             return False
         return self.is_aimed(r, o.grant, o.device) or self.gave_up(r, o)
+
+    def is_exempt(self, r, grant):
+        """Whether a grant was given knowing the revocation; after a departure by somebody else."""
+        while r.type == LEAVE and self.ops[grant].type == ADDDEV:
+            grant = self.ops[grant].grant
+        return r.id in self.past[grant]
 
     def gave_up(self, r, o):
         """Whether a dropping grant reaches what its author's member wrote without knowing of it."""

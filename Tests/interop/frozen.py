@@ -94,9 +94,10 @@ class Workspace:
         if r.type not in (6, 7, 8, 10) or not a.is_revocation(r):
             return False
         place = a.devices(o.grant).index(o.device)
-        if not a.rank(r) < a.rank_of_grant(o.grant) + (place, 1 << 64, b""):
+        # A departure ends all content of its author, whichever device wrote it.
+        if r.type != 10 and not a.rank(r) < a.rank_of_grant(o.grant) + (place, 1 << 64, b""):
             return False
-        if r.id in a.past[o.grant] or not a.is_aimed(r, o.grant, o.device):
+        if a.is_exempt(r, o.grant) or not a.is_aimed(r, o.grant, o.device):
             return False
         # Of changed roles only one that no longer allows writing takes content away.
         return r.type != 6 or bool(r.map[4]) and r.map[1] == a.subject(o.grant) and r.map[3] > 2
@@ -126,7 +127,7 @@ class Workspace:
             o = waiting.pop()
             if o.id not in kept:
                 kept.add(o.id)
-                cited = [o.previous, *(d[3] for d in o.deps)]
+                cited = [o.previous, o.grant, *(d[3] for d in o.deps)]
                 waiting += [self.ops[c] for c in cited if c in self.ops]
         return kept
 

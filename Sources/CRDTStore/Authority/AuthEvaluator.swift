@@ -26,6 +26,9 @@ public struct AuthEvaluator: Sendable {
     /// The last operation of each branch.
     var branchTips: [Int] = []
 
+    /// Which document it is: what a role may do, and whether devices have to be bound.
+    let rules: AuthRules
+
     // Which operations bear on which. Faulty operations are only in those that count the past.
 
     /// Revocations by what they reach.
@@ -53,7 +56,10 @@ public struct AuthEvaluator: Sendable {
     var cuts: [Int: [LogName: [CutEntry]]] = [:]
 
     /// A document without operations.
-    public init() {}
+    public init() { rules = .workspace }
+
+    /// A document without operations, under other rules than a workspace's.
+    init(rules: AuthRules) { self.rules = rules }
 
     /// How many operations were added.
     public var count: Int { records.count }

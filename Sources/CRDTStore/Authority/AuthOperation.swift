@@ -30,6 +30,9 @@ public struct AuthOperation: Sendable {
     /// The content that stays when this revocation takes effect, parts in `cutpart` operations
     /// included. Empty in everything that revokes nothing.
     public let cuts: [CutEntry]
+    /// Whether it is a further part of the operation before it, at that one's depth: in a private
+    /// document one operation gives seats to several.
+    var isContinuation = false
 
     /// Takes over the checked fields.
     public init(

@@ -8,6 +8,10 @@ extension AuthEvaluator {
         resolveCitations(of: &record)
         record.fault = fault(of: record)
         let index = records.count
+        record.admission = index
+        if case .addDevices = record.operation.action {
+            record.admission = record.grant.flatMap { records[$0].admission }
+        }
         if record.position == 0 {
             branchTips.append(index)
         } else {
@@ -32,7 +36,8 @@ extension AuthEvaluator {
         }
         let (branch, position) = try branch(of: operation)
         return AuthRecord(
-            operation, lamport: lamport + 1, branch: branch, position: position, past: past)
+            operation, lamport: operation.isContinuation ? lamport : lamport + 1, branch: branch,
+            position: position, past: past)
     }
 
     /// The branch that the operation extends, or the number of the one it opens.

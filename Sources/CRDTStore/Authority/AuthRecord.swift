@@ -21,6 +21,9 @@ struct AuthRecord: Sendable {
     var reference: Int?
     /// How strong it is. Meaningless while `fault` is set.
     var rank: AuthRank
+    /// The grant by which somebody else let its subject in or gave a role: of an own addition of
+    /// devices that of the grant it cites, of everything else the operation itself.
+    var admission: Int?
     /// Whom it gives something, when it is a grant.
     var subject: MemberID?
     /// What it gives, when it is a grant.
@@ -88,6 +91,8 @@ public enum AuthFault: Hashable, Sendable {
     case returnNeedsAdmin
     /// More requests on an invite than anybody needs.
     case tooManyRequests
+    /// An owner leaves, and its past has no other owner.
+    case lastOwner
     /// A kind this version does not know.
     case unknownKind
 }

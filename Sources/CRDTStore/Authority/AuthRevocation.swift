@@ -95,11 +95,18 @@ extension AuthEvaluator {
     /// A grant that was given knowing the revocation is a re-admission and exempt; but somebody
     /// removed does not come back through an invite that was his own.
     ///
+    /// A departure ends all content of its author, and all that is asked about the author's
+    /// devices, stronger ones and those that were added later included.
+    ///
     /// Of two operations that bind one device to different members the stronger counts, like a
     /// revocation of the other. They are concurrent: knowing one, the other is faulty.
     func hits(_ index: Int, _ target: AuthExposure) -> Bool {
         let revocation = records[index]
-        guard revocation.rank < target.rank else { return false }
+        let isDeparture = revocation.operation.action.isDeparture
+        // Content rests on everything and bears on nothing, so here a departure needs no rank.
+        guard revocation.rank < target.rank || isDeparture && target.index == nil else {
+            return false
+        }
         if let devices = revocation.operation.action.boundDevices {
             return revocation.subject != target.subject
                 && target.bound.contains { devices.contains($0) }
@@ -113,8 +120,16 @@ extension AuthEvaluator {
         {
             return true
         }
-        if records[target.grant].knows(revocation) { return false }
+        // Nobody lets himself in again: a device that was added after a departure is part of it.
+        let grant = isDeparture ? records[target.grant].admission : target.grant
+        if let grant, records[grant].knows(revocation) { return false }
         return isAimed(revocation, index: index, at: target)
+    }
+
+    /// In a private document a grant replaces what it knows: nobody is out because two changed the
+    /// role without knowing of each other, or one while another let the member in again.
+    private func isReplaceable(_ grant: Int, by replacing: AuthRecord) -> Bool {
+        rules == .workspace || replacing.knows(records[grant])
     }
 
     private func isAimed(
@@ -130,7 +145,9 @@ extension AuthEvaluator {
         case .leave:
             return target.author == revocation.author
         case .grant(let grant):
-            if grant.replaces, target.author == grant.member, target.grant != index { return true }
+            if grant.replaces, target.author == grant.member, target.grant != index {
+                return isReplaceable(target.grant, by: revocation)
+            }
             // What knows that the role was given up is judged as that of somebody weaker.
             guard grant.dropsOwn, !target.isTransfer, let operation = target.index else {
                 return false

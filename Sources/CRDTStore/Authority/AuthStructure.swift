@@ -9,11 +9,14 @@ extension AuthEvaluator {
             return record.operation.dependencies.isEmpty ? nil : .rootCites
         }
         guard let role = record.actingRole else { return .noGrant }
+        if rules == .privateDocument { return privateFault(of: record, role) }
         switch record.operation.action {
         case .addDevices(let devices):
             return bindingFault(record, devices)
-        case .create, .removeDevice, .leave, .cutPart:
+        case .create, .removeDevice, .cutPart:
             return nil
+        case .leave:
+            return role == .owner && !hasOtherOwner(record) ? .lastOwner : nil
         case .invite(let terms):
             return inviteFault(record, role, terms)
         case .request(_, let member, let devices):
@@ -37,6 +40,14 @@ extension AuthEvaluator {
             return role == .owner ? nil : .roleTooWeak
         case .unknown:
             return .unknownKind
+        }
+    }
+
+    /// A workspace is not left without an owner, by whoever holds one of the owner's devices.
+    private func hasOtherOwner(_ record: AuthRecord) -> Bool {
+        records.contains {
+            $0.role == .owner && $0.fault == nil && $0.subject != record.author
+                && record.knows($0)
         }
     }
 
@@ -127,7 +138,7 @@ extension AuthEvaluator {
     }
 
     /// An admin gives weaker roles, an owner also makes owners; nobody serves himself.
-    private func grantFault(
+    func grantFault(
         _ record: AuthRecord, _ role: Role, _ grant: RoleGrant
     ) -> AuthFault? {
         guard role <= .admin else { return .roleTooWeak }

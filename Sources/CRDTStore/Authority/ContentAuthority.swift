@@ -159,7 +159,7 @@ extension AuthEvaluator {
     }
 
     /// What a revocation and its valid widenings leave of a log.
-    private func cutEntries(of revocation: Int, log: LogName) -> [CutEntry] {
+    func cutEntries(of revocation: Int, log: LogName) -> [CutEntry] {
         var entries = cuts[revocation]?[log] ?? []
         for widening in recuts[revocation] ?? [] where records[widening].isValid {
             entries += cuts[widening]?[log] ?? []

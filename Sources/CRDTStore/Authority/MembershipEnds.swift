@@ -19,6 +19,23 @@ extension AuthEvaluator {
         return best?.role
     }
 
+    /// The strongest role that the member had when the membership ended, or has now. What another
+    /// grant had replaced is none.
+    public func lastRole(of member: MemberID) -> Role? {
+        var best: GrantRank?
+        for index in grants(everTo: member) where records[index].isValid {
+            guard let rank = standing(ofGrant: index), best.map({ rank < $0 }) ?? true,
+                (records[index].operation.action.grantedDevices ?? []).contains(where: { device in
+                    guard let exposure = contentExposure(index, device) else { return false }
+                    return revocations(hitting: exposure)
+                        .allSatisfy { records[$0].operation.action.endsMembership }
+                })
+            else { continue }
+            best = rank
+        }
+        return best.flatMap { Role(rawValue: UInt64(max($0.level, 0))) }
+    }
+
     /// Every device that a grant to the member ever listed, in force or not. Ascending.
     public func devices(everOf member: MemberID) -> [DeviceID] {
         var devices: Set<DeviceID> = []
@@ -59,11 +76,16 @@ extension AuthEvaluator {
             grants(everTo: member).map { ($0, records[$0].operation.action.grantedDevices ?? []) })
     }
 
-    /// What hits the valid ones of these grants. A role that was given and taken before the end
-    /// is not the end.
+    /// What hits these grants, or took validity from what they rest on: whoever was let in by
+    /// somebody who was removed meanwhile is out with him. A role that was given and taken before
+    /// the end is not the end.
     private func ends(_ grants: [(grant: Int, devices: [DeviceID])]) -> [OperationID] {
         var found: Set<Int> = []
-        for (grant, devices) in grants where records[grant].isValid {
+        for (grant, devices) in grants where records[grant].fault == nil {
+            guard records[grant].isValid else {
+                cause(voiding: grant).map { _ = found.insert($0) }
+                continue
+            }
             for device in devices {
                 guard let exposure = contentExposure(grant, device) else { continue }
                 found.formUnion(revocations(hitting: exposure))
@@ -71,6 +93,18 @@ extension AuthEvaluator {
         }
         let ending = found.filter { records[$0].operation.action.endsMembership }
         return (ending.isEmpty ? found : ending).map { records[$0].operation.id }.sorted()
+    }
+
+    /// The revocation of an operation, or of what it rests on. A loop: what supports an operation
+    /// lies in its past.
+    private func cause(voiding index: Int) -> Int? {
+        var index = index
+        while true {
+            if let revocation = revocation(voiding: index) { return revocation }
+            guard let support = records[index].supports.first(where: { !records[$0].isValid })
+            else { return nil }
+            index = support
+        }
     }
 
     /// The operation that takes content under `grant` from `device`, whatever is written: the
@@ -136,6 +170,9 @@ extension AuthEvaluator {
 }
 
 extension AuthAction {
+    /// Whether its author leaves.
+    var isDeparture: Bool { if case .leave = self { true } else { false } }
+
     /// Whether it ends the membership of somebody or some device.
     var endsMembership: Bool {
         switch self {

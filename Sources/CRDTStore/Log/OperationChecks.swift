@@ -20,6 +20,8 @@ public struct CheckedOperation: Sendable {
     public fileprivate(set) var isSignatureVerified: Bool
     /// What an authority operation says.
     public let authority: AuthorityPayload?
+    /// What everybody may read of the root of a private document; `nil` in everything else.
+    public let privateRoot: PrivatePayload.Clear?
 
     /// What the next operation of the branch builds on.
     public var link: ChainLink { ChainLink(id: id, timestamp: header.timestamp) }
@@ -104,9 +106,11 @@ public enum OperationChecks {
     ) throws(Rejection) -> CheckedOperation {
         try checkForm(entry)
         if let link, entry.timestamp.rawValue <= link.timestamp.rawValue { throw .outOfOrder }
+        let privateRoot = try privateRoot(in: entry, at: sequence)
         let isRoot =
-            sequence == 0 && entry.grant == .zero
-            && entry.kind == OperationKind.authority.rawValue
+            privateRoot != nil
+            || sequence == 0 && entry.grant == .zero
+                && entry.kind == OperationKind.authority.rawValue
         let header = OperationHeader(
             kind: entry.kind, document: isRoot ? .zero : log.document, device: log.device,
             incarnation: log.incarnation, sequence: sequence, previous: link?.id,
@@ -119,13 +123,45 @@ public enum OperationChecks {
         let authority = try authority(in: entry)
         if isRoot {
             guard DocumentID(sameBytesAs: id) == log.document else { throw .wrongRoot }
-            guard case .create? = authority else { throw .wrongRoot }
-        } else if case .create? = authority {
+        }
+        if case .create? = authority {
+            guard isRoot else { throw .wrongRoot }
+        } else if isRoot, privateRoot == nil {
             throw .wrongRoot
         }
         return CheckedOperation(
             header: header, id: id, payload: entry.payload, signature: entry.signature,
-            isSignatureVerified: false, authority: authority)
+            isSignatureVerified: false, authority: authority, privateRoot: privateRoot)
+    }
+
+    /// Checks the form of kinds 3 and 4, whose contents nobody can judge here, and gives back the
+    /// clear part of a root. A root cites its author's grant in the workspace and nothing else.
+    private static func privateRoot(
+        in entry: OperationRun.Entry, at sequence: UInt64
+    ) throws(Rejection) -> PrivatePayload.Clear? {
+        do throws(Malformed) {
+            switch entry.kind {
+            case OperationKind.privateAuthority.rawValue:
+                guard entry.keyID != nil, entry.grant != .zero else {
+                    throw Malformed(.inconsistent, at: 0)
+                }
+                let clear = try PrivatePayload(decoding: entry.payload).clear
+                guard clear == nil || sequence == 0 && entry.dependencies.isEmpty else {
+                    throw Malformed(.inconsistent, at: 0)
+                }
+                return clear
+            case OperationKind.mailbox.rawValue:
+                guard entry.keyID == nil, entry.grant != .zero else {
+                    throw Malformed(.inconsistent, at: 0)
+                }
+                _ = try MailboxPayload(decoding: entry.payload)
+                return nil
+            default:
+                return nil
+            }
+        } catch {
+            throw .malformed(error)
+        }
     }
 
     /// Checks what is judged on the operation's own bytes, before anything is looked up.

@@ -60,7 +60,7 @@ extension Command {
             "device.rename",
             line: CommandLineForm(
                 "device rename", ["device", "name"], examples: ["device rename d_7k3qm2xa phone"]),
-            "Give a device of yours a name.",
+            "Give a device of yours a name, in every workspace or in the one that -w names.",
             parameters: [device.definition, name.definition], result: "device",
             failures: [.notFound, .ambiguous, .forbidden],
             example: ["device": "d_7k3qm2xa", "name": "phone"],
@@ -82,7 +82,8 @@ extension Command {
             line: CommandLineForm(
                 "device revoke", ["device"],
                 examples: ["device revoke d_7k3qm2xa", "device revoke d_7k3qm2xa --phrase -"]),
-            "End what a device may do, and change the keys for all others.",
+            "End what a device may do, and change the keys for all others; a device of yours in "
+                + "every workspace, or in the one that -w names.",
             parameters: [device.definition, phrase.definition], result: "device",
             failures: [.notFound, .ambiguous, .forbidden, .badRequest],
             example: ["device": "d_7k3qm2xa"],

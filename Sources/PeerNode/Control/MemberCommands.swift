@@ -65,14 +65,27 @@ extension Command {
         let force = Parameter.flag(
             "force", "Remove even though this node may not know all that they wrote.")
         let recut = Parameter.flag(
-            "recut", "Of somebody who is out: keep what has arrived of theirs since.")
+            "recut",
+            "Of somebody who is out: keep what has arrived of theirs since, through others. What "
+                + "only their own devices hold cannot be had: nothing that they say is heard.")
+        let keep = Parameter<[String]>.list(
+            of: Parameter.identifier(
+                "keep_invites",
+                "An open invite of theirs to go on with, as one of yours; all others end.",
+                prefix: "i_"), count: 0...100
+        ).flag("keep-invite").defaulting(to: [])
         return Command(
             "member.remove",
             line: CommandLineForm(
                 "member remove", ["member"],
-                examples: ["member remove @Joon", "member remove @Joon --recut"]),
+                examples: [
+                    "member remove @Joon", "member remove @Joon --keep-invite i_7k3qm2xa",
+                    "member remove @Joon --recut",
+                ]),
             "Remove somebody: what this node knows of them stays, everything else is refused.",
-            parameters: [member.definition, force.definition, recut.definition],
+            parameters: [
+                member.definition, force.definition, recut.definition, keep.definition,
+            ],
             result: "member",
             failures: [.notFound, .ambiguous, .forbidden, .conflict, .unsynced],
             example: ["member": "@Joon"],
@@ -81,7 +94,8 @@ extension Command {
                     try context.node.removeMember(
                         RemovalDraft(
                             member: given[member], isForced: given[force],
-                            widens: given[recut]), context.scope(given)))
+                            widens: given[recut], keptInvites: given[keep]),
+                        context.scope(given)))
             })
     }()
 
@@ -113,6 +127,8 @@ public struct RemovalDraft: Sendable {
     public let isForced: Bool
     /// Whether what has arrived since a removal is kept.
     public let widens: Bool
+    /// Invites of theirs, `i_…`, that go on as the remover's own.
+    public var keptInvites: [String] = []
 }
 
 /// A device, and whether it holds something (section 4.0.7).

@@ -46,13 +46,25 @@ extension Command {
         let join = Parameter.choice(
             "join", "What the address of the workspace is good for.", ["closed", "request", "open"]
         ).optional()
+        let setting = Parameter.choice(
+            "setting", "Which to set, instead of its flag.", ["who_may_invite", "join"]
+        ).optional().local()
+        let value = Parameter.choice(
+            "value", "What to set it to.",
+            ["owner", "admins", "members", "closed", "request", "open"]
+        ).optional().local()
         return Command(
             "policy.set",
             line: CommandLineForm(
-                "policy set",
-                examples: ["policy set --join request", "policy set --who-may-invite members"]),
+                "policy set", ["setting", "value"],
+                examples: [
+                    "policy set join request", "policy set who_may_invite members",
+                    "policy set --join open --who-may-invite admins",
+                ]),
             "Change who may come into the workspace and who may bring them.",
-            parameters: [right.definition, join.definition], result: "policy",
+            parameters: [
+                setting.definition, value.definition, right.definition, join.definition,
+            ], result: "policy",
             failures: [.forbidden], example: ["join": "request"],
             run: { (context, given) throws(NodeError) in
                 .reply(

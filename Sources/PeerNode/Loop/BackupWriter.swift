@@ -171,6 +171,10 @@ extension NodeError {
             ? NodeError(
                 .storageFull, "there is no room for the backup", hint: "give another folder",
                 reason: "backup.full")
-            : .badConfiguration("cannot \(what) the backup: \(error)")
+            : error.number == ENOENT && what == "read"
+                ? NodeError(
+                    .notFound, "there is no such backup", hint: "check the path",
+                    reason: "backup.missing", fields: [.init(name: "path", reason: "not_found")])
+                : .badConfiguration("cannot \(what) the backup: \(error)")
     }
 }

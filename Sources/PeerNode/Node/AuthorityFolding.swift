@@ -199,8 +199,11 @@ extension NodeCore {
         guard !cited.isEmpty else { return }
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            guard try judge(document, citing: cited, in: workspace, because: source)
-            else { continue }
+            guard try judge(document, citing: cited, in: workspace, because: source) else {
+                // What is void for another reason may now cite a void grant.
+                try keepGrants(of: document, in: workspace)
+                continue
+            }
             try rekeep(document, in: workspace)
             for branch in store.operations.branches(in: document, of: workspace.number)
             where branch.parent != nil {
@@ -233,9 +236,10 @@ extension NodeCore {
         workspace.evaluator.isValid(id)
     }
 
-    /// Makes all kept tips of the authority document anew: valid operations and their past.
+    /// Makes all kept tips of the authority document anew: valid operations, void grants that kept
+    /// content cites, and the past of both.
     func rekeepAuthority(in workspace: Workspace) throws(StorageError) {
-        var kept: Set<OperationID> = []
+        var kept = workspace.keptGrants.values.reduce(into: Set()) { $0.formUnion($1) }
         for id in workspace.authorityOrder.reversed()
         where kept.contains(id) || workspace.evaluator.isValid(id) {
             kept.insert(id)
@@ -280,6 +284,8 @@ extension NodeCore {
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.staleDocuments.insert(document)
+            let void = voidGrants(citedIn: document, of: workspace)
+            if document != workspace.id, !void.isEmpty { workspace.keptGrants[document] = void }
             workspace.newestTimestamp[document] =
                 branches.map(Workspace.latest).max() ?? 0
             for branch in branches { observe(branch) }

@@ -18,7 +18,8 @@ enum Binding {
             return isRoot
                 && isMember(create.member, of: create.devices, salt: create.nonce)
         case .admit(let joiner, _, _, _), .request(let joiner):
-            return isMember(joiner.member, of: joiner.devices, salt: workspace.id.bytes)
+            return isMember(
+                joiner.member, of: joiner.devices, salt: salt(of: joiner.member, in: workspace))
                 && isProven(
                     joiner.proof, of: joiner.invite, joiner.member, joiner.devices, in: workspace)
         case .addDevices(let devices, _, _):
@@ -41,7 +42,7 @@ enum Binding {
     static func isGood(
         _ request: JoinRequest, _ devices: [DeviceEntry], in workspace: Workspace
     ) -> Bool {
-        isMember(request.member, of: devices, salt: workspace.id.bytes)
+        isMember(request.member, of: devices, salt: salt(of: request.member, in: workspace))
             && isProven(
                 request.proof, of: request.invite, request.member, devices, in: workspace)
     }

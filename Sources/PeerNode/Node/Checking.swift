@@ -16,6 +16,9 @@ struct Checking {
     /// Messages that the operations give.
     var messages: Int64 = 0
 
+    /// What is said of a problem that a repair puts right on the spot.
+    var mended: String? { repairs ? "mended" : nil }
+
     struct Place: Hashable {
         let document: Int64
         let member: MemberID
@@ -57,7 +60,8 @@ extension NodeCore {
         let problems = try StoreCheck.problems(in: store.operations, arrivals: arrival...arrival)
         if let problem = problems.first {
             check.result.add(
-                "operation", PublicID.operation(stored.place.link.id), problem.what)
+                "operation", PublicID.operation(stored.place.link.id), problem.what,
+                done: check.repairs ? "asked" : nil)
             if check.repairs { try askAgain(for: stored, &check) }
             return
         }
@@ -93,7 +97,8 @@ extension NodeCore {
             guard shown?.row != expected || shown?.visibility != visibility else { return }
             check.result.add(
                 "view", PublicID.operation(stored.place.link.id),
-                shown == nil ? "a message is not in its channel's view" : "the view differs")
+                shown == nil ? "a message is not in its channel's view" : "the view differs",
+                done: check.mended)
             guard check.repairs else { return }
             try write()
             try store.view.fold(expected, as: visibility)
@@ -103,7 +108,8 @@ extension NodeCore {
         case .membership, .profile, .device, nil:
             guard shown != nil else { return }
             check.result.add(
-                "view", PublicID.operation(stored.place.link.id), "what is no message is shown")
+                "view", PublicID.operation(stored.place.link.id), "what is no message is shown",
+                done: check.mended)
             guard check.repairs else { return }
             try write()
             try store.view.remove(at: position, in: document)
@@ -141,7 +147,9 @@ extension NodeCore {
         }
         let surplus = try store.view.messageCount() - check.messages
         if surplus > 0 {
-            check.result.add("view", "message", "\(surplus) rows of no operation are shown")
+            check.result.add(
+                "view", "message", "\(surplus) rows of no operation are shown",
+                done: check.mended)
             if check.repairs {
                 try write()
                 check.result.repaired += try store.view.removeOrphans()
@@ -178,7 +186,7 @@ extension NodeCore {
         where expected[member] != stored[member] {
             check.result.add(
                 "view", PublicID.channel(channel.id),
-                "who follows it differs for \(PublicID.member(member))")
+                "who follows it differs for \(PublicID.member(member))", done: check.mended)
             guard check.repairs else { continue }
             try write()
             try store.view.forget(member, in: channel.number)

@@ -86,22 +86,83 @@ extension NodeCore {
     func renameDevice(
         _ reference: String, name: String, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject {
-        let workspace: Workspace = try workspace(scope)
-        let device = try device(reference, in: workspace)
         let name = try checked(name, field: "name")
-        guard workspace.deviceOwners[device] == workspace.member else {
-            throw .forbidden(
-                "that is a device of somebody else", reason: "device.foreign",
-                hint: "wsx-node device list")
+        return try inEach(reference, scope, "device rename") {
+            (workspace, device) throws(NodeError) in
+            guard workspace.deviceOwners[device] == workspace.member else {
+                throw .forbidden(
+                    "that is a device of somebody else", reason: "device.foreign",
+                    hint: "wsx-node device list")
+            }
+            let made = try stored { () throws(StorageError) in
+                try authorContent(
+                    .device(device, name: name), to: workspace.profileDocument, in: workspace)
+            }
+            guard made != nil else { throw notAllowed(in: workspace) }
         }
-        let made = try stored { () throws(StorageError) in
-            try authorContent(
-                .device(device, name: name), to: workspace.profileDocument, in: workspace)
+    }
+
+    /// Does something about a device in the workspace that the call names; without one in every
+    /// workspace in which it is one's own. What fails in some of them is listed in the answer.
+    func inEach(
+        _ reference: String, _ scope: CallScope, _ words: String,
+        _ act: (Workspace, DeviceID) throws(NodeError) -> Void
+    ) throws(NodeError) -> DeviceObject {
+        var (first, device) = try deviceAnywhere(reference, scope)
+        var all = [first]
+        if scope.workspace == nil, first.deviceOwners[device] == first.member {
+            all += workspaces.values.sorted { $0.number < $1.number }.filter { other in
+                other !== first && isOwn(device, in: other)
+            }
         }
-        guard made != nil, let object = object(ofDevice: device, in: workspace) else {
-            throw notAllowed(in: workspace)
+        var outcomes: [DeviceOutcome] = []
+        var failure: NodeError?
+        for workspace in all {
+            var told: (message: String, hint: String?)?
+            do throws(NodeError) { try act(workspace, device) } catch {
+                if self.failure != nil { throw error }
+                failure = failure ?? error
+                let id = PublicID.device(device).prefix(14)
+                let name = workspace.displayName
+                let again = "wsx-node -w \(NodeError.quoted(name)) \(words) \(id)"
+                told = (error.message, "\(error.hint ?? again)")
+                if error.reason == "device.older" { told?.hint = "\(again) --phrase -" }
+            }
+            if told == nil { first = workspace }
+            outcomes.append(
+                DeviceOutcome(
+                    id: PublicID.workspace(workspace.id), name: workspace.displayName,
+                    failure: told))
         }
+        if let failure, outcomes.allSatisfy({ $0.failure != nil }) { throw failure }
+        guard var object = object(ofDevice: device, in: first) else {
+            throw .internalFailure(reason: "device")
+        }
+        object.workspaces = outcomes
         return object
+    }
+
+    /// Whether a device is the own person's in a workspace in which that person is.
+    private func isOwn(_ device: DeviceID, in workspace: Workspace) -> Bool {
+        workspace.standing == .member && workspace.fields.deletion == nil
+            && workspace.deviceOwners[device] == workspace.member && ownEnd(in: workspace) == nil
+    }
+
+    /// The device that a call means: looked for in its workspace, and then, where it names none,
+    /// among one's own devices in the others.
+    private func deviceAnywhere(
+        _ reference: String, _ scope: CallScope
+    ) throws(NodeError) -> (Workspace, DeviceID) {
+        let chosen: Workspace = try workspace(scope)
+        do throws(NodeError) { return (chosen, try device(reference, in: chosen)) } catch {
+            guard scope.workspace == nil, error.kind == .notFound else { throw error }
+            for other in workspaces.values.sorted(by: { $0.number < $1.number }) {
+                if let device = try? device(reference, in: other), isOwn(device, in: other) {
+                    return (other, device)
+                }
+            }
+            throw error
+        }
     }
 
     /// Takes over what the owner of a device calls it.
@@ -161,6 +222,7 @@ extension NodeCore {
         guard var fields = object.json.objectValue, let owner = workspace.deviceOwners[device]
         else { return object.json }
         let member = person(owner, in: workspace).json
+        fields["revoked"] = .bool(type == .deviceRevoked)
         if type == .memberKeyChanged { return ["member": member, "device": object.json] }
         fields.append("member", member)
         return .object(fields)

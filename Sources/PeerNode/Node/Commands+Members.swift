@@ -185,9 +185,40 @@ extension NodeCore {
         }
         _ = try strongerStanding(than: standing, in: workspace)
         if !draft.isForced { try refuseUnsynced(removing: standing, from: workspace) }
+        let kept = try invitesToKeep(draft.keptInvites, of: member, in: workspace)
+        let open = openInvites(of: member, in: workspace)
         let made = try stored { () throws(StorageError) in try remove(member, from: workspace) }
         guard made != nil else { throw notAllowed(in: workspace) }
-        return try shown(member, in: workspace)
+        let taken = try stored { () throws(StorageError) in try takeOver(kept, in: workspace) }
+        var object = try shown(member, in: workspace)
+        object.endedInvites = open.filter { !kept.contains($0) }.map(PublicID.invite)
+        object.keptInvites = taken.map(PublicID.invite)
+        return object
+    }
+
+    /// The open invites of a member that are to go on, all of them such as we could make.
+    private func invitesToKeep(
+        _ names: [String], of member: MemberID, in workspace: Workspace
+    ) throws(NodeError) -> [OperationID] {
+        let open = openInvites(of: member, in: workspace)
+        var found: [OperationID] = []
+        for name in names {
+            guard let id = open.first(where: { PublicID.invite($0) == name }),
+                case .invite(let invite)? = workspace.authority[id]?.payload, !invite.isAddress,
+                workspace.psk(of: id) != nil
+            else {
+                throw .notFound("open invite of theirs", name, field: "keep_invites")
+            }
+            guard let own = workspace.ownRole, own < invite.role,
+                own == .owner || workspace.fields.mayInvite != .owner
+            else {
+                throw .forbidden(
+                    "you may not make an invite such as \(name)", reason: "role",
+                    hint: "wsx-node policy show")
+            }
+            if !found.contains(id) { found.append(id) }
+        }
+        return found
     }
 
     /// What this node does not know of somebody is refused everywhere from the removal on. So it
@@ -217,6 +248,11 @@ extension NodeCore {
         }
         guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
         let ends = workspace.evaluator.revocations(ending: member)
+        let before = keptCount(of: member, in: workspace)
+        var object = try shown(member, in: workspace)
+        object.kept = 0
+        // What has not arrived cannot be named, so there is nothing to write.
+        guard before.kept < before.stored else { return object }
         let made = try stored { () throws(StorageError) in
             try widen(ends, of: member, in: workspace)
         }
@@ -225,7 +261,27 @@ extension NodeCore {
                 "only whoever removed \(name), or somebody stronger, keeps more", reason: "rank",
                 hint: "wsx-node member list")
         }
-        return try shown(member, in: workspace)
+        object.kept = keptCount(of: member, in: workspace).kept - before.kept
+        return object
+    }
+
+    /// How many operations of a member's devices count, and how many are stored; the authority
+    /// document left out.
+    private func keptCount(
+        of member: MemberID, in workspace: Workspace
+    ) -> (kept: Int64, stored: Int64) {
+        let devices = devices(everOf: member, in: workspace)
+        var count: (kept: Int64, stored: Int64) = (0, 0)
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            for branch in store.operations.branches(in: document, of: workspace.number)
+            where devices.contains(branch.log.device) {
+                count.stored += Int64(clamping: branch.tipSequence &- branch.forkSequence) + 1
+                guard let kept = branch.kept, kept.sequence >= branch.forkSequence else { continue }
+                count.kept += Int64(clamping: kept.sequence - branch.forkSequence) + 1
+            }
+        }
+        return count
     }
 
     // MARK: Leaving
@@ -234,12 +290,19 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
         let owners = workspace.members.filter { $0.role == .owner }
-        guard own != .owner || owners.count > 1 else {
-            throw NodeError(
-                .transferFirst,
-                "an owner does not leave \(NodeError.quoted(workspace.displayName))",
-                hint: "make somebody else owner first: wsx-node member role @NAME owner",
-                reason: "workspace.owner")
+        if own == .owner, owners.count == 1 {
+            let heir = workspace.fields.successor.flatMap { standing(of: $0, in: workspace) }
+            guard let heir, heir.member != workspace.member, heir.role <= .member else {
+                throw NodeError(
+                    .transferFirst,
+                    "the only owner does not leave \(NodeError.quoted(workspace.displayName))",
+                    hint: "first: wsx-node workspace transfer @NAME, or workspace successor @NAME",
+                    reason: "workspace.owner")
+            }
+            let given = try stored { () throws(StorageError) in
+                try handOver(workspace, to: heir)
+            }
+            guard given != nil else { throw notAllowed(in: workspace) }
         }
         let made = try stored { () throws(StorageError) in try leave(workspace) }
         guard made != nil else { throw notAllowed(in: workspace) }

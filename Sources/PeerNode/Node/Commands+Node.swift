@@ -21,11 +21,12 @@ extension NodeCore: NodeCommands {
             let count = try stored { () throws(StorageError) in
                 try store.operations.count(inWorkspace: workspace.number)
             }
-            object.workspaces.append(
-                .init(
-                    id: PublicID.workspace(workspace.id), name: workspace.displayName,
-                    digest: hexadecimal(workspace.digest.root().bytes), operations: count,
-                    behind: Int64(clamping: behind)))
+            var row = StatusObject.Workspace(
+                id: PublicID.workspace(workspace.id), name: workspace.displayName,
+                digest: hexadecimal(workspace.digest.root().bytes), operations: count,
+                behind: Int64(clamping: behind))
+            row.state = state(of: workspace)
+            object.workspaces.append(row)
         }
         object.store.operations = store.operations.count
         object.store.bytes = environment.files.storeBytes
@@ -85,6 +86,7 @@ extension NodeCore: NodeCommands {
                     message: "\(store.operations.damagedCount) stored operations are damaged; "
                         + "peers are asked for them", hint: "wsx-node doctor"))
         }
+        warnings += endWarnings()
         warnings += twinWarnings
         warnings += pendingJoinWarnings
         if environment.files.freeBytes < 64 * 1024 * 1024 {
@@ -114,6 +116,7 @@ extension NodeCore: NodeCommands {
         if home != nil { findings.append(recoveryFinding) }
         findings.append(listenerFinding)
         findings.append(diskFinding)
+        findings += endFindings()
         findings += try forkFindings()
         if let restored = try recentRestoration() {
             findings.append(

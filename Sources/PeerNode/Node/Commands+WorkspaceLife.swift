@@ -56,16 +56,21 @@ extension NodeCore {
                 .badRequest, "you own it already", hint: "name another member",
                 reason: "transfer.self", fields: [.init(name: "member", reason: "form")])
         }
-        let made = try stored { () throws(StorageError) in
-            try authorAuthority(in: workspace) { _ in
-                .grant(
-                    .init(
-                        member: heir.member, devices: heir.devices, role: .owner,
-                        replaces: false, drops: true, cuts: []))
-            }
-        }
+        let made = try stored { () throws(StorageError) in try handOver(workspace, to: heir) }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    /// - Returns: the operation that makes somebody else the owner, and its author an admin.
+    func handOver(
+        _ workspace: Workspace, to heir: MemberStanding
+    ) throws(StorageError) -> OperationID? {
+        try authorAuthority(in: workspace) { _ in
+            .grant(
+                .init(
+                    member: heir.member, devices: heir.devices, role: .owner,
+                    replaces: false, drops: true, cuts: []))
+        }
     }
 
     /// Names who gets the workspace when the owner leaves; `nil` for nobody.

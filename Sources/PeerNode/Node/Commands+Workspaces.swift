@@ -237,9 +237,18 @@ extension NodeCore {
     func notAllowed(in workspace: Workspace) -> NodeError {
         if let error = revokedHere(in: workspace) { return error }
         guard workspace.ownRole != nil else {
+            let end = ownEnd(in: workspace)
             return .forbidden(
-                "you are not a member of \(NodeError.quoted(workspace.displayName)) any more",
-                reason: "removed", hint: "ask for a new invite")
+                end?.message
+                    ?? "you are not a member of \(NodeError.quoted(workspace.displayName)) any more",
+                reason: "removed", hint: end?.hint ?? "ask for a new invite")
+        }
+        if workspace.ownRole == .guest {
+            let name = NodeError.quoted(workspace.displayName)
+            return .forbidden(
+                "a guest of \(name) is only in private channels that one was added to",
+                reason: "role",
+                hint: "an admin makes you a member: wsx-node member role @YOU member")
         }
         return .forbidden(
             "your role in \(NodeError.quoted(workspace.displayName)) does not allow this",

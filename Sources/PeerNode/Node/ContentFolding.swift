@@ -40,7 +40,11 @@ extension NodeCore {
         let isPlain =
             own.parent == nil && start == first
             && appended.allSatisfy { $0.operation.header.dependencies.isEmpty }
-        guard !isPlain, start <= tip.sequence else { return }
+        guard start <= tip.sequence else { return }
+        guard !isPlain else {
+            guard coversVoid(branch, start...tip.sequence) else { return }
+            return try keepGrants(of: log.document, in: workspace)
+        }
         try keepCited(by: [(branch, start...tip.sequence)], of: log.document, in: workspace)
     }
 

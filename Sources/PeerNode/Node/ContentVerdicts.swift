@@ -58,6 +58,7 @@ extension NodeCore {
             let positions = try moving(branch, places, span.validThrough, bound, before: end)
             let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
             if isShown == true {
+                try tellRestored(positions, of: branch, under: span.grant, in: workspace, source)
                 try store.view.setVisibility(.shown, of: positions, in: branch.document)
             } else {
                 try hide(positions, of: branch, under: span.grant, in: workspace, source)
@@ -77,6 +78,25 @@ extension NodeCore {
         let last = min(places.upperBound, high, end - 1)
         guard first <= last else { return [] }
         return try store.operations.positions(in: branch.number, first...last)
+    }
+
+    /// Tells the author, who is at this node, which messages count after all: those that were
+    /// shown as refused.
+    private func tellRestored(
+        _ positions: [ViewStore.Position], of branch: LogBranch, under number: Int64,
+        in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        guard let grant = store.operations.grant(number),
+            isOwn(grant, of: branch.log.device, workspace)
+        else { return }
+        for position in positions {
+            guard let row = try store.view.stored(at: position, in: branch.document),
+                row.visibility == .refused
+            else { continue }
+            try record(
+                .messageRestored, workspace: workspace, document: branch.document,
+                arrival: position.arrival, isBackfill: source.isBackfill)
+        }
     }
 
     /// Hides what lost its effect. Its author goes on seeing it, and is told.

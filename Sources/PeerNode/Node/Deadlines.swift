@@ -10,6 +10,7 @@ extension NodeCore {
         for link in network.links.values {
             link.session.nextDeadline.map { deadlines.append($0) }
             link.agreementDue.map { deadlines.append($0) }
+            link.farewell.map { deadlines.append($0.due) }
             deadlines += link.syncs.values.compactMap(\.deadline)
         }
         // What nothing is done about now must not keep the loop awake.

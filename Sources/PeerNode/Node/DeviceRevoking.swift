@@ -7,30 +7,18 @@ extension NodeCore {
     func revokeDevice(
         _ reference: String, phrase: String?, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject {
-        let workspace: Workspace = try workspace(scope)
-        let device = try deviceToRevoke(reference, in: workspace)
-        guard let owner = workspace.deviceOwners[device] else {
-            throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
-        }
-        if workspace.evaluator.bestGrant(of: device, as: owner) != nil {
+        try inEach(reference, scope, "device revoke") { (workspace, device) throws(NodeError) in
+            guard device != home?.device else {
+                throw .forbidden(
+                    "a device does not revoke itself", reason: "device.self",
+                    hint: "do it on another device of yours, or wsx-node workspace leave")
+            }
+            guard let owner = workspace.deviceOwners[device] else {
+                throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
+            }
+            guard workspace.evaluator.bestGrant(of: device, as: owner) != nil else { return }
             try revoke(device, of: owner, phrase: phrase, in: workspace)
         }
-        guard let object = object(ofDevice: device, in: workspace) else {
-            throw .internalFailure(reason: "device")
-        }
-        return object
-    }
-
-    private func deviceToRevoke(
-        _ reference: String, in workspace: Workspace
-    ) throws(NodeError) -> DeviceID {
-        let device = try device(reference, in: workspace)
-        guard device != home?.device else {
-            throw .forbidden(
-                "a device does not revoke itself", reason: "device.self",
-                hint: "do it on another device of yours, or wsx-node workspace leave")
-        }
-        return device
     }
 
     private func revoke(
@@ -72,20 +60,10 @@ extension NodeCore {
 
     /// What this device is told when it was revoked, `nil` while it was not.
     func revokedHere(in workspace: Workspace) -> NodeError? {
-        guard let home, workspace.deviceOwners[home.device] == workspace.member,
-            workspace.evaluator.bestGrant(of: home.device, as: workspace.member) == nil
-        else { return nil }
-        let isRevoked = workspace.authorityOrder.contains { id in
-            guard case .removeDevice(home.device, _, _)? = workspace.authority[id]?.payload else {
-                return false
-            }
-            return workspace.evaluator.isValid(id)
+        guard ownRevocation(in: workspace) != nil, let end = ownEnd(in: workspace) else {
+            return nil
         }
-        guard isRevoked else { return nil }
         return NodeError(
-            .deviceRevoked,
-            "this device was revoked in \(NodeError.quoted(workspace.displayName))",
-            hint: "link a new home: wsx-node device link, on another device of yours",
-            reason: "device.revoked")
+            .deviceRevoked, end.message, hint: end.hint, reason: "device.revoked")
     }
 }

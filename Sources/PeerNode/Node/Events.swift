@@ -19,6 +19,7 @@ enum EventType: Int64, CaseIterable {
     case channelDeleted = 17
     case messageCreated = 20
     case messageRefused = 21
+    case messageRestored = 22
     case memberJoined = 30
     case memberRoleChanged = 31
     case memberRemoved = 32
@@ -58,6 +59,7 @@ enum EventType: Int64, CaseIterable {
         case .channelDeleted: "channel.deleted"
         case .messageCreated: "message.created"
         case .messageRefused: "message.refused"
+        case .messageRestored: "message.restored"
         case .memberJoined: "member.joined"
         case .memberRoleChanged: "member.role_changed"
         case .memberRemoved: "member.removed"
@@ -106,7 +108,9 @@ extension NodeCore {
         case .admit(let joiner, _, _, _):
             try record(
                 .memberJoined, workspace: workspace, arrival: arrival,
-                extra: joiner.member.bytes, isBackfill: source.isBackfill)
+                extra: joiner.member.bytes
+                    + Self.roleByte(workspace.evaluator.role(ofGrant: id)),
+                isBackfill: source.isBackfill)
             try recordDecision(of: joiner.member, arrival, workspace, source)
             try record(
                 .inviteUsed, workspace: workspace, arrival: arrival, extra: joiner.invite.bytes,
@@ -153,7 +157,7 @@ extension NodeCore {
             return workspaceDeletionData(event, workspace)
         case .workspaceCreated, .workspaceJoined, .workspaceRemoved, .workspaceEdited,
             .workspaceTransferred:
-            return try object(of: workspace).json
+            return try workspaceEventData(event, type, workspace)
         case .channelCreated, .channelEdited, .channelArchived, .channelUnarchived:
             guard let channel = channel(event.document, in: workspace) else { return .null }
             return try object(of: channel, in: workspace).json
@@ -161,7 +165,7 @@ extension NodeCore {
             return memberData(event, workspace)
         case .channelDeleted:
             return deletionData(event, workspace)
-        case .messageCreated:
+        case .messageCreated, .messageRestored:
             guard channel(event.document, in: workspace) != nil, let arrival = event.arrival,
                 let document = event.document,
                 let stored = try store.operations.operation(arrival),
@@ -172,8 +176,7 @@ extension NodeCore {
         case .messageRefused:
             return try refusalData(of: event, in: workspace)
         case .memberJoined, .memberRoleChanged, .memberRemoved, .memberEdited:
-            guard let member = event.extra.flatMap(MemberID.init(untrusted:)) else { return .null }
-            return object(of: member, in: workspace)?.json ?? .null
+            return memberEventData(event, type, workspace)
         case .inviteCreated, .inviteUsed, .inviteRevoked:
             guard let id = event.extra.flatMap(OperationID.init(untrusted:)) else { return .null }
             return object(ofInvite: id, in: workspace)?.json ?? .null

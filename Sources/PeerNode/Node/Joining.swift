@@ -173,12 +173,14 @@ extension NodeCore {
     /// The invite of the link. What it cites is here when it is.
     private func invite(of join: JoinAttempt, in workspace: Workspace) -> OperationID? {
         let key = join.link.secret.publicKey.bytes
-        return workspace.invites.invites.first { id in
+        let found = workspace.invites.invites.filter { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload else {
                 return false
             }
             return invite.publicKey == key
         }
+        // One whose maker was removed may have been taken over by somebody else.
+        return found.last { !isRevoked($0, in: workspace) } ?? found.first
     }
 
     func askToBeAdmitted(
@@ -190,8 +192,12 @@ extension NodeCore {
         guard let invite else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
+        guard let member = ownMember(in: workspace) else {
+            return try endJoin(index, .failure(Self.linkedBefore))
+        }
+        workspace.member = member
         let devices = DeviceEntry.encoded(
-            home.deviceEntries(member: workspace.member, salt: workspace.id.bytes))
+            home.deviceEntries(member: member, salt: Binding.salt(of: member, in: workspace)))
         network.joins[index].stage = .asked
         link.session.send(
             .joinRequest(
@@ -203,6 +209,24 @@ extension NodeCore {
                     name: home.name)),
             in: .control, isUnasked: false)
     }
+
+    /// Who this home is when it asks to be let in: whoever its devices were here before, which a
+    /// founder is by another salt than everybody else. `nil` where they were added to somebody who
+    /// came in with another device: a member is named after the first one.
+    private func ownMember(in workspace: Workspace) -> MemberID? {
+        guard let home else { return nil }
+        let first = home.recovery?.device ?? home.device
+        let known = [first, home.device].compactMap { workspace.deviceOwners[$0] }
+        guard let member = known.first else { return home.member(salt: workspace.id.bytes) }
+        let salt = Binding.salt(of: member, in: workspace)
+        let isSame = known.allSatisfy { $0 == member }
+        return isSame && Binding.member(of: first, salt: salt) == member ? member : nil
+    }
+
+    private static let linkedBefore = NodeError(
+        .conflict, "this device was added here by another device of yours, which came in first",
+        hint: "join with that one, then on it: wsx-node device link; or use a new home",
+        reason: "join.linked_device")
 
     private func becomeMember(
         _ index: Int, by admission: OperationID, _ workspace: Workspace, _ sync: WorkspaceLink,
@@ -262,7 +286,8 @@ extension NodeCore {
             $0.workspace == workspace.number && $0.stage == .syncing
         }
         guard let index = waiting else { return }
-        try record(.workspaceJoined, workspace: workspace)
+        try record(
+            .workspaceJoined, workspace: workspace, extra: Self.roleByte(workspace.ownRole))
         try endJoin(index, .success(try object(of: workspace).json))
     }
 }

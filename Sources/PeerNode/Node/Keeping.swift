@@ -21,6 +21,7 @@ extension NodeCore {
         }
         try close(&tips, with: ranges, in: document, of: workspace)
         for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
+        try keepGrants(of: document, in: workspace)
     }
 
     /// Branches come in the order of their logs.
@@ -75,6 +76,46 @@ extension NodeCore {
         for branch in branches { tips[branch.number] = branch.kept }
         try close(&tips, with: ranges, in: document, of: workspace)
         for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
+        try keepGrants(of: document, in: workspace)
+    }
+
+    // MARK: Grants that lost their effect
+
+    /// Keeps the void grants that kept content of a document cites: whoever takes that over cannot
+    /// place it without them.
+    func keepGrants(of document: DocumentID, in workspace: Workspace) throws(StorageError) {
+        let void = voidGrants(citedIn: document, of: workspace)
+        guard void != workspace.keptGrants[document] ?? [] else { return }
+        workspace.keptGrants[document] = void.isEmpty ? nil : void
+        try rekeepAuthority(in: workspace)
+    }
+
+    /// The grants without effect that kept operations of a document cite.
+    func voidGrants(citedIn document: DocumentID, of workspace: Workspace) -> Set<OperationID> {
+        var void: Set<OperationID> = []
+        for branch in store.operations.branches(in: document, of: workspace.number) {
+            guard let kept = branch.kept else { continue }
+            for span in store.operations.spans(of: branch.number) where span.first <= kept.sequence {
+                guard let grant = store.operations.grant(span.grant),
+                    !workspace.evaluator.isValid(grant)
+                else { continue }
+                void.insert(grant)
+            }
+        }
+        return void
+    }
+
+    /// Whether any operation of a branch at these places is void, so that it is kept only because
+    /// of what comes behind it.
+    func coversVoid(_ branch: Int64, _ range: ClosedRange<UInt64>) -> Bool {
+        let spans = store.operations.spans(of: branch)
+        return spans.indices.contains { index in
+            guard let places = store.operations.places(ofSpan: index, in: branch),
+                places.overlaps(range)
+            else { return false }
+            return (spans[index].validThrough ?? 0) < min(places.upperBound, range.upperBound)
+                || spans[index].validThrough == nil
+        }
     }
 
     /// Raises `tips` until the past of everything below them is below them.

@@ -239,7 +239,8 @@ extension NodeCore {
     func linkCaughtUp(_ workspace: Workspace) throws(StorageError) {
         guard network.linking?.workspaces[workspace.number] == .syncing else { return }
         network.linking?.workspaces[workspace.number] = .done
-        try record(.workspaceJoined, workspace: workspace)
+        try record(
+            .workspaceJoined, workspace: workspace, extra: Self.roleByte(workspace.ownRole))
         guard network.linking?.workspaces.values.allSatisfy({ $0 == .done }) == true,
             let object = identityObject()
         else { return }

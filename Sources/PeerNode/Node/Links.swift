@@ -134,8 +134,12 @@ extension NodeCore {
         }
         if case .invite = peer.psk { return }
         if peer.psk == .deviceLink { return offerLink(on: link) }
-        network.registry.connected(
-            peer.device, attempt: link.attempt, wallMilliseconds: time.wall)
+        if isFormer(peer.device) {
+            try establishedFormer(link, peer.device)
+        } else {
+            network.registry.connected(
+                peer.device, attempt: link.attempt, wallMilliseconds: time.wall)
+        }
         network.isRegistryDirty = true
         try settleTwoLinks(with: link)
         guard !link.isClosing else { return }
@@ -143,6 +147,7 @@ extension NodeCore {
         where workspace.standing == .member && isShared(workspace, with: peer) {
             try openSync(workspace, on: link)
         }
+        guard !link.wasFormer else { return }
         try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         effects.append(.log(.info, "peer.connected device=\(PublicID.device(peer.device))"))
     }
@@ -172,7 +177,7 @@ extension NodeCore {
         // Whoever was removed may be so by what is damaged.
         if hasDamagedAuthority(workspace) { return .authorityOnly }
         if workspace.evaluator.contentGrant(of: device, leastRole: .guest) != nil { return .full }
-        return workspace.evaluator.grants(everOf: device) ? .removed : .authorityOnly
+        return workspace.evaluator.wasLetIn(device) ? .removed : .authorityOnly
     }
 
     // MARK: Two links to one device
@@ -259,10 +264,13 @@ extension NodeCore {
         else { return }
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
-            error: ending.word, now: time.monotonic, wallMilliseconds: time.wall,
-            using: environment.random)
+            error: link.wasToldRemoval ? LinkEnding.removed.word : ending.word,
+            now: time.monotonic, wallMilliseconds: time.wall, using: environment.random)
         network.isRegistryDirty = true
-        if isStranger(peer.device) { try forgetPeer(.device(peer.device)) }
+        // Who was told of the own end is not dialled; who was not is, to be told.
+        if isStranger(peer.device) || ending == .farewell {
+            try forgetPeer(.device(peer.device))
+        }
         try record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
     }
 
@@ -294,8 +302,9 @@ extension LinkEnding {
 }
 
 extension AuthEvaluator {
-    /// Whether any grant, valid or not, ever listed the device.
-    func grants(everOf device: DeviceID) -> Bool {
+    /// Whether a grant listed the device that was, or would have been, valid but for a revocation.
+    fileprivate func wasLetIn(_ device: DeviceID) -> Bool {
         validOperations.contains { devices(ofGrant: $0).contains(device) }
+            || !revocations(ending: device).isEmpty
     }
 }

@@ -31,15 +31,43 @@ extension NodeCore {
             case (_, nil): type = .memberRemoved
             default: type = .memberRoleChanged
             }
+            // The role that was given, or the one that ended: today's may be another one.
             try record(
-                type, workspace: workspace, arrival: arrival, extra: member.bytes,
-                isBackfill: source.isBackfill)
+                type, workspace: workspace, arrival: arrival,
+                extra: member.bytes + Self.roleByte(role ?? told), isBackfill: source.isBackfill)
             isOwnEnd = isOwnEnd || (member == workspace.member && role == nil)
         }
         guard isOwnEnd, workspace.standing == .member else { return }
         try record(
             .workspaceRemoved, workspace: workspace, arrival: arrival,
             isBackfill: source.isBackfill)
+    }
+
+    /// A role behind what an event refers to; nothing where it has none.
+    static func roleByte(_ role: Role?) -> [UInt8] {
+        role.map { [UInt8(truncatingIfNeeded: $0.rawValue)] } ?? []
+    }
+
+    /// A member as an event is about them: with the role of that time, and in or out as then.
+    func memberEventData(
+        _ event: EventStore.StoredEvent, _ type: EventType, _ workspace: Workspace
+    ) -> JSONValue {
+        guard let extra = event.extra, let member = MemberID(untrusted: Array(extra.prefix(16))),
+            var object = object(of: member, in: workspace)
+        else { return .null }
+        if let said = extra.dropFirst(16).first.flatMap({ Role(rawValue: UInt64($0)) }) {
+            object.role = said.word
+        }
+        switch type {
+        case .memberJoined, .memberRoleChanged:
+            object.isRemoved = false
+            object.removedAt = nil
+        case .memberRemoved:
+            object.isRemoved = true
+            object.removedAt = object.removedAt ?? event.at
+        default: break
+        }
+        return object.json
     }
 
     /// Whose role an operation may give, change or end.

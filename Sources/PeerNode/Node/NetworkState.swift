@@ -79,6 +79,12 @@ final class PeerLink {
     var agreementDue: UInt64?
     /// The invite by which the other end wants to come in.
     var invite: (workspace: Int64, id: OperationID)?
+    /// Set while the other end is nobody here any more and is told so.
+    var farewell: Farewell?
+    /// Whether the other end was nobody any more when the link came about, so it is not listed.
+    var wasFormer = false
+    /// Whether the other end said that this device was removed.
+    var wasToldRemoval = false
     /// Who is to be told on this link what an admin decides.
     var asking: MemberID?
 

@@ -14,7 +14,7 @@ extension NodeCore {
         guard let admission = admission(of: member, in: workspace) else { return nil }
         var object = MemberObject(
             id: PublicID.member(member), name: workspace.displayName(of: member),
-            role: (standing?.role ?? .member).word,
+            role: (standing?.role ?? workspace.evaluator.lastRole(of: member) ?? .member).word,
             joinedAt: Int64(admission.timestamp.milliseconds))
         object.isSelf = member == workspace.member
         let devices = standing?.devices ?? []
@@ -64,8 +64,20 @@ extension NodeCore {
         object.members = Int64(members.count)
         object.channels = Int64(workspace.channels.count)
         object.isSelected = try selectedWorkspace() === workspace
-        object.removedAt = removed(workspace.member, from: workspace)?.at
+        let end = ownEnd(in: workspace)
+        object.removedAt = end?.at
+        object.removedBy = end?.by
+        object.removedHow = end?.cause.rawValue
+        if end?.cause == .deviceRevoked { object.role = nil }
+        object.note = end.map { "\($0.message); \($0.hint)" }
+        object.state = state(of: workspace)
         return object
+    }
+
+    /// One word for how the own person stands to a workspace.
+    func state(of workspace: Workspace) -> String {
+        if workspace.fields.deletion != nil { return "deleted" }
+        return ownEnd(in: workspace)?.cause.rawValue ?? "member"
     }
 
     /// The workspace that calls act in when they name none.
@@ -84,7 +96,7 @@ extension NodeCore {
         object.recovery = recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
-            .map { (PublicID.workspace($0.id), PublicID.member($0.member)) }
+            .map { (PublicID.workspace($0.id), PublicID.member($0.member), $0.displayName) }
         return object
     }
 
@@ -118,6 +130,7 @@ extension NodeCore {
         object.description = channel.description
         object.topic = channel.topic
         object.owner = person(channel.ruling.owner, in: workspace)
+        object.admins = channel.ruling.admins.sorted().map { person($0, in: workspace) }
         object.members = Int64(followers.count)
         object.isJoined = followers.contains(workspace.member)
         object.isArchived = channel.ruling.isArchived

@@ -193,7 +193,10 @@ extension NodeCore {
         else { return try endJoin(index, .failure(Self.unknownPhrase)) }
         guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil,
             workspace.deviceOwners[home.device] ?? member == member
-        else { return try endJoin(index, .failure(Self.mayNotReturn)) }
+        else {
+            let hasLeft = workspace.departure(of: member) != nil
+            return try endJoin(index, .failure(hasLeft ? Self.hasLeft : Self.mayNotReturn))
+        }
         try write()
         workspace.member = member
         let reader = (device: signing.device, box: phrase.agreementKey)
@@ -221,6 +224,10 @@ extension NodeCore {
         .notFound, "nobody in that workspace has this recovery phrase",
         hint: "is it the right phrase, and the right workspace's link?",
         reason: "recovery.unknown")
+
+    private static let hasLeft = NodeError(
+        .forbidden, "the member with this recovery phrase has left, and nobody comes back alone",
+        hint: "ask for a new invite: wsx-node join LINK", reason: "left")
 
     private static let mayNotReturn = NodeError(
         .forbidden, "the member with this recovery phrase was removed",

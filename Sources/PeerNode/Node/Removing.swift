@@ -66,6 +66,33 @@ extension NodeCore {
         return Array(open.suffix(Limits.revokedInvitesMax))
     }
 
+    /// Makes invites of somebody who was removed one's own: under the same key and with what is
+    /// left of their uses, so the links that were handed out go on.
+    ///
+    /// - Returns: the new invites.
+    func takeOver(
+        _ invites: [OperationID], in workspace: Workspace
+    ) throws(StorageError) -> [OperationID] {
+        var made: [OperationID] = []
+        for id in invites {
+            guard case .invite(let invite)? = workspace.authority[id]?.payload,
+                let psk = workspace.psk(of: id)
+            else { continue }
+            let used = UInt64(workspace.invites.admissions[id]?.count ?? 0)
+            guard used < invite.maximum else { continue }
+            let taken = try authorAuthority(in: workspace) { authoring in
+                .invite(
+                    .init(
+                        role: invite.role, maximum: invite.maximum - used,
+                        expires: invite.expires, publicKey: invite.publicKey,
+                        approve: invite.approve, documents: invite.documents,
+                        psk: authoring.sealed(psk.exposedCopy(), field: 7), policy: nil))
+            }
+            taken.map { made.append($0) }
+        }
+        return made
+    }
+
     /// Keeps what has arrived since of somebody who was removed.
     ///
     /// - Returns: the widenings that were written; empty when this device may not.

@@ -228,6 +228,7 @@ extension AuthFault {
         case .notRequested: "the invite wants a request, and there was none"
         case .returnNeedsAdmin: "only an admin takes back who was removed"
         case .tooManyRequests: "there were too many requests"
+        case .lastOwner: "an owner leaves only where there is another"
         case .unknownKind: "this version does not know its kind"
         }
     }

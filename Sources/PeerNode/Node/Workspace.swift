@@ -52,6 +52,8 @@ final class Workspace {
     var digest = WorkspaceDigest()
     /// Documents whose kept tips moved since the digest was made.
     var staleDocuments: Set<DocumentID> = []
+    /// The grants without effect that kept operations of a document cite. They are kept with those.
+    var keptGrants: [DocumentID: Set<OperationID>] = [:]
     /// The largest `latest(of:)` of each document, to see when the clock does not order by itself.
     var newestTimestamp: [DocumentID: UInt64] = [:]
     /// Names that were opened already.

@@ -63,6 +63,32 @@ extension NodeCore {
         return record.arrival != arrival
     }
 
+    /// A workspace as an event is about it: with the own role and standing of that time.
+    func workspaceEventData(
+        _ event: EventStore.StoredEvent, _ type: EventType, _ workspace: Workspace
+    ) throws(StorageError) -> JSONValue {
+        var object = try object(of: workspace)
+        switch type {
+        case .workspaceCreated: object.role = Role.owner.word
+        case .workspaceJoined:
+            let said = event.extra?.first.flatMap { Role(rawValue: UInt64($0)) }
+            let last = said ?? workspace.evaluator.lastRole(of: workspace.member)
+            object.role = last?.word ?? object.role
+        case .workspaceRemoved:
+            object.role = nil
+            return object.json
+        default: return object.json
+        }
+        object.isDeleted = false
+        object.acknowledged = nil
+        object.state = "member"
+        object.removedAt = nil
+        object.removedBy = nil
+        object.removedHow = nil
+        object.note = nil
+        return object.json
+    }
+
     func requestData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
         guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
             let group = joinRequests(of: workspace).first(where: { $0.operations.contains(id) })

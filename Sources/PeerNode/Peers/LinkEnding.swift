@@ -44,6 +44,11 @@ public struct LinkEnding: Error, Hashable, Sendable {
     /// The other side closed.
     public static let closedByPeer = LinkEnding("link.closed")
 
+    /// The other side is no member any more, and was told so.
+    public static let farewell = LinkEnding("link.farewell")
+    /// The other side said that this device is no member any more.
+    public static let removed = LinkEnding("removed")
+
     /// The versions that both sides offered, which have none in common.
     static func version(ours: ClosedRange<UInt64>, theirs: (UInt64, UInt64)) -> LinkEnding {
         LinkEnding(

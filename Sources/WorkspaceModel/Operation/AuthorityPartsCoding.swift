@@ -90,8 +90,10 @@ extension CBORDecoder {
             ciphertext: try byteString(maxCount: 32 * 1_024))
     }
 
-    mutating func cuts() throws(Malformed) -> [CutEntry] {
-        try list(max: AuthorityListLimits.cuts) { (decoder) throws(Malformed) in
+    mutating func cuts(
+        max: Int = AuthorityListLimits.cuts
+    ) throws(Malformed) -> [CutEntry] {
+        try list(max: max) { (decoder) throws(Malformed) in
             try decoder.arrayCount(exactly: 5)
             let log = LogName(
                 document: try decoder.identifier32(), device: try decoder.identifier32(),

@@ -54,6 +54,18 @@ public enum Limits {
     /// Branches of one log that nothing valid lies on, and that stay in case a verdict changes.
     public static let voidBranchesMax = 8
 
+    // MARK: Private documents
+
+    /// Members that one operation seats: as many as a workspace is made for, in 42 KB.
+    public static let privateSeatsMax = 2_000
+    /// Cuts in one removal from a private document: logs of one person in one document, in 210 KB,
+    /// so that the whole operation stays below a payload's size.
+    public static let privateCutsMax = 2_000
+    /// Removals from the workspace that one new key answers; further ones take a further key.
+    public static let privateAnswersMax = 512
+    /// A topic or a description inside a private document, in bytes of UTF-8.
+    public static let privateTextBytesMax = 16 * 1024
+
     // MARK: Deleted channels
 
     /// How long the operations of a deleted channel are kept: a deletion that loses its effect,
@@ -121,6 +133,11 @@ public enum Limits {
     public static let pingMilliseconds: UInt64 = 30_000
     /// Silence after which a peer is dead.
     public static let deadMilliseconds: UInt64 = 90_000
+    /// How long somebody who was removed may be silent before the link ends over which they are
+    /// told so: a round trip round the world with its losses.
+    public static let farewellMilliseconds: UInt64 = 5_000
+    /// How long such a link stands at most, however slowly they take what they may see.
+    public static let farewellMillisecondsMax: UInt64 = 10 * 60 * 1_000
     /// Sealed bytes in a transport above which no more are sealed: they can no longer be overtaken.
     public static let sealedUnsentBytesMax = 64 * 1024
     /// Dials under way at a time: enough for a start with many peers, few enough for any router.

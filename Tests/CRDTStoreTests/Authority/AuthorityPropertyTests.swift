@@ -178,10 +178,32 @@ private func lostGrants(
             guard evaluator.standing(ofGrant: grant.id) == evaluator.rank(ofGrant: grant.id) else {
                 return nil
             }
+            guard isReached(grant.id, device, by: author, evaluator) else { return nil }
             return evaluator.revocations(hittingGrant: grant.id, device: device)
                 .contains(revocation) ? (grant, device) : nil
         }
     }
+}
+
+/// Whether authority operations of a device are weaker than a departure, which ends everything
+/// else of its author's stronger devices too.
+private func isReached(
+    _ grant: OperationID, _ device: DeviceID, by revocation: AuthOperation?,
+    _ evaluator: AuthEvaluator
+) -> Bool {
+    guard let revocation, case .leave = revocation.action, let cited = revocation.grant else {
+        return true
+    }
+    guard cited != grant else {
+        let devices = evaluator.devices(ofGrant: grant)
+        guard let own = devices.firstIndex(of: revocation.device),
+            let other = devices.firstIndex(of: device)
+        else { return false }
+        return own < other
+    }
+    guard let own = evaluator.rank(ofGrant: cited), let other = evaluator.rank(ofGrant: grant)
+    else { return false }
+    return own < other
 }
 
 /// An operation of somebody removed, of somebody he let in after, or of an accomplice who admits
@@ -223,11 +245,13 @@ private func plainMembers(_ history: AuthHistory, _ evaluator: AuthEvaluator) ->
     return strongest.filter { $0.value >= .member }.keys.sorted()
 }
 
-/// What `people` and whoever they let in wrote, and what rests on that.
+/// What `people` and whoever they let in wrote, and what rests on that, or competes with it for a
+/// device: who takes back an own admission of a device frees the device for whoever else bound it.
 private func belongings(
     of people: inout Set<MemberID>, _ history: AuthHistory, _ evaluator: AuthEvaluator
 ) -> Set<OperationID> {
     var belongings: Set<OperationID> = []
+    var devices: Set<DeviceID> = []
     var size = -1
     while size != belongings.count + people.count {
         size = belongings.count + people.count
@@ -235,14 +259,25 @@ private func belongings(
             guard let grant = operation.grant, let author = evaluator.subject(ofGrant: grant) else {
                 continue
             }
+            let bound = boundDevices(operation.action)
             var rests = people.contains(author) || belongings.contains(grant)
             if case .admit(let invite, _, _) = operation.action {
                 rests = rests || belongings.contains(invite)
             }
-            guard rests else { continue }
+            guard rests || !devices.isDisjoint(with: bound) else { continue }
             belongings.insert(operation.id)
+            guard rests else { continue }
+            devices.formUnion(bound)
             if case .admit(_, let member, _) = operation.action { people.insert(member) }
         }
     }
     return belongings
+}
+
+/// The devices that an operation makes somebody's.
+private func boundDevices(_ action: AuthAction) -> [DeviceID] {
+    switch action {
+    case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+    default: []
+    }
 }

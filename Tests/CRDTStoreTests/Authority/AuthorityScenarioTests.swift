@@ -177,6 +177,55 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `somebody who left does not let himself in again, by a stronger device either`()
+        throws
+    {
+        var story = Story(admins: ["ann"])
+        let given = story.promote("ann", to: .owner)
+        let leaving = story.write("root", after: [given], .leave)
+        let hidden = story.write(
+            "recovery", under: story.grant("root"), after: [given],
+            .addDevices([story.device("hidden")]))
+        let open = story.write(
+            "recovery", under: story.grant("root"), after: [leaving],
+            .addDevices([story.device("open")]))
+        let acts = [("hidden", hidden), ("open", open)].map { name, grant in
+            story.write(name, under: grant, after: [grant, leaving], .createDocument)
+        }
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(leaving))
+            #expect(evaluator.role(of: story.member("root")) == nil)
+            for name in ["root", "recovery", "hidden", "open"] {
+                let device = story.device(name)
+                #expect(evaluator.bestGrant(of: device) == nil, "\(name)")
+                #expect(evaluator.contentGrant(of: device, leastRole: .guest) == nil, "\(name)")
+            }
+            for act in acts { #expect(evaluator.verdict(on: act) == .revoked(by: leaving)) }
+        }
+        // Whoever is let in by others is in, and adds devices as before.
+        let invite = story.write(
+            "ann", after: story.heads, .invite(InviteTerms(role: .member)))
+        let back = story.admit("root", on: invite, by: "ann", after: [invite])
+        let phone = story.write(
+            "root", under: back, after: [back], .addDevices([story.device("phone")]))
+        let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        #expect(evaluator.isValid(back) && evaluator.isValid(phone))
+        #expect(evaluator.bestGrant(of: story.device("root")) == back)
+        #expect(evaluator.bestGrant(of: story.device("phone")) == phone)
+        #expect(evaluator.bestGrant(of: story.device("open")) == nil)
+    }
+
+    @Test func `an owner leaves only where there is another`() throws {
+        var story = Story(admins: ["ann"])
+        let early = story.write("root", after: story.heads, .leave)
+        let given = story.promote("ann", to: .owner)
+        let leaving = story.write("recovery", under: story.grant("root"), after: [given], .leave)
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.verdict(on: early) == .faulty(.lastOwner))
+            #expect(evaluator.isValid(leaving))
+        }
+    }
+
     @Test func `a lost last device cannot be replaced by others, only its holder invited anew`()
         throws
     {

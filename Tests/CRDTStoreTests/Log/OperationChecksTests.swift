@@ -210,7 +210,7 @@ extension OperationRun {
     // C04
     @Test func `carries payloads up to the limit`() {
         for (kind, limit) in [
-            (OperationKind.content, Limits.payloadBytesMax), (.mailbox, Limits.payloadBytesMax),
+            (OperationKind.content, Limits.payloadBytesMax), (.redact, Limits.payloadBytesMax),
         ] {
             for (count, expected) in [(limit, nil), (limit + 1, Rejection.tooLarge)] {
                 var log = WrittenLog(by: TestDevice(1), in: Self.document)

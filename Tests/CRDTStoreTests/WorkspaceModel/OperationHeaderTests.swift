@@ -68,7 +68,7 @@ import WorkspaceTestKit
     }
 
     // O08, C04
-    @Test(arguments: [(UInt64(1), 16), (2, 64), (3, 16), (77, 16)])
+    @Test(arguments: [(UInt64(1), 16), (2, 64), (3, 64), (4, 16), (77, 16)])
     func `cites so many and no more`(_ kind: UInt64, _ most: Int) {
         var random = SeededGenerator(seed: 1)
         var header = Self.header()

@@ -64,8 +64,8 @@ import WorkspaceModel
         #expect(io.errors.contains("--code-file"))
         let empty = MemoryIO()
         empty.files["/s"] = [0x0A]
-        #expect(empty.run("passcode", "set", "--code-file", "/s") == 78)
-        #expect(empty.run("passcode", "set", "--code-command", "fails") == 78)
-        #expect(empty.run("passcode", "set", "--code-file", "/none") == 78)
+        #expect(empty.run("passcode", "set", "--code-file", "/s") == 2)
+        #expect(empty.run("passcode", "set", "--code-command", "fails") == 2)
+        #expect(empty.run("passcode", "set", "--code-file", "/none") == 5)
     }
 }

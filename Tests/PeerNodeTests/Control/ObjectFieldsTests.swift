@@ -19,7 +19,8 @@ import WorkspaceModel
             object.json.text == """
                 {"id":"w_1","name":"acme","description":null,"image":null,"role":null,\
                 "owner":null,"members":0,"channels":0,"selected":false,"created_at":5,\
-                "digest":"9f0c","deleted":false,"removed_at":null,"address":null,\
+                "digest":"9f0c","deleted":false,"state":"member","removed_at":null,\
+                "removed_by":null,"removed_how":null,"note":null,"address":null,\
                 "successor":null,"acknowledged":null}
                 """)
         object.description = "d"
@@ -31,6 +32,10 @@ import WorkspaceModel
         object.isSelected = true
         object.isDeleted = true
         object.removedAt = 9
+        object.removedBy = joon
+        object.removedHow = "removed"
+        object.note = "out"
+        object.state = "deleted"
         object.address = "wsx://join/b4qx"
         object.successor = joon
         object.acknowledged = [AcknowledgementObject(device: "d_1", member: joon)]
@@ -38,7 +43,10 @@ import WorkspaceModel
             object.json.text == """
                 {"id":"w_1","name":"acme","description":"d","image":"b_1","role":"owner",\
                 "owner":{"id":"u_mina00","name":"Mina"},"members":2,"channels":3,\
-                "selected":true,"created_at":5,"digest":"9f0c","deleted":true,"removed_at":9,\
+                "selected":true,"created_at":5,"digest":"9f0c","deleted":true,\
+                "state":"deleted","removed_at":9,\
+                "removed_by":{"id":"u_joon00","name":"Joon"},"removed_how":"removed",\
+                "note":"out",\
                 "address":"wsx://join/b4qx","successor":{"id":"u_joon00","name":"Joon"},\
                 "acknowledged":[{"id":"d_1","device":"d_1",\
                 "member":{"id":"u_joon00","name":"Joon"}}]}
@@ -72,7 +80,7 @@ import WorkspaceModel
             object.json.text == """
                 {"id":"c_1","workspace":"w_1","name":"general","kind":"channel",\
                 "private":false,"default":false,"description":null,"topic":null,"owner":null,\
-                "members":0,"people":null,"joined":false,"archived":false,"history":"all",\
+                "admins":[],"members":0,"people":null,"joined":false,"archived":false,"history":"all",\
                 "unread":0,"mentions":0,"last":null,"created_at":5}
                 """)
     }
@@ -97,7 +105,7 @@ import WorkspaceModel
             object.json.text == """
                 {"id":"c_1","workspace":"w_1","name":"Joon","kind":"dm","private":true,\
                 "default":true,"description":"d","topic":"t",\
-                "owner":{"id":"u_mina00","name":"Mina"},"members":2,\
+                "owner":{"id":"u_mina00","name":"Mina"},"admins":[],"members":2,\
                 "people":[{"id":"u_joon00","name":"Joon"},{"id":"u_mina00","name":"Mina"}],\
                 "joined":true,"archived":true,"history":"from-join","unread":1,"mentions":4,\
                 "last":{"id":"m_1","author":{"id":"u_joon00","name":"Joon"},"at":7,\
@@ -138,10 +146,14 @@ import WorkspaceModel
         object.devices = 4
         object.isRemoved = true
         object.removedAt = 9
+        object.kept = 3
+        object.endedInvites = ["i_1"]
+        object.keptInvites = []
         #expect(
             object.json.text == """
                 {"id":"u_1","name":"Joon","role":"guest","self":true,"devices":4,"joined_at":5,\
-                "removed":true,"removed_at":9,"presence":null}
+                "removed":true,"removed_at":9,"kept":3,"ended_invites":["i_1"],\
+                "kept_invites":[],"presence":null}
                 """)
     }
 
@@ -169,12 +181,15 @@ import WorkspaceModel
                 """)
         object.hasPassphrase = true
         object.isLocked = true
-        object.members = [(workspace: "w_1", member: "u_1"), (workspace: "w_2", member: "u_2")]
+        object.members = [
+            (workspace: "w_1", member: "u_1", name: "acme"),
+            (workspace: "w_2", member: "u_2", name: "duo"),
+        ]
         #expect(
             object.json.text == """
                 {"id":"d_1","name":"Mina","created_at":5,"passphrase":true,"locked":true,\
-                "recovery":"none","members":[{"workspace":"w_1","member":"u_1"},\
-                {"workspace":"w_2","member":"u_2"}]}
+                "recovery":"none","members":[{"workspace":"w_1","member":"u_1",\
+                "name":"acme"},{"workspace":"w_2","member":"u_2","name":"duo"}]}
                 """)
     }
 
@@ -268,7 +283,8 @@ import WorkspaceModel
         #expect(json["locked"] == true)
         #expect(
             json["workspaces"]?.text
-                == #"[{"id":"w_1","name":"acme","digest":"9f","operations":214,"behind":1}]"#)
+                == #"[{"id":"w_1","name":"acme","digest":"9f","operations":214,"behind":1,"#
+                    + #""state":"member"}]"#)
         #expect(
             json["store"]?.text == #"{"operations":1,"bytes":2,"blob_bytes":3,"free_bytes":4}"#)
         #expect(

@@ -99,7 +99,7 @@ import WorkspaceTestKit
     @Test func `wants what any of its types matches`() {
         let filter = EventFilter(types: ["message.*", "member.joined"], documents: [])
         let wanted = EventType.allCases.filter { filter.wants($0.word, document: nil) }
-        #expect(wanted == [.messageCreated, .messageRefused, .memberJoined])
+        #expect(wanted == [.messageCreated, .messageRefused, .messageRestored, .memberJoined])
     }
 
     @Test func `with channels wants nothing of another channel or of none`() {

@@ -15,14 +15,16 @@ private enum Fields {
     static let workspace: Set<String> = [
         "id", "name", "description", "image", "role", "owner", "members", "channels", "selected",
         "created_at", "digest", "deleted", "removed_at", "address", "successor", "acknowledged",
+        "state", "removed_by", "removed_how", "note",
     ]
     static let channel: Set<String> = [
         "id", "workspace", "name", "kind", "private", "default", "description", "topic", "owner",
         "members", "people", "joined", "archived", "history", "unread", "mentions", "last",
-        "created_at",
+        "created_at", "admins",
     ]
     static let member: Set<String> = [
         "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
+        "kept", "ended_invites", "kept_invites",
     ]
     static let message: Set<String> = [
         "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
@@ -48,7 +50,9 @@ private enum Fields {
         "version", "api", "device", "identity", "home", "socket", "listen", "uptime_ms", "locked",
         "peers", "workspaces", "store", "warnings",
     ]
-    static let statusWorkspace: Set<String> = ["id", "name", "digest", "operations", "behind"]
+    static let statusWorkspace: Set<String> = [
+        "id", "name", "digest", "operations", "behind", "state",
+    ]
     static let store: Set<String> = ["operations", "bytes", "blob_bytes", "free_bytes"]
     static let peerCounts: Set<String> = ["connected", "dialing", "waiting", "blocked"]
     static let identity: Set<String> = [
@@ -56,6 +60,7 @@ private enum Fields {
     ]
     static let device: Set<String> = [
         "id", "name", "self", "added_at", "revoked", "last_seen", "recovery",
+        "workspaces",
     ]
     static let sync: Set<String> = ["peer", "workspace", "behind", "ahead", "rate", "eta_ms"]
     static let finding: Set<String> = ["id", "state", "message", "hint"]

@@ -157,9 +157,7 @@ import WorkspaceTestKit
         }
         // Redactions, which this version knows by number only, and edits, which it does not know.
         var redacting = HostileLog(scene.mallory, incarnation: 77)
-        for kind in [OperationKind.privateAuthority, .mailbox, .redact] {
-            redacting.write("redact", at: scene.wall + kind.rawValue) { $0.kind = kind }
-        }
+        redacting.write("redact", at: scene.wall + 1) { $0.kind = .redact }
         for type in 4...9 {
             redacting.write(
                 plaintext: [0x82, UInt8(type), 0xa0], at: scene.wall + 10 + UInt64(type))

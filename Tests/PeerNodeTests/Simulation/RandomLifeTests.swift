@@ -11,11 +11,14 @@ import WorkspaceTestKit
         let life = RandomLife(seed: seed)
         defer { life.world.end() }
         life.work(steps: 60)
+        if life.hasRemovals, life.heal() { life.work(steps: 40) }
         let isSettled = life.heal()
         #expect(isSettled, "\(life.faults) \(Self.state(of: life))")
         guard isSettled else { return }
         let problems = life.audit()
         #expect(problems == [], "\(life.faults)")
+        life.world.run(within: 15 * 60_000) { life.unawareOfRemoval().isEmpty }
+        #expect(life.unawareOfRemoval() == [], "\(life.faults)")
         for node in life.world.nodes { try Self.checkAgain(node) }
     }
 
@@ -28,6 +31,19 @@ import WorkspaceTestKit
             return life.world.trace
         }
         #expect(run() == run())
+    }
+
+    @Test func `remove people now and then`() {
+        var removed = 0
+        for seed in [UInt64(5), 6, 12, 18] {
+            let life = RandomLife(seed: seed)
+            defer { life.world.end() }
+            life.work(steps: 20)
+            _ = life.heal()
+            life.work(steps: 40)
+            removed += life.removed.values.map(\.count).reduce(0, +)
+        }
+        #expect(removed > 1)
     }
 
     static func state(of life: RandomLife) -> String {
@@ -61,8 +77,26 @@ import WorkspaceTestKit
             let again = try AuthEvaluator.evaluateFromScratch(operations)
             #expect(again.validOperations == workspace.evaluator.validOperations)
             #expect(again.members == workspace.evaluator.members)
+            try checkKept(of: workspace, core)
             try checkView(of: workspace, core)
         }
+    }
+
+    private static func checkKept(of workspace: Workspace, _ core: NodeCore) throws {
+        func tips() -> [LogBranch.KeptTip?] {
+            core.store.operations.documents(ofWorkspace: workspace.number).flatMap { document in
+                core.store.operations.branches(in: document, of: workspace.number).map(\.kept)
+            }
+        }
+        let before = tips()
+        let grants = workspace.keptGrants
+        for document in core.store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            try core.rekeep(document, in: workspace)
+        }
+        try core.rekeepAuthority(in: workspace)
+        #expect(tips() == before)
+        #expect(workspace.keptGrants == grants)
     }
 
     private static func checkView(of workspace: Workspace, _ core: NodeCore) throws {

@@ -126,6 +126,26 @@ public struct HostileLog {
         return signed
     }
 
+    /// Writes an authority operation at the end.
+    ///
+    /// - Parameters:
+    ///   - known: the heads that it says to know.
+    ///   - grant: the grant that it says to act under.
+    @discardableResult
+    public mutating func write(
+        _ payload: AuthorityPayload, knowing known: [OperationReference],
+        under grant: OperationID, at milliseconds: UInt64
+    ) -> SignedOperation {
+        let draft = OperationDraft(
+            kind: .authority, document: name.document, incarnation: name.incarnation,
+            sequence: UInt64(operations.count), previous: operations.last?.id,
+            timestamp: HybridTimestamp(milliseconds: milliseconds, counter: 0), grant: grant,
+            dependencies: known.filter { $0.id != operations.last?.id })
+        let signed = draft.signed(payload: payload.encoded, with: author.signing)
+        operations.append(signed)
+        return signed
+    }
+
     /// The same log without what was written since `count`: a fork begins here.
     public func cut(to count: Int) -> HostileLog {
         var log = self

@@ -30,7 +30,7 @@ extension RandomLife {
         let mine = sent.filter { $0.workspace == workspace }
         for message in mine {
             let count = counts.removeValue(forKey: message.text) ?? 0
-            if message.isAcknowledged, count != 1 {
+            if message.isAcknowledged, count != 1, !isExcused(message) || count > 1 {
                 problems.append("\(message.text) was acknowledged and is there \(count) times")
             } else if count > 1 {
                 problems.append("\(message.text) is there \(count) times")

@@ -35,9 +35,17 @@ public final class RandomLife {
     /// Everything that anybody tried to send, in the order of trying.
     public private(set) var sent: [Sent] = []
     /// The workspaces, `w_…`, and who should be in them in the end.
-    public private(set) var members: [(workspace: String, nodes: [Int])] = []
+    public internal(set) var members: [(workspace: String, nodes: [Int])] = []
 
-    private var generator: SeededGenerator
+    /// Who was removed from each workspace, by its place in `members`: nodes that stay outside.
+    public internal(set) var removed: [Int: Set<Int>] = [:]
+    /// Who was in and is not, because whoever let him in was removed; likewise.
+    public internal(set) var voided: [Int: Set<Int>] = [:]
+    /// Whether the founders remove people in this run.
+    public let hasRemovals: Bool
+
+    var generator: SeededGenerator
+    var removals: [(workspace: Int, node: Int, call: UInt64)] = []
     private var channels: [String: [String]] = [:]
     private var links: [(workspace: Int, link: String, from: Int)] = []
     private var joins: [(workspace: Int, node: Int, call: UInt64?)] = []
@@ -49,6 +57,7 @@ public final class RandomLife {
     public init(seed: UInt64) {
         var generator = SeededGenerator(seed: seed &+ 0x5eed)
         faults = Fault.allCases.filter { _ in Bool.random(using: &generator) }
+        hasRemovals = generator.oneIn(2)
         var options = SimulatedWorld.Options()
         options.announces = generator.oneIn(4)
         if faults.contains(.slow) { options.latency = 50...2_000 }
@@ -63,10 +72,13 @@ public final class RandomLife {
 
     // MARK: Work
 
-    /// Does `steps` things by chance.
+    /// Does `steps` things by chance. After `heal` everybody is in, and quarrels have more to bite on.
     public func work(steps: Int) {
-        found(by: 0, named: "acme")
-        if world.nodes.count > 2, generator.oneIn(2) { found(by: 1, named: "beta") }
+        isHealing = false
+        if members.isEmpty {
+            found(by: 0, named: "acme")
+            if world.nodes.count > 2, generator.oneIn(2) { found(by: 1, named: "beta") }
+        }
         for _ in 0..<steps {
             step()
             world.run(for: UInt64(generator.below(generator.oneIn(6) ? 20_000 : 800)))
@@ -103,6 +115,7 @@ public final class RandomLife {
         case 11: createChannel()
         case 12, 13: joinSomething()
         case 14: changeChannel()
+        case 15 where hasRemovals: removeSomebody()
         default: if let fault = faults.randomElement(using: &generator) { strike(fault) }
         }
     }
@@ -166,7 +179,7 @@ public final class RandomLife {
     private func joinSomething() {
         guard let (workspace, link, _) = links.randomElement(using: &generator) else { return }
         let outside = world.nodes.indices.filter { index in
-            !members[workspace].nodes.contains(index)
+            !members[workspace].nodes.contains(index) && !isRemoved(index, from: workspace)
                 && !joins.contains { $0.node == index && $0.workspace == workspace }
         }
         guard let index = outside.randomElement(using: &generator) else { return }
@@ -217,6 +230,7 @@ public final class RandomLife {
             node.start()
         }
         followSends()
+        followRemovals()
         followInvites()
         followJoins()
     }
@@ -237,7 +251,7 @@ public final class RandomLife {
         }
     }
 
-    private func isLost(_ call: UInt64, on node: SimulatedNode) -> Bool {
+    func isLost(_ call: UInt64, on node: SimulatedNode) -> Bool {
         node.answers[call] == nil && !node.openCalls.contains(call)
     }
 
@@ -288,6 +302,7 @@ public final class RandomLife {
         while world.now < end {
             world.run(for: 5_000)
             follow()
+            if hasRemovals { followVoided() }
             for workspace in members.indices { letEverybodyIn(workspace) }
             if isSettled, world.run(within: 1_000, until: { false }) || isSettled { return true }
         }
@@ -302,7 +317,7 @@ public final class RandomLife {
             return
         }
         for index in world.nodes.indices
-        where !members[workspace].nodes.contains(index)
+        where !members[workspace].nodes.contains(index) && !isRemoved(index, from: workspace)
             && !joins.contains(where: { $0.workspace == workspace && $0.node == index })
         {
             join(workspace, link, by: index)
@@ -310,11 +325,12 @@ public final class RandomLife {
     }
 
     private var isSettled: Bool {
-        guard joins.isEmpty, sent.allSatisfy({ $0.isAcknowledged || $0.isRefused }) else {
+        guard joins.isEmpty, removals.isEmpty, sent.allSatisfy({ $0.isAcknowledged || $0.isRefused }) else {
             return false
         }
-        for (workspace, nodes) in members {
-            guard nodes.count == world.nodes.count else { return false }
+        for (place, (workspace, nodes)) in members.enumerated() {
+            let outside = removed[place]?.count ?? 0
+            guard nodes.count + outside == world.nodes.count else { return false }
             let digests = nodes.map { digest(of: workspace, on: world.nodes[$0]) }
             guard digests.allSatisfy({ $0 != nil && $0 == digests[0] }) else { return false }
         }

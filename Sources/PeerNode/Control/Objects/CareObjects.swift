@@ -70,6 +70,8 @@ public struct CheckObject: ControlObject {
         public let id: String
         /// What is wrong.
         public let text: String
+        /// What was done about it: `mended`, `asked` of peers, or `nil`.
+        public let done: String?
     }
 
     /// Problems that are listed; `problem_count` counts all.
@@ -89,10 +91,10 @@ public struct CheckObject: ControlObject {
     /// Nothing looked at yet.
     public init() {}
 
-    mutating func add(_ kind: String, _ id: String, _ text: String) {
+    mutating func add(_ kind: String, _ id: String, _ text: String, done: String? = nil) {
         problemCount += 1
         guard problems.count < Self.problemsMax else { return }
-        problems.append(Problem(kind: kind, id: id, text: text))
+        problems.append(Problem(kind: kind, id: id, text: text, done: done))
     }
 
     /// All fields.
@@ -104,7 +106,7 @@ public struct CheckObject: ControlObject {
                 problems.map {
                     [
                         "kind": .string($0.kind), "id": .string($0.id),
-                        "text": .string($0.text),
+                        "text": .string($0.text), "done": JSONValue(orNull: $0.done),
                     ]
                 }),
             "repaired": .integer(repaired),

@@ -20,6 +20,8 @@ public struct ChannelObject: ControlObject {
     public var topic: String?
     /// Who owns it.
     public var owner: PersonObject?
+    /// Who may change its texts besides.
+    public var admins: [PersonObject] = []
     /// How many there are.
     public var members: Int64 = 0
     /// Who takes part; direct conversations only.
@@ -53,7 +55,8 @@ public struct ChannelObject: ControlObject {
             "id": .string(id), "workspace": .string(workspace), "name": .string(name),
             "kind": .string(kind), "private": .bool(isPrivate), "default": .bool(isDefault),
             "description": JSONValue(orNull: description), "topic": JSONValue(orNull: topic),
-            "owner": owner?.json ?? .null, "members": .integer(members),
+            "owner": owner?.json ?? .null, "admins": .array(admins.map(\.json)),
+            "members": .integer(members),
             "people": people.map { .array($0.map(\.json)) } ?? .null, "joined": .bool(isJoined),
             "archived": .bool(isArchived), "history": .string(history),
             "unread": .integer(unread), "mentions": .integer(mentions),

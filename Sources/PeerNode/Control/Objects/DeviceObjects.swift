@@ -17,6 +17,9 @@ public struct DeviceObject: ControlObject {
     /// Whether it is no machine but a recovery phrase.
     public var isRecovery = false
 
+    /// What became of it in each workspace, where a call was about all of them.
+    public var workspaces: [DeviceOutcome] = []
+
     /// A device that may act.
     public init(id: String, name: String, addedAt: Int64) {
         self.id = id
@@ -30,6 +33,25 @@ public struct DeviceObject: ControlObject {
             "id": .string(id), "name": .string(name), "self": .bool(isSelf),
             "added_at": .integer(addedAt), "revoked": .bool(isRevoked),
             "last_seen": JSONValue(orNull: lastSeen), "recovery": .bool(isRecovery),
+            "workspaces": .array(workspaces.map(\.json)),
+        ]
+    }
+}
+
+/// What became of a device in one workspace.
+public struct DeviceOutcome: Sendable {
+    /// `w_…`.
+    public let id: String
+    /// As it is shown.
+    public let name: String
+    /// Why it was not done there, and what would do it; `nil` where it was.
+    public let failure: (message: String, hint: String?)?
+
+    var json: JSONValue {
+        [
+            "id": .string(id), "name": .string(name), "done": .bool(failure == nil),
+            "message": JSONValue(orNull: failure?.message),
+            "hint": JSONValue(orNull: failure?.hint),
         ]
     }
 }

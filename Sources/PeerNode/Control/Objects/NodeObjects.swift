@@ -14,6 +14,8 @@ public struct StatusObject: ControlObject {
         public let operations: Int64
         /// How many it knows of and does not hold.
         public let behind: Int64
+        /// `member`, `deleted`, or how the own membership ended.
+        public var state = "member"
 
         /// One row.
         public init(id: String, name: String, digest: String, operations: Int64, behind: Int64) {
@@ -102,6 +104,7 @@ extension StatusObject.Workspace {
         [
             "id": .string(id), "name": .string(name), "digest": .string(digest),
             "operations": .integer(operations), "behind": .integer(behind),
+            "state": .string(state),
         ]
     }
 }

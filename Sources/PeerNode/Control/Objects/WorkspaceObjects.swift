@@ -45,6 +45,14 @@ public struct WorkspaceObject: ControlObject {
     public var isDeleted = false
     /// When one was removed from it, milliseconds since 1970.
     public var removedAt: Int64?
+    /// By whom.
+    public var removedBy: PersonObject?
+    /// `removed`, `device_revoked`, `left` or `other`; `nil` for a member.
+    public var removedHow: String?
+    /// That as a sentence, with what to do.
+    public var note: String?
+    /// `member`, `deleted`, or what `removed_how` says.
+    public var state = "member"
     /// The link by which anybody may come in or ask to, where the policy says so.
     public var address: String?
     /// To whom an owner who leaves hands it.
@@ -68,7 +76,9 @@ public struct WorkspaceObject: ControlObject {
             "owner": owner?.json ?? .null, "members": .integer(members),
             "channels": .integer(channels), "selected": .bool(isSelected),
             "created_at": .integer(createdAt), "digest": .string(digest),
-            "deleted": .bool(isDeleted), "removed_at": JSONValue(orNull: removedAt),
+            "deleted": .bool(isDeleted), "state": .string(state),
+            "removed_at": JSONValue(orNull: removedAt), "removed_by": removedBy?.json ?? .null,
+            "removed_how": JSONValue(orNull: removedHow), "note": JSONValue(orNull: note),
             "address": JSONValue(orNull: address), "successor": successor?.json ?? .null,
             "acknowledged": acknowledged.map { .array($0.map(\.json)) } ?? .null,
         ]
@@ -93,6 +103,12 @@ public struct MemberObject: ControlObject {
     public var isRemoved = false
     /// When they were, milliseconds since 1970.
     public var removedAt: Int64?
+    /// How many of their operations count since a `--recut`; `nil` in any other answer.
+    public var kept: Int64?
+    /// Their invites that ended with a removal, `i_…`; `nil` in any other answer.
+    public var endedInvites: [String]?
+    /// The invites that go on with theirs' links, `i_…`; `nil` in any other answer.
+    public var keptInvites: [String]?
 
     /// A member with one device.
     public init(id: String, name: String, role: String, joinedAt: Int64) {
@@ -108,6 +124,9 @@ public struct MemberObject: ControlObject {
             "id": .string(id), "name": .string(name), "role": .string(role),
             "self": .bool(isSelf), "devices": .integer(devices), "joined_at": .integer(joinedAt),
             "removed": .bool(isRemoved), "removed_at": JSONValue(orNull: removedAt),
+            "kept": JSONValue(orNull: kept),
+            "ended_invites": endedInvites.map { JSONValue(texts: $0) } ?? .null,
+            "kept_invites": keptInvites.map { JSONValue(texts: $0) } ?? .null,
             "presence": .null,
         ]
     }
@@ -173,8 +192,8 @@ public struct IdentityObject: ControlObject {
     public var hasPassphrase = false
     /// Whether the keys are closed now.
     public var isLocked = false
-    /// Who one is in which workspace: ids `w_…` and `u_…`.
-    public var members: [(workspace: String, member: String)] = []
+    /// Who one is in which workspace: ids `w_…` and `u_…`, and the workspace's name.
+    public var members: [(workspace: String, member: String, name: String)] = []
     /// The recovery phrase: `none`, `unshown`, `shown`, or `lost` before it was shown;
     /// `nil` while it is locked.
     public var recovery: String? = "none"
@@ -196,7 +215,12 @@ public struct IdentityObject: ControlObject {
             "passphrase": .bool(hasPassphrase), "locked": .bool(isLocked),
             "recovery": JSONValue(orNull: recovery),
             "members": .array(
-                members.map { ["workspace": .string($0.workspace), "member": .string($0.member)] }),
+                members.map {
+                    [
+                        "workspace": .string($0.workspace), "member": .string($0.member),
+                        "name": .string($0.name),
+                    ]
+                }),
         ]
         guard let phrase, var object = fields.objectValue else { return fields }
         object.append("phrase", .string(phrase))

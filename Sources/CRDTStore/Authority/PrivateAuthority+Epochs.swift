@@ -1,0 +1,186 @@
+public import WorkspaceModel
+
+/// A key of a private document, and the valid operation that introduces it.
+public struct PrivateIntroduction: Hashable, Sendable {
+    /// The operation.
+    public let operation: OperationID
+    /// Its depth: of keys that will do, the one with the largest (depth, operation) seals.
+    public let lamport: UInt64
+    /// What the operation says of the key.
+    public let epoch: PrivateEpoch
+}
+
+/// Which keys there are, which one seals, and who may be given which.
+///
+/// - Source: PROTOCOL.md, 4.4.
+extension PrivateAuthority {
+    /// Every valid introduction of a key, ascending by (depth, operation). Two that do not know of
+    /// each other may introduce one key.
+    public var epochs: [PrivateIntroduction] { introductions.map { introduction($0) } }
+
+    /// Whether a valid operation introduces the key. Under any other there is nothing in this
+    /// document.
+    public func introduces(_ key: KeyID) -> Bool { introductionsByKey[key] != nil }
+
+    /// The key to seal with: of those introduced with every valid removal and departure in their
+    /// operation's past, or by it, and answering everything in `revocations`, the one with the
+    /// largest (depth, operation).
+    ///
+    /// - Parameter revocations: the workspace's valid removals and departures of members and
+    ///   devices that are in this document.
+    /// - Returns: `nil` when a new key is due first, which every member may introduce.
+    public func sealingEpoch(answering revocations: Set<OperationID>) -> PrivateIntroduction? {
+        let ends = latestOnEachBranch(validEnds)
+        var answering: [OperationID: [Int]] = [:]
+        for known in introductions {
+            for answer in known.epoch.answers where revocations.contains(answer) {
+                answering[answer, default: []].append(known.operation)
+            }
+        }
+        guard answering.count == revocations.count else { return nil }
+        let sealing = introductions.last { candidate in
+            isPastOrSelf(ends, of: candidate.operation)
+                && answering.values.allSatisfy { answers in
+                    answers.contains {
+                        $0 == candidate.operation || knows(candidate.operation, $0)
+                    }
+                }
+        }
+        return sealing.map { introduction($0) }
+    }
+
+    /// The keys that may be given to the member, ascending by (depth, operation); none to whoever
+    /// is not in. In a document that shows only what is written from then on these are the keys
+    /// whose operation gave the member a seat that still holds, or has one in its past.
+    ///
+    /// The authority subkeys of all keys may be given to everybody who is in.
+    public func keys(for member: MemberID) -> [KeyID] {
+        let seats = ends(ofSeatsOf: member).filter { $0.value.isEmpty }.keys
+        guard !seats.isEmpty, let root else { return [] }
+        let givers = Set(seats.compactMap { owner(ofRecord: $0) })
+        var keys: [KeyID] = []
+        var seen: Set<KeyID> = []
+        for known in introductions {
+            let isTheirs =
+                root.history == .all || givers.contains(known.operation)
+                || givers.contains { knows(known.operation, $0) }
+            if isTheirs, seen.insert(known.epoch.keyID).inserted { keys.append(known.epoch.keyID) }
+        }
+        return keys
+    }
+
+    /// The older keys that a new one should hand on: those held to which no other held one leads,
+    /// the newest `Limits.olderKeysMax`, ascending by (depth, operation).
+    ///
+    /// - Parameter held: of which keys the author holds what is handed on: the key itself where
+    ///   everything is shown, the authority subkey elsewhere.
+    public func keysToHandOn(holding held: Set<KeyID>) -> [KeyID] {
+        let form: OlderPrivateKey.Form = root?.history == .fromJoin ? .authority : .whole
+        var led: Set<KeyID> = []
+        for known in introductions where held.contains(known.epoch.keyID) {
+            for older in known.epoch.older where isOffered(older, as: form, by: known) {
+                led.insert(older.keyID)
+            }
+        }
+        var keys: [KeyID] = []
+        var seen: Set<KeyID> = []
+        for known in introductions {
+            let key = known.epoch.keyID
+            if held.contains(key), !led.contains(key), seen.insert(key).inserted {
+                keys.append(key)
+            }
+        }
+        return keys.suffix(Limits.olderKeysMax)
+    }
+
+    /// The older keys that the introduction of `key` hands on and that count: theirs were
+    /// introduced in its past.
+    public func olderKeys(under key: KeyID) -> [OlderPrivateKey] {
+        var older: [OlderPrivateKey] = []
+        for index in introductionsByKey[key] ?? [] {
+            let known = introductions[index]
+            older += known.epoch.older.filter { isIntroduced($0.keyID, before: known) }
+        }
+        return older
+    }
+
+    /// A whole key leads to its subkey too.
+    private func isOffered(
+        _ older: OlderPrivateKey, as form: OlderPrivateKey.Form, by known: Introduction
+    ) -> Bool {
+        (older.form == form || older.form == .whole) && isIntroduced(older.keyID, before: known)
+    }
+
+    private func isIntroduced(_ key: KeyID, before known: Introduction) -> Bool {
+        (introductionsByKey[key] ?? []).contains {
+            knows(known.operation, introductions[$0].operation)
+        }
+    }
+
+    private func introduction(_ known: Introduction) -> PrivateIntroduction {
+        PrivateIntroduction(
+            operation: operations[known.operation].id, lamport: known.lamport,
+            epoch: known.epoch)
+    }
+}
+
+extension PrivateAuthority {
+    /// Of records on one branch the last: whoever has it in the past has the others.
+    func latestOnEachBranch(_ records: [Int]) -> [Int] {
+        var latest: [Int: Int] = [:]
+        for index in records {
+            let record = evaluator.records[index]
+            if let known = latest[record.branch],
+                evaluator.records[known].position > record.position
+            {
+                continue
+            }
+            latest[record.branch] = index
+        }
+        return latest.values.sorted()
+    }
+
+    /// Whether each of the records is in the past of the operation, or part of it.
+    func isPastOrSelf(_ records: [Int], of operation: Int) -> Bool {
+        guard let first = parts[operation].first else { return false }
+        return records.allSatisfy {
+            parts[operation].contains($0)
+                || evaluator.records[first].knows(evaluator.records[$0])
+        }
+    }
+
+    /// The operation that a record is a part of.
+    func owner(ofRecord index: Int) -> Int? {
+        PrivatePlacement.operation(named: evaluator.records[index].operation.id)
+    }
+
+    /// The valid seats that the member ever had.
+    func seats(of member: MemberID) -> [Int] {
+        (evaluator.grantsOfDevice[member.asDevice] ?? []).filter { evaluator.records[$0].isValid }
+    }
+
+    /// The valid removals and departures that end the member's valid seats, by seat.
+    ///
+    /// What ends a seat ends those that it replaced: the older one may be out of the reach of
+    /// whoever removes the member from the newer, and would go on counting.
+    func ends(ofSeatsOf member: MemberID) -> [Int: Set<Int>] {
+        var ends: [Int: Set<Int>] = [:]
+        // What replaces a seat knows it, and so is deeper.
+        let seats = seats(of: member).sorted {
+            evaluator.records[$0].lamport > evaluator.records[$1].lamport
+        }
+        for seat in seats {
+            var ending: Set<Int> = []
+            guard let exposure = evaluator.contentExposure(seat, member.asDevice) else { continue }
+            for revocation in evaluator.revocations(hitting: exposure) {
+                if evaluator.records[revocation].operation.action.endsMembership {
+                    ending.insert(revocation)
+                } else {
+                    ending.formUnion(ends[revocation] ?? [])
+                }
+            }
+            ends[seat] = ending
+        }
+        return ends
+    }
+}

@@ -1,0 +1,180 @@
+public import WorkspaceModel
+
+/// Somebody who is in a private document.
+public struct PrivateMember: Hashable, Sendable {
+    /// Who. Whether the workspace still has the member is the workspace's to say.
+    public let member: MemberID
+    /// The strongest role there.
+    public let role: Role
+    /// The operation that gives it: what the member's next operation names as its seat.
+    public let seat: OperationID
+}
+
+/// What a private document is called and whether it is still meant to be used.
+public struct PrivateFields: Hashable, Sendable {
+    /// The name, `nil` where none was ever given.
+    public var name: String?
+    /// Empty where it was cleared.
+    public var topic: String?
+    /// Empty where it was cleared.
+    public var description: String?
+    /// A request to people's programs: what is written in an archived document is valid.
+    public var archived = false
+    /// The valid operation that deletes it, the smallest if there are several.
+    public var deletion: OperationID?
+
+    /// Fields that nobody has set.
+    public init() {}
+}
+
+/// Questions about single operations.
+extension PrivateAuthority {
+    /// Whether the operation is in the graph: all it cites is.
+    public func contains(_ id: OperationID) -> Bool { !records(of: id).isEmpty }
+
+    /// Whether the operation has effect. Of an `add`, whether a seat that it gives has.
+    public func isValid(_ id: OperationID) -> Bool {
+        records(of: id).contains { evaluator.records[$0].isValid }
+    }
+
+    /// What became of an operation and why; `nil` when it is not in the graph.
+    ///
+    /// `notBound` says that the workspace does not let it stand, `unknownKind` that it is not
+    /// opened, means nothing, or does not belong into a document of this subtype.
+    public func verdict(on id: OperationID) -> AuthVerdict? {
+        guard let index = indices[id], let first = parts[index].first else { return nil }
+        if isValid(id) { return .valid }
+        guard operations[index].isAllowed else { return .faulty(.notBound) }
+        guard operations[index].isSound else { return .faulty(.unknownKind) }
+        // Of several seats those without a fault tell more.
+        let telling = parts[index].first { evaluator.records[$0].fault == nil } ?? first
+        switch evaluator.verdict(on: evaluator.records[telling].operation.id) {
+        case .unsupported(let other): return operation(named: other).map { .unsupported(by: $0) }
+        case .revoked(let other): return operation(named: other).map { .revoked(by: $0) }
+        case let verdict: return verdict
+        }
+    }
+
+    /// 1 + the greatest depth among what the operation cites; 1 for the root, `nil` for what is
+    /// not in the graph.
+    public func lamport(of id: OperationID) -> UInt64? {
+        records(of: id).first.map { evaluator.records[$0].lamport }
+    }
+
+    /// Whether `ancestor` is in the past of `descendant`. No operation is its own ancestor.
+    public func isAncestor(_ ancestor: OperationID, of descendant: OperationID) -> Bool {
+        guard let own = indices[ancestor], let other = indices[descendant] else { return false }
+        return knows(other, own)
+    }
+
+    /// What a new operation of kind 3 cites: the valid operations that no other kept one has in
+    /// its past. Ascending.
+    public var heads: [OperationID] { evaluator.heads.compactMap { operation(named: $0) }.sorted() }
+
+    /// The valid operations in the order of (depth, id).
+    public var validOperations: [OperationID] {
+        inOrder { isValid(operations[$0].id) }.map { operations[$0].id }
+    }
+}
+
+/// Questions about the state that all operations together make.
+extension PrivateAuthority {
+    /// Everybody who is in, in the order of their ids.
+    public var members: [PrivateMember] {
+        evaluator.members.compactMap { standing in
+            operation(named: standing.grant).map {
+                PrivateMember(member: standing.member, role: standing.role, seat: $0)
+            }
+        }
+    }
+
+    /// The member's place now; `nil` for whoever is not in.
+    public func standing(of member: MemberID) -> PrivateMember? {
+        guard let grant = evaluator.bestGrant(of: member.asDevice),
+            let role = evaluator.role(of: member), let seat = operation(named: grant)
+        else { return nil }
+        return PrivateMember(member: member, role: role, seat: seat)
+    }
+
+    /// The valid removals and departures by which the member lost the place; empty for whoever is
+    /// in or never was. Ascending.
+    public func ends(of member: MemberID) -> [OperationID] {
+        evaluator.revocations(ending: member).compactMap { operation(named: $0) }.sorted()
+    }
+
+    /// The valid removals and departures, ascending.
+    public var membershipEnds: [OperationID] {
+        validEnds.compactMap { operation(named: evaluator.records[$0].operation.id) }.sorted()
+    }
+
+    /// Each field as the valid operation with the largest (depth, id) that names it says.
+    public var fields: PrivateFields {
+        var fields = PrivateFields()
+        guard let root, isValid(OperationID(sameBytesAs: document)) else { return fields }
+        fields.name = root.name
+        fields.topic = root.topic
+        fields.description = root.description
+        for index in inOrder({ operations[$0].changesFields }) {
+            guard isValid(operations[index].id) else { continue }
+            switch operations[index].change?.action {
+            case .set(let settings):
+                fields.name = settings.name ?? fields.name
+                fields.topic = settings.topic ?? fields.topic
+                fields.description = settings.description ?? fields.description
+                fields.archived = settings.archived ?? fields.archived
+            case .delete:
+                let id = operations[index].id
+                fields.deletion = min(fields.deletion ?? id, id)
+            default:
+                break
+            }
+        }
+        return fields
+    }
+}
+
+extension PrivateAuthority {
+    /// The engine's records of an operation, in the order of its parts.
+    func records(of id: OperationID) -> Range<Int> { indices[id].map { parts[$0] } ?? 0..<0 }
+
+    func operation(named name: OperationID) -> OperationID? {
+        guard let index = PrivatePlacement.operation(named: name), index < operations.count else {
+            return nil
+        }
+        return operations[index].id
+    }
+
+    /// Whether the operation at `index` has the one at `other` in its past.
+    func knows(_ index: Int, _ other: Int) -> Bool {
+        guard let own = parts[index].first, let last = parts[other].last else { return false }
+        return index != other && evaluator.records[own].knows(evaluator.records[last])
+    }
+
+    /// The valid removals and departures.
+    var validEnds: [Int] {
+        evaluator.records.indices.filter {
+            evaluator.records[$0].isValid && evaluator.records[$0].operation.action.endsMembership
+        }
+    }
+
+    /// The placed operations that are asked for, in the order of (depth, id).
+    private func inOrder(_ isWanted: (Int) -> Bool) -> [Int] {
+        let wanted = operations.indices.filter { !parts[$0].isEmpty && isWanted($0) }
+        return wanted.sorted {
+            (depth($0), $0) < (depth($1), $1)
+        }
+    }
+
+    private func depth(_ index: Int) -> UInt64 {
+        parts[index].first.map { evaluator.records[$0].lamport } ?? 0
+    }
+}
+
+extension PrivateOperation {
+    fileprivate var changesFields: Bool {
+        switch change?.action {
+        case .set, .delete: true
+        default: false
+        }
+    }
+}

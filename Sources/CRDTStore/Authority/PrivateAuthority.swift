@@ -1,0 +1,221 @@
+public import WorkspaceModel
+
+/// Decides who may do what in one private document: the same engine as for the workspace, with
+/// members in the place of devices.
+///
+///     let authority = PrivateAuthority(of: document, operations)
+///     authority.members          // who is in, as what, by which seat
+///     authority.sealingEpoch(answering: revocations)
+///
+/// The verdicts are a pure function of the set of operations, of what of them is opened, and of
+/// what the workspace lets stand. Nothing is updated in place: when one of these changes, make a
+/// new one.
+///
+/// How it works: an operation is handed to `AuthEvaluator` as one part for each seat that it
+/// gives. The parts are named by the place of the operation's id among all ids, and by their own,
+/// so they are ordered as the ids are, and everything that compares ids comes out the same.
+///
+/// - Cost: n log n for n operations and seats, beside what `AuthEvaluator` says.
+/// - Source: PROTOCOL.md, 4.3.
+public struct PrivateAuthority: Sendable {
+    /// The document, whose root has the same bytes as its id.
+    public let document: DocumentID
+    /// How the document began; `nil` when its root is not there, not opened, or says what no root
+    /// can. Then nothing in the document is valid.
+    public let root: PrivateRoot?
+
+    let evaluator: AuthEvaluator
+    /// Those that are placed, ascending by id.
+    let operations: [PrivateOperation]
+    let indices: [OperationID: Int]
+    /// The engine's records of each operation; empty for one that cannot be placed.
+    let parts: [Range<Int>]
+    /// The valid introductions of keys, ascending by (depth, id).
+    let introductions: [Introduction]
+    /// The same by key.
+    let introductionsByKey: [KeyID: [Int]]
+
+    /// A key that a valid operation introduces.
+    struct Introduction: Sendable {
+        let operation: Int
+        let epoch: PrivateEpoch
+        let lamport: UInt64
+    }
+
+    /// Judges the operations of `document`, given in any order.
+    ///
+    /// One that cites something that is not among them waits: it is nobody's past and has no
+    /// verdict. Repeats count once.
+    public init(of document: DocumentID, _ operations: some Sequence<PrivateOperation>) {
+        var known: [OperationID: PrivateOperation] = [:]
+        for operation in operations { known[operation.id] = operation }
+        let sorted = known.values.sorted { $0.id < $1.id }
+        var indices: [OperationID: Int] = [:]
+        indices.reserveCapacity(sorted.count)
+        for (index, operation) in sorted.enumerated() { indices[operation.id] = index }
+
+        self.document = document
+        self.operations = sorted
+        self.indices = indices
+        root = Self.root(of: document, known)
+        var placement = PrivatePlacement(sorted, indices)
+        if let root {
+            placement.place(from: OperationID(sameBytesAs: document), in: root.subtype)
+        }
+        evaluator = placement.evaluator
+        parts = placement.parts
+        introductions = Self.introductions(of: sorted, evaluator, parts)
+        introductionsByKey = Dictionary(
+            grouping: introductions.indices,
+            by: { [introductions] in introductions[$0].epoch.keyID })
+    }
+
+    /// The root of `document`, if it gives its author the owner's seat and, in an own document,
+    /// nobody else any.
+    private static func root(
+        of document: DocumentID, _ operations: [OperationID: PrivateOperation]
+    ) -> PrivateRoot? {
+        guard let operation = operations[OperationID(sameBytesAs: document)],
+            let author = operation.author, case .root(let root)? = operation.change?.action,
+            root.seats.contains(PrivateSeat(author, .owner))
+        else { return nil }
+        return root.subtype == .own && root.seats.count > 1 ? nil : root
+    }
+
+    /// Every introduction by a valid operation, unless one in its past had introduced the key: a
+    /// key stands for what was known when it was new.
+    private static func introductions(
+        of operations: [PrivateOperation], _ evaluator: AuthEvaluator, _ parts: [Range<Int>]
+    ) -> [Introduction] {
+        var all: [Introduction] = []
+        for (index, operation) in operations.enumerated() {
+            guard let first = parts[index].first, let epoch = operation.introduced,
+                parts[index].contains(where: { evaluator.records[$0].fault == nil })
+            else { continue }
+            let lamport = evaluator.records[first].lamport
+            all.append(Introduction(operation: index, epoch: epoch, lamport: lamport))
+        }
+        // Operations are in the order of their ids, and a stable order of depth keeps that.
+        all.sort { ($0.lamport, $0.operation) < ($1.lamport, $1.operation) }
+        var firsts: [KeyID: [Int]] = [:]
+        return all.filter { introduction in
+            guard let own = parts[introduction.operation].first else { return false }
+            let known = firsts[introduction.epoch.keyID] ?? []
+            if known.contains(where: { evaluator.records[own].knows(evaluator.records[$0]) }) {
+                return false
+            }
+            guard let last = parts[introduction.operation].last else { return false }
+            firsts[introduction.epoch.keyID, default: []].append(last)
+            return parts[introduction.operation].contains { evaluator.records[$0].isValid }
+        }
+    }
+}
+
+/// Hands the operations of one private document to the engine, causes before effects.
+struct PrivatePlacement {
+    private let operations: [PrivateOperation]
+    private let indices: [OperationID: Int]
+    private(set) var evaluator = AuthEvaluator(rules: .privateDocument)
+    private(set) var parts: [Range<Int>]
+
+    init(_ operations: [PrivateOperation], _ indices: [OperationID: Int]) {
+        self.operations = operations
+        self.indices = indices
+        parts = [Range<Int>](repeating: 0..<0, count: operations.count)
+    }
+
+    /// Places the root and then whatever rests on placed operations alone, and judges it all.
+    mutating func place(from root: OperationID, in subtype: PrivateSubtype) {
+        guard let root = indices[root] else { return }
+        var missing = [Int](repeating: 0, count: operations.count)
+        var citing = [[Int]](repeating: [], count: operations.count)
+        var ready: [Int] = []
+        for index in operations.indices where index != root {
+            for cited in citations(of: index) {
+                missing[index] += 1
+                if let cited = indices[cited] { citing[cited].append(index) }
+            }
+            if missing[index] == 0 { ready.append(index) }
+        }
+        ready.append(root)
+        while let index = ready.popLast() {
+            link(index, in: subtype)
+            for other in citing[index] {
+                missing[other] -= 1
+                if missing[other] == 0 { ready.append(other) }
+            }
+        }
+        evaluator.judgeAll()
+    }
+
+    private func citations(of index: Int) -> Set<OperationID> {
+        var cited = Set(operations[index].dependencies)
+        operations[index].previous.map { _ = cited.insert($0) }
+        return cited
+    }
+
+    private mutating func link(_ index: Int, in subtype: PrivateSubtype) {
+        let operation = operations[index]
+        let first = evaluator.records.count
+        var before = previous(of: index)
+        var cited = citations(of: index)
+        if let before { cited.remove(operations[before.operation].id) }
+        for (part, action) in operation.actions(in: subtype).enumerated() {
+            var linked = AuthOperation(
+                id: Self.name(index, part), device: (operation.author ?? .zero).asDevice,
+                incarnation: 0, sequence: before.map { $0.sequence + 1 } ?? 0,
+                previous: before.map(\.name),
+                dependencies: part == 0 ? names(of: cited) : [],
+                grant: grant(of: index, action), isWellBound: operation.isAllowed,
+                action: action, cuts: operation.change?.action.cuts ?? [])
+            linked.isContinuation = part > 0
+            // Whatever is cited is placed, so there is nothing that the engine could refuse.
+            guard (try? evaluator.link(linked)) != nil else { break }
+            before = (index, linked.sequence, linked.id)
+        }
+        parts[index] = first..<evaluator.records.count
+    }
+
+    /// The operation before on the same log, which is a branch of the graph while one member
+    /// writes it.
+    private func previous(
+        of index: Int
+    ) -> (operation: Int, sequence: UInt64, name: OperationID)? {
+        guard let previous = operations[index].previous.flatMap({ indices[$0] }),
+            operations[previous].author == operations[index].author,
+            let last = parts[previous].last
+        else { return nil }
+        let record = evaluator.records[last].operation
+        return (previous, record.sequence, record.id)
+    }
+
+    /// The last part of each operation knows the others.
+    private func names(of cited: Set<OperationID>) -> [OperationID] {
+        cited.compactMap { indices[$0] }.compactMap { parts[$0].last }
+            .map { evaluator.records[$0].operation.id }.sorted()
+    }
+
+    /// The seat to act under: in a root the author's own, in everything else the one it names.
+    private func grant(of index: Int, _ action: AuthAction) -> OperationID? {
+        let operation = operations[index]
+        if case .create = action { return nil }
+        if case .root? = operation.change?.action { return Self.name(index, 0) }
+        guard let author = operation.author,
+            let seat = operation.change?.seat.flatMap({ indices[$0] }),
+            let part = operations[seat].seat(of: author), part < parts[seat].count
+        else { return nil }
+        return Self.name(seat, part)
+    }
+
+    /// The engine's name of a part: ordered as the operations' ids are, and never equal to that of
+    /// another part, which no sum of an id and a member could promise.
+    static func name(_ operation: Int, _ part: Int) -> OperationID {
+        OperationID(words: (UInt64(operation) + 1, UInt64(part), 0, 0))
+    }
+
+    /// The operation that a name of a part belongs to.
+    static func operation(named name: OperationID) -> Int? {
+        let (number, _, _, _) = name.words
+        return number > 0 ? Int(exactly: number - 1) : nil
+    }
+}

@@ -1,0 +1,119 @@
+public import WorkspaceModel
+
+/// What `PrivateAuthority` needs to know of one operation of kind 3.
+///
+/// The caller has checked form and signature, has opened what it has keys for, and asks the
+/// workspace whether the operation stands; the rest is decided here.
+public struct PrivateOperation: Sendable {
+    /// The hash of the header. Breaks ties.
+    public let id: OperationID
+    /// The member that the workspace grant in the header names; `nil` when it names none.
+    public let author: MemberID?
+    /// The nearest earlier operation of kind 3 on the same branch of its log; `nil` where there
+    /// is none.
+    public let previous: OperationID?
+    /// The operations of kind 3 that it cites, in any order. Those of other kinds are left out.
+    public let dependencies: [OperationID]
+    /// The epoch key in the header.
+    public let keyID: KeyID
+    /// What it says; `nil` while no key is held, and where what opens means nothing. It keeps its
+    /// place in the graph all the same: citations are not sealed.
+    public let change: PrivateChange?
+    /// Whether the workspace lets it stand: it is valid content of a guest or more under the
+    /// grant in its header (`AuthEvaluator.isContentValid`).
+    public let isAllowed: Bool
+
+    /// Takes over the checked fields.
+    public init(
+        id: OperationID, author: MemberID?, previous: OperationID?, dependencies: [OperationID],
+        keyID: KeyID, change: PrivateChange?, isAllowed: Bool
+    ) {
+        self.id = id
+        self.author = author
+        self.previous = previous
+        self.dependencies = dependencies
+        self.keyID = keyID
+        self.change = change
+        self.isAllowed = isAllowed
+    }
+}
+
+extension PrivateOperation {
+    /// The key that it introduces if it is valid, `nil` when it introduces none. A root introduces
+    /// the one that it is sealed under.
+    var introduced: PrivateEpoch? {
+        if case .root? = change?.action { return PrivateEpoch(keyID: keyID) }
+        return change?.action.epoch
+    }
+
+    /// Whether it could have an effect as far as its own contents say: a key is introduced by what
+    /// is sealed under it, so that whoever reads of a key holds it.
+    var isSound: Bool {
+        guard let change, author != nil else { return false }
+        return change.action.epoch.map { $0.keyID == keyID } ?? true
+    }
+
+    /// Its effects, each as the engine knows them: first the author's own seat for a root, then
+    /// one for each seat that it gives; one for everything else.
+    ///
+    /// - Parameter subtype: nothing but a channel ever changes its members or its fields.
+    func actions(in subtype: PrivateSubtype) -> [AuthAction] {
+        guard isSound, let action = change?.action else { return [.unknown] }
+        switch action {
+        case .root(let root):
+            let others = root.seats.filter { $0.member != author }
+            let own = author.map { [AuthAction.create(member: $0, devices: [$0.asDevice])] } ?? []
+            return own + others.map { .grant(RoleGrant($0)) }
+        case .rekey:
+            return [.rekey]
+        case _ where subtype != .channel:
+            return [.unknown]
+        case .add(let addition):
+            return addition.seats.map { .grant(RoleGrant($0)) }
+        case .remove(let member, _, _):
+            return [.remove(member: member)]
+        case .leave:
+            return [.leave]
+        case .role(let member, let role, let drops):
+            var grant = RoleGrant(PrivateSeat(member, role))
+            grant.replaces = !drops
+            grant.dropsOwn = drops
+            return [.grant(grant)]
+        case .set(let settings):
+            // The engine asks for the right that it takes; what is set is read from the change.
+            return [settings.archived == nil ? .setDocument : .deleteDocument]
+        case .delete:
+            return [.deleteDocument]
+        }
+    }
+
+    /// Which of `actions` is the seat of `member`, `nil` when none is.
+    func seat(of member: MemberID) -> Int? {
+        switch change?.action {
+        case .root(let root):
+            guard member != author else { return 0 }
+            return root.seats.filter { $0.member != author }
+                .firstIndex { $0.member == member }.map { $0 + 1 }
+        case .add(let addition):
+            return addition.seats.firstIndex { $0.member == member }
+        case .role(let seated, _, _):
+            return seated == member ? 0 : nil
+        default:
+            return nil
+        }
+    }
+}
+
+extension RoleGrant {
+    fileprivate init(_ seat: PrivateSeat) {
+        self.init(member: seat.member, devices: [seat.member.asDevice], role: seat.role)
+    }
+}
+
+extension MemberID {
+    /// The one device that stands for the member in a private document.
+    var asDevice: DeviceID {
+        let (first, second) = words
+        return DeviceID(words: (first, second, 0, 0))
+    }
+}

@@ -1,0 +1,82 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// A link over which nothing but the end of a membership is told: it ends when that is done.
+struct Farewell {
+    /// When it began, on the monotonic clock.
+    let start: UInt64
+    /// When the link ends, unless the other side still fetches what it may.
+    var due: UInt64
+
+    init(at now: UInt64) {
+        start = now
+        due = now &+ Limits.farewellMilliseconds
+    }
+
+    /// The other side asked for a part of what it may see.
+    mutating func fetched(at now: UInt64) {
+        due = max(due, now &+ Limits.farewellMilliseconds)
+    }
+
+    /// Whether the link ends now.
+    ///
+    /// - Parameter unsent: bytes that were asked for and wait to be taken.
+    mutating func isOver(at now: UInt64, unsent: Int) -> Bool {
+        guard due <= now else { return false }
+        guard unsent > 0, now < start &+ Limits.farewellMillisecondsMax else { return true }
+        fetched(at: now)
+        return false
+    }
+}
+
+/// Devices whose membership has ended: they are told so, the link ends, and nobody dials them.
+extension NodeCore {
+    /// Whether a device may do nothing here any more, in any workspace, and could once.
+    func isFormer(_ device: DeviceID) -> Bool {
+        var wasIn = false
+        for workspace in workspaces.values where workspace.standing == .member {
+            switch standing(of: device, in: workspace) {
+            case .full: return false
+            case .removed: wasIn = true
+            case .authorityOnly, .joining: break
+            }
+        }
+        return wasIn
+    }
+
+    /// Begins and ends farewells, after what this turn has changed.
+    func settleFarewells() throws(StorageError) {
+        let now = time.monotonic
+        for link in network.ordered {
+            let isOut =
+                !link.syncs.isEmpty && link.syncs.values.allSatisfy { $0.standing == .removed }
+            guard isOut, link.asking == nil, link.invite == nil else {
+                link.farewell = nil
+                continue
+            }
+            var farewell = link.farewell ?? Farewell(at: now)
+            let isOver = farewell.isOver(at: now, unsent: link.session.unsentBytes)
+            link.farewell = farewell
+            if isOver { try drop(link, because: .farewell) }
+        }
+    }
+
+    /// Somebody is a member again whose link stood as that of one who was out.
+    func welcomeBack(_ link: PeerLink) throws(StorageError) {
+        guard let peer = link.peer, link.wasFormer else { return }
+        link.wasFormer = false
+        network.registry.connected(peer.device, attempt: nil, wallMilliseconds: time.wall)
+        network.isRegistryDirty = true
+        try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+    }
+
+    /// Notes a link of a device that may do nothing any more. It is told so, and not listed.
+    func establishedFormer(_ link: PeerLink, _ device: DeviceID) throws(StorageError) {
+        link.wasFormer = true
+        // The attempt is over, whether somebody typed the address or not.
+        network.registry.connected(device, attempt: link.attempt, wallMilliseconds: time.wall)
+        try forgetPeer(.device(device))
+        effects.append(.log(.info, "peer.former device=\(PublicID.device(device))"))
+    }
+}

@@ -1,0 +1,107 @@
+import CRDTStore
+import WorkspaceModel
+
+/// How this home's own membership in a workspace ended, for people: what, when, by whom, and what
+/// to do.
+struct OwnEnd {
+    /// What ended it.
+    enum Cause: String {
+        /// The member was removed.
+        case removed
+        /// This device was revoked; the member may still be in with others.
+        case deviceRevoked = "device_revoked"
+        /// The member left.
+        case left
+        /// Something else took the grant, such as the removal of whoever gave it.
+        case other
+    }
+
+    let cause: Cause
+    /// What the author of the end says, milliseconds since 1970.
+    let at: Int64
+    let operation: OperationID
+    let by: PersonObject?
+    /// The sentence that names all of it.
+    let message: String
+    /// What to do.
+    let hint: String
+}
+
+extension NodeCore {
+    /// How the own membership ended; `nil` for a member on a device that may act.
+    func ownEnd(in workspace: Workspace) -> OwnEnd? {
+        guard workspace.standing == .member, home != nil else { return nil }
+        if let id = ownRevocation(in: workspace) { return ownEnd(by: id, in: workspace) }
+        guard let end = removed(workspace.member, from: workspace) else { return nil }
+        return ownEnd(by: end.operation, in: workspace)
+    }
+
+    /// The valid revocation of this device, `nil` while it may act, or was not the one meant.
+    func ownRevocation(in workspace: Workspace) -> OperationID? {
+        guard let home, workspace.deviceOwners[home.device] == workspace.member,
+            workspace.evaluator.bestGrant(of: home.device, as: workspace.member) == nil
+        else { return nil }
+        return workspace.authorityOrder.first { id in
+            guard case .removeDevice(home.device, _, _)? = workspace.authority[id]?.payload else {
+                return false
+            }
+            return workspace.evaluator.isValid(id)
+        }
+    }
+
+    private func ownEnd(by id: OperationID, in workspace: Workspace) -> OwnEnd? {
+        guard let record = workspace.authority[id] else { return nil }
+        let author = workspace.evaluator.subject(ofGrant: record.grant)
+        let name = NodeError.quoted(workspace.displayName)
+        let by = author == workspace.member ? nil : author.map { person($0, in: workspace) }
+        let whom = by.map { " by \($0.name)" } ?? ""
+        let when = " on \(UTCMinute.text(record.timestamp.milliseconds))"
+        let (cause, what, hint): (OwnEnd.Cause, String, String)
+        switch record.payload {
+        case .remove:
+            (cause, what, hint) = (
+                .removed, "you were removed from \(name)\(whom)\(when)",
+                "what you have stays readable; to come back ask for an invite: wsx-node join LINK"
+            )
+        case .removeDevice:
+            let doer = by == nil ? " by another device of yours" : whom
+            (cause, what, hint) = (
+                .deviceRevoked, "this device was revoked in \(name)\(doer)\(when)",
+                "link a new home: wsx-node device link, on another device of yours"
+            )
+        case .leave:
+            (cause, what, hint) = (
+                .left, "you left \(name)\(when)",
+                "what you have stays readable; to come back ask for an invite: wsx-node join LINK"
+            )
+        default:
+            (cause, what, hint) = (
+                .other, "you are no member of \(name) any more, by an operation\(whom)\(when)",
+                "wsx-node why \(PublicID.member(workspace.member))"
+            )
+        }
+        return OwnEnd(
+            cause: cause, at: Int64(clamping: record.timestamp.milliseconds), operation: id,
+            by: author.map { person($0, in: workspace) }, message: what, hint: hint)
+    }
+
+    /// The ends that others have made, for `status` and `doctor`. Whoever left knows it.
+    func endWarnings() -> [StatusObject.Warning] {
+        workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
+            guard let end = ownEnd(in: workspace), end.cause != .left else { return nil }
+            return .init(
+                kind: end.cause == .deviceRevoked ? "device.revoked" : "workspace.removed",
+                message: end.message, hint: end.hint)
+        }
+    }
+
+    /// The same and the deleted ones, for `doctor`.
+    func endFindings() -> [FindingObject] {
+        workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
+            guard let end = ownEnd(in: workspace) else { return nil }
+            return .init(
+                id: "membership", state: end.cause == .left ? "ok" : "warn", message: end.message,
+                hint: end.cause == .left ? nil : end.hint)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+public import WorkspaceModel
+
+/// A message and the device that it is for.
+public struct MailboxDelivery: Sendable {
+    /// The receiving device's bound box key.
+    public let recipient: AgreementPublicKey
+    /// What it is told.
+    public let message: MailboxMessage
+
+    /// `message` for the holder of `recipient`.
+    public init(_ message: MailboxMessage, to recipient: AgreementPublicKey) {
+        self.message = message
+        self.recipient = recipient
+    }
+}
+
+extension MailboxPayload {
+    /// The deliveries as they go into single operations: in each at most 256, and no two for one
+    /// device, since a device finds one box by its tag and a box's key is used once. In the given
+    /// order as far as that allows.
+    public static func batches(of deliveries: [MailboxDelivery]) -> [[MailboxDelivery]] {
+        let largest = boxCounts.last ?? 1
+        var batches: [[MailboxDelivery]] = []
+        var firstFree: [AgreementPublicKey: Int] = [:]
+        var firstOpen = 0
+        for delivery in deliveries {
+            var batch = max(firstFree[delivery.recipient] ?? 0, firstOpen)
+            while batch < batches.count, batches[batch].count == largest { batch += 1 }
+            while firstOpen < batches.count, batches[firstOpen].count == largest { firstOpen += 1 }
+            if batch == batches.count { batches.append([]) }
+            batches[batch].append(delivery)
+            firstFree[delivery.recipient] = batch + 1
+        }
+        return batches
+    }
+
+    /// One batch, sealed for the place where its operation will stand, and filled up with random
+    /// boxes. A device whose box key anybody could agree with gets none.
+    ///
+    /// - Parameters:
+    ///   - batch: one of `batches`.
+    ///   - own: the sending device's box key.
+    /// - Precondition: `batch` is not longer than 256, and names no device twice.
+    public static func sealing(
+        _ batch: [MailboxDelivery], from own: AgreementKey, at place: MailboxPlace,
+        using random: any RandomSource
+    ) -> MailboxPayload {
+        precondition(Set(batch.map(\.recipient)).count == batch.count, "two boxes for one device")
+        guard let count = boxCounts.first(where: { $0 >= batch.count }) else {
+            preconditionFailure("a batch of \(batch.count)")
+        }
+        // Two equal tags of 8 random bytes happen to nobody; the next nonce has others.
+        while true {
+            let nonce = random.bytes(nonceByteCount)
+            var boxes = batch.compactMap { delivery in
+                (try? MailboxSecret(own: own, other: delivery.recipient))?
+                    .seal(delivery.message, nonce: nonce, at: place)
+            }
+            while boxes.count < count {
+                boxes.append(
+                    Box(tag: random.bytes(tagByteCount), sealed: random.bytes(boxByteCount)))
+            }
+            if let payload = MailboxPayload(nonce: nonce, boxes: boxes) { return payload }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+public import WorkspaceModel
+
+/// The authority subkey A of an epoch key of a private document: opens the operations of kind 3
+/// of its epoch, and no content.
+///
+/// Who is added to a document that shows only what is written from then on gets these of the
+/// older epochs: to judge who may do what one has to read who was added and removed.
+///
+/// - Source: PROTOCOL.md, 4.4: A = Hk(K, "wsx-pauth").
+public struct PrivateAuthorityKey: Sendable {
+    /// A itself: to seal it for somebody or at rest.
+    public let key: SymmetricKey
+
+    /// The subkey of the epoch key K.
+    public init(of epochKey: SymmetricKey) {
+        key = epochKey.derived(Array("wsx-pauth".utf8))
+    }
+
+    /// A as it was handed on. Nothing proves it but what it opens: it is the subkey of an epoch
+    /// when the operation that introduces the epoch opens.
+    public init(handedOn key: SymmetricKey) {
+        self.key = key
+    }
+
+    /// Hk(A, "wsx-doc" || document): seals every operation of kind 3 but the root.
+    func sealingKey(for document: DocumentID) -> SymmetricKey {
+        key.derived(Array("wsx-doc".utf8), document.bytes)
+    }
+
+    /// Hk(A, "wsx-root" || nonce): seals the root, whose id is not known yet.
+    func sealingKey(forRootWith nonce: [UInt8]) -> SymmetricKey {
+        key.derived(Array("wsx-root".utf8), nonce)
+    }
+
+    /// What an operation of kind 3 says.
+    ///
+    /// - Parameters:
+    ///   - header: of the operation, zeros as document in a root.
+    ///   - payload: its payload, decoded.
+    /// - Returns: `nil` when it does not open under this key at this place, or is no
+    ///   `PrivateChange` that fits: a root has a clear part, nothing else has one. Takes any bytes.
+    public func open(_ payload: PrivatePayload, of header: OperationHeader) -> PrivateChange? {
+        guard let plaintext = plaintext(of: payload, header) else { return nil }
+        guard let change = try? PrivateChange(decoding: plaintext),
+            (change.seat == nil) == (payload.clear != nil)
+        else { return nil }
+        return change
+    }
+
+    /// Whether the payload opens under this key at this place, whatever it says. Tells a key that
+    /// is wrong from a text that means nothing.
+    public func opens(_ payload: PrivatePayload, of header: OperationHeader) -> Bool {
+        plaintext(of: payload, header) != nil
+    }
+
+    private func plaintext(
+        of payload: PrivatePayload, _ header: OperationHeader
+    ) -> [UInt8]? {
+        let key =
+            payload.clear.map { sealingKey(forRootWith: $0.nonce) }
+            ?? sealingKey(for: header.document)
+        return SealedPayload.open(
+            payload.sealed, under: key, associatedData: header.associatedData)
+    }
+}
+
+extension OperationDraft {
+    /// Seals `change` for the members of a private document, bound to header fields 0 to 10, and
+    /// signs it.
+    ///
+    /// - Parameters:
+    ///   - clear: a root's clear part, `nil` in everything else.
+    ///   - epochKey: K; what introduces an epoch is sealed under the new key.
+    /// - Precondition: the draft's kind is 3, and its document zeros exactly with a clear part.
+    public func sealedAndSigned(
+        _ change: PrivateChange, clear: PrivatePayload.Clear?, under epochKey: SymmetricKey,
+        with key: SigningKey, using random: any RandomSource
+    ) -> SignedOperation {
+        precondition(kind == .privateAuthority && (clear != nil) == (document == .zero))
+        let authorityKey = PrivateAuthorityKey(of: epochKey)
+        let sealingKey =
+            clear.map { authorityKey.sealingKey(forRootWith: $0.nonce) }
+            ?? authorityKey.sealingKey(for: document)
+        let context = header(
+            of: key.device, keyID: epochKey.keyID, payloadLength: 0, hash: .zero)
+        let sealed = SealedPayload.seal(
+            change.encoded, under: sealingKey, associatedData: context.associatedData,
+            using: random)
+        return finished(
+            payload: PrivatePayload(clear: clear, sealed: sealed).encoded,
+            keyID: epochKey.keyID, with: key)
+    }
+}
+
+extension OlderPrivateKey {
+    /// The older epoch key, or only its authority subkey, under a newer epoch key.
+    ///
+    /// - Source: PROTOCOL.md, 4.4: XSalsa20-Poly1305 under Hk(K, "wsx-older").
+    public static func sealing(
+        _ older: SymmetricKey, form: Form, under newer: SymmetricKey,
+        using random: any RandomSource
+    ) -> OlderPrivateKey {
+        let handedOn = form == .whole ? older : PrivateAuthorityKey(of: older).key
+        return OlderPrivateKey(
+            keyID: older.keyID, form: form,
+            sealed: KeyWrap.wrap(handedOn, under: newer.olderSealingKey, using: random))
+    }
+
+    /// The authority subkey of an older epoch of which no more is held, handed on.
+    public static func sealing(
+        _ older: PrivateAuthorityKey, of keyID: KeyID, under newer: SymmetricKey,
+        using random: any RandomSource
+    ) -> OlderPrivateKey {
+        OlderPrivateKey(
+            keyID: keyID, form: .authority,
+            sealed: KeyWrap.wrap(older.key, under: newer.olderSealingKey, using: random))
+    }
+
+    /// What the newer key opens.
+    public enum Opened: Sendable {
+        /// The epoch key, which its name proved.
+        case whole(SymmetricKey)
+        /// The authority subkey, which nothing has proved yet.
+        case authority(PrivateAuthorityKey)
+    }
+
+    /// The key inside, or `nil` when it does not open or has another name. Takes any bytes.
+    public func open(under newer: SymmetricKey) -> Opened? {
+        guard let key = KeyWrap.unwrap(sealed, under: newer.olderSealingKey) else { return nil }
+        switch form {
+        case .whole: return key.keyID == keyID ? .whole(key) : nil
+        case .authority: return .authority(PrivateAuthorityKey(handedOn: key))
+        }
+    }
+}
+
+extension SymmetricKey {
+    /// Hk(K, "wsx-older"): what seals older keys in one epoch.
+    fileprivate var olderSealingKey: SymmetricKey { derived(Array("wsx-older".utf8)) }
+}

@@ -1,0 +1,171 @@
+import PeerNode
+import WorkspaceModel
+
+/// Single objects as people read them: a line for each thing, and no field that says nothing.
+extension Rendering {
+    /// The answer of a method that shows one object, or `nil` where it is shown otherwise.
+    func object(_ value: JSONValue, of method: String) -> String? {
+        switch method {
+        case "workspace.get", "workspace.delete": workspace(value)
+        case "workspace.successor.set": successor(value)
+        case "identity.show" where value["phrase"] != nil: nil
+        case "identity.show", "identity.create", "identity.passphrase.change": identity(value)
+        case "device.link" where value["link"] == nil:
+            "this home is a device of \(shown(value["name"])) now\n" + identity(value)
+        case "identity.recover": recovered(value)
+        case "device.revoke", "device.rename": devices(value, of: method)
+        case "net.suspend", "net.resume", "net.status": network(value)
+        case "channel.role": channelRoles(value)
+        case "member.role": "\(shown(value["name"])) is \(shown(value["role"])) now\n"
+        case "member.remove": removed(value)
+        default: nil
+        }
+    }
+
+    private func workspace(_ workspace: JSONValue) -> String {
+        var rows: [(String, String)] = [("name", shown(workspace["name"]))]
+        rows.append(("id", shown(workspace["id"])))
+        if let text = workspace["description"]?.stringValue {
+            rows.append(("for", sanitised(text)))
+        }
+        if let role = workspace["role"]?.stringValue { rows.append(("you are", sanitised(role))) }
+        rows.append(("owner", shown(workspace["owner"]?["name"])))
+        rows.append(("members", shown(workspace["members"])))
+        rows.append(("channels", shown(workspace["channels"])))
+        rows.append(("made", moment(workspace["created_at"])))
+        if workspace["successor"]?.isNull == false {
+            rows.append(("successor", shown(workspace["successor"]?["name"])))
+        }
+        if let address = workspace["address"]?.stringValue {
+            rows.append(("address", sanitised(address)))
+        }
+        rows.append(("digest", shown(workspace["digest"])))
+        if workspace["selected"] == true { rows.append(("selected", "yes")) }
+        if workspace["deleted"] == true { rows.append(("deleted", deletion(workspace))) }
+        return lines(rows) + note(workspace)
+    }
+
+    private func deletion(_ workspace: JSONValue) -> String {
+        let names = (workspace["acknowledged"]?.arrayValue ?? []).map { row in
+            let device = shortID(row["device"])
+            guard row["member"]?.isNull == false else { return device }
+            return "\(shown(row["member"]?["name"])) (\(device))"
+        }
+        return "for everybody who hears of it; "
+            + (names.isEmpty ? "no other device has said so yet" : names.joined(separator: ", "))
+            + (names.isEmpty ? "" : " know it")
+    }
+
+    /// The sentence about the end of the own membership, in its two halves.
+    private func note(_ workspace: JSONValue) -> String {
+        guard let text = workspace["note"]?.stringValue else { return "" }
+        let bytes = text.utf8
+        guard let end = bytes.firstIndex(of: UInt8(ascii: ";")) else {
+            return "! \(sanitised(text))\n"
+        }
+        let rest = text[bytes.index(after: end)...].drop { $0 == " " }
+        return "! \(sanitised(String(text[..<end])))\n  \(sanitised(String(rest)))\n"
+    }
+
+    private func successor(_ workspace: JSONValue) -> String {
+        let heir =
+            workspace["successor"]?.isNull == false
+            ? shown(workspace["successor"]?["name"]) : "nobody"
+        return "\(heir) gets \(shown(workspace["name"])) when its owner leaves\n"
+    }
+
+    private func recovered(_ workspace: JSONValue) -> String {
+        "back in \(shown(workspace["name"])) as \(shown(workspace["role"])); this home is a new "
+            + "device of yours\n"
+            + "  for each other workspace of yours, by an invite link of it:\n"
+            + "  wsx-node identity recover LINK --phrase -\n"
+    }
+
+    private func identity(_ identity: JSONValue) -> String {
+        guard identity["locked"] != true else {
+            return lines([
+                ("device", shown(identity["id"])), ("locked", "yes: wsx-node session unlock"),
+            ])
+        }
+        var rows: [(String, String)] = [
+            ("name", shown(identity["name"])), ("device", shown(identity["id"])),
+            ("made", moment(identity["created_at"])),
+            ("recovery", recovery(identity["recovery"]?.stringValue)),
+            ("passphrase", identity["passphrase"] == true ? "protects the keys" : "none"),
+        ]
+        for member in identity["members"]?.arrayValue ?? [] {
+            let name = member["name"]?.stringValue ?? member["workspace"]?.stringValue ?? "-"
+            rows.append(("in", "\(sanitised(name)) as \(shown(member["member"]))"))
+        }
+        return lines(rows)
+    }
+
+    private func recovery(_ state: String?) -> String {
+        switch state {
+        case "shown": "the phrase was shown; it is kept nowhere here"
+        case "unshown": "the phrase was not shown yet: wsx-node identity show --phrase"
+        case "lost": "the phrase was lost before it was shown: link a second device"
+        default: "no phrase: link a second device, wsx-node device link"
+        }
+    }
+
+    private func network(_ network: JSONValue) -> String {
+        let peers = network["peers"]
+        return lines([
+            ("network", network["suspended"] == true ? "suspended" : "in use"),
+            ("listening", shown(network["listen"])),
+            ("announces", shown(network["announce"])),
+            ("peers", "\(shown(peers?["connected"])) connected, \(shown(peers?["waiting"])) waiting"),
+        ])
+    }
+
+    private func channelRoles(_ channel: JSONValue) -> String {
+        let admins = (channel["admins"]?.arrayValue ?? []).map { shown($0["name"]) }
+        return "#\(shown(channel["name"])): owner \(shown(channel["owner"]?["name"])), admins "
+            + (admins.isEmpty ? "none" : admins.joined(separator: ", ")) + "\n"
+    }
+
+    private func removed(_ member: JSONValue) -> String {
+        let name = shown(member["name"])
+        if let kept = member["kept"]?.integerValue {
+            guard kept == 0 else {
+                return "\(kept) of what \(name) wrote is kept now that was refused\n"
+            }
+            return "nothing of \(name) has arrived that is not kept already; nothing was written\n"
+                + "  what only their own devices hold cannot be had: nothing they say is heard\n"
+        }
+        var text = "\(name) is out; what was known of them stays, the rest is refused\n"
+        let ended = (member["ended_invites"]?.arrayValue ?? []).map(shortID)
+        if !ended.isEmpty {
+            text += "  ended with it, their open invites: \(ended.joined(separator: ", "))\n"
+        }
+        let kept = (member["kept_invites"]?.arrayValue ?? []).map(shown)
+        if !kept.isEmpty { text += "  yours from now on: \(kept.joined(separator: ", "))\n" }
+        return text + "  who has applied it: wsx-node member status \(shown(member["id"]))\n"
+    }
+
+    /// What became of a device in each workspace, and the command for what is left.
+    private func devices(_ device: JSONValue, of method: String) -> String? {
+        let done = method == "device.revoke" ? "revoked" : "renamed"
+        guard let all = device["workspaces"]?.arrayValue, !all.isEmpty else { return nil }
+        return all.map { row in
+            let name = shown(row["name"])
+            guard row["done"] != true else {
+                return "\(done) \(shown(device["name"])) in \(name)  \(shown(device["id"]))\n"
+            }
+            return "not in \(name): \(shown(row["message"]))\n  \(shown(row["hint"]))\n"
+        }.joined()
+    }
+
+    /// Titles and texts in two columns.
+    private func lines(_ rows: [(String, String)]) -> String {
+        let widest = rows.map { columnWidth($0.0) }.max() ?? 0
+        return rows.map { "\(padded($0.0, widest))  \($0.1)\n" }.joined()
+    }
+
+    private func moment(_ value: JSONValue?) -> String {
+        guard let at = value?.integerValue else { return "-" }
+        let (day, clock) = TimeText.local(at, zone: zone)
+        return "\(TimeText.dayLine(day, today: TimeText.local(now, zone: zone).day)) \(clock)"
+    }
+}

@@ -1,0 +1,201 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Reads one node's store and works out anew what is valid in it: every signature and every id from
+/// the stored bytes, authority by the recursive definition, content by walking each branch back to
+/// what the revocations keep. Nothing of it comes from the node's own verdicts.
+struct SlowAudit {
+    private let node: SimulatedNode
+    private let core: NodeCore
+    private let workspace: Workspace
+    private var history = AuthHistory()
+    private var keptTips: [OperationID: [CutEntry]] = [:]
+    private(set) var problems: [String] = []
+
+    init(_ node: SimulatedNode, seed: UInt64) throws {
+        self.node = node
+        core = try #require(node.host?.core)
+        workspace = try #require(try core.selectedWorkspace())
+        try readAuthority()
+        var generator = SeededGenerator(seed: seed)
+        var definition = AuthDefinition(history, visitingWith: &generator)
+        let valid = definition.validOperations()
+        if valid != Set(workspace.evaluator.validOperations) {
+            let own = Set(workspace.evaluator.validOperations)
+            complain("holds \(own.subtracting(valid).count) authority operations too many valid")
+            complain("holds \(valid.subtracting(own).count) authority operations wrongly void")
+        }
+        for channel in workspace.channels.keys.sorted() {
+            try checkContent(of: channel, by: &definition)
+        }
+    }
+
+    private mutating func complain(_ problem: String) {
+        problems.append("node \(node.index) " + problem)
+    }
+
+    // MARK: Authority
+
+    private mutating func readAuthority() throws {
+        try core.store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
+            (stored) throws(StorageError) in
+            let header = try self.header(of: stored)
+            guard let payload = try? AuthorityPayload(decoding: stored.entry.payload) else {
+                return complain("stores authority that does not parse")
+            }
+            let isRoot = header.document == .zero
+            history.append(
+                AuthOperation(
+                    id: stored.place.link.id, device: header.device,
+                    incarnation: header.incarnation, sequence: header.sequence,
+                    previous: header.previous, dependencies: header.dependencies.map(\.id),
+                    timestamp: header.timestamp.rawValue, grant: isRoot ? nil : header.grant,
+                    isWellBound: isWellBound(payload, under: header.grant),
+                    action: payload.action, cuts: payload.cuts))
+            keptTips[stored.place.link.id] = payload.cuts
+            if !OperationSigning.verify(
+                stored.entry.signature, of: stored.place.link.id, by: header.device)
+            {
+                complain("stores authority that nobody signed")
+            }
+        }
+    }
+
+    /// The signed fields by the stored bytes, whose hash has to be the stored id.
+    private mutating func header(of stored: StoredOperation) throws(StorageError) -> OperationHeader {
+        let entry = stored.entry
+        let isRoot = stored.place.sequence == 0 && entry.grant == .zero
+        let header = OperationHeader(
+            kind: entry.kind, document: isRoot ? .zero : stored.log.document,
+            device: stored.log.device, incarnation: stored.log.incarnation,
+            sequence: stored.place.sequence,
+            previous: try core.store.operations.previous(of: stored.place),
+            timestamp: entry.timestamp, grant: entry.grant, keyID: entry.keyID,
+            dependencies: entry.dependencies, payloadLength: entry.payload.count,
+            payloadHash: OperationSigning.hash(ofPayload: entry.payload))
+        if OperationSigning.id(ofHeader: header.encoded) != stored.place.link.id {
+            complain("stores an operation under a wrong id")
+        }
+        return header
+    }
+
+    /// Whether members are named after their keys and every new key has consented.
+    private func isWellBound(_ payload: AuthorityPayload, under grant: OperationID) -> Bool {
+        switch payload {
+        case .create(let create):
+            return belong(create.devices, to: create.member, salt: create.nonce)
+        case .admit(let joiner, _, _, _), .request(let joiner):
+            guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
+                let inviteKey = DeviceID(untrusted: invite.publicKey),
+                belong(joiner.devices, to: joiner.member, salt: workspace.id.bytes)
+            else { return false }
+            let statement =
+                Array("wsx-inv1".utf8) + workspace.id.bytes + joiner.invite.bytes
+                + joiner.member.bytes
+                + Hash.personal("wsx-devs1", DeviceEntry.encoded(joiner.devices))
+            return inviteKey.signed(statement, joiner.proof)
+        case .addDevices(let devices, _, _):
+            guard let member = history.subject(of: grant) else { return false }
+            let salt = salt(of: member)
+            return devices.allSatisfy { consents($0, to: member, salt) }
+        default:
+            return true
+        }
+    }
+
+    private func salt(of member: MemberID) -> [UInt8] {
+        let root = workspace.authority[OperationID(sameBytesAs: workspace.id)]
+        if case .create(let create)? = root?.payload, create.member == member {
+            return create.nonce
+        }
+        return workspace.id.bytes
+    }
+
+    private func belong(_ devices: [DeviceEntry], to member: MemberID, salt: [UInt8]) -> Bool {
+        guard let first = devices.first else { return false }
+        let name = Hash.name("wsx-member", first.device.bytes + salt) as OperationID
+        guard MemberID(prefixOf: name) == member else { return false }
+        guard devices.count > 1 else { return consents(first, to: member, salt) }
+        // The first of several is a recovery phrase, which vouches for one device, once.
+        let certificate = Array("wsx-rec1".utf8) + first.agreementKey + devices[1].device.bytes
+        return first.device.signed(certificate, first.possession)
+            && Set(devices.map(\.device)).count == devices.count
+            && devices.dropFirst().allSatisfy { consents($0, to: member, salt) }
+    }
+
+    private func consents(_ entry: DeviceEntry, to member: MemberID, _ salt: [UInt8]) -> Bool {
+        let statement = Array("wsx-dev1".utf8) + salt + member.bytes + entry.agreementKey
+        return entry.device.signed(statement, entry.possession)
+    }
+
+    // MARK: Content
+
+    private struct Content {
+        let id: OperationID
+        let header: OperationHeader
+        let payload: [UInt8]
+    }
+
+    /// Every stored message is shown if and only if it is valid.
+    private mutating func checkContent(
+        of channel: DocumentID, by definition: inout AuthDefinition
+    ) throws {
+        var found: [Content] = []
+        try core.store.operations.forEachOperation(in: channel, of: workspace.number) {
+            (stored) throws(StorageError) in
+            found.append(
+                Content(
+                    id: stored.place.link.id, header: try self.header(of: stored),
+                    payload: stored.entry.payload))
+        }
+        let parents = Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.header.previous) })
+        var expected: [String] = []
+        for content in found {
+            let reached = definition.revocationsOfContent(
+                under: content.header.grant, by: content.header.device)
+            let isKept = reached?.allSatisfy { revocation in
+                (keptTips[revocation] ?? []).contains { tip in
+                    tip.log == log(of: content) && isAtOrBefore(content.id, tip, parents)
+                }
+            }
+            if isKept == true, let text = text(of: content) { expected.append(text) }
+        }
+        let shown = Scenes.texts(of: PublicID.channel(channel), on: node).sorted()
+        if shown != expected.sorted() {
+            complain("shows \(shown) where \(expected.sorted()) is valid")
+        }
+    }
+
+    private func log(of content: Content) -> LogName {
+        LogName(
+            document: content.header.document, device: content.header.device,
+            incarnation: content.header.incarnation)
+    }
+
+    /// Whether the operation is the one that a tip names, or comes before it on its branch.
+    private func isAtOrBefore(
+        _ id: OperationID, _ tip: CutEntry, _ parents: [OperationID: OperationID?]
+    ) -> Bool {
+        var current = parents.keys.first { Identifier16(prefixOf: $0) == tip.id }
+        while let place = current {
+            if place == id { return true }
+            current = parents[place] ?? nil
+        }
+        return false
+    }
+
+    private func text(of content: Content) -> String? {
+        guard let keyID = content.header.keyID, let key = workspace.keys[keyID],
+            let plaintext = SealedPayload.open(
+                content.payload, under: key.documentKey(for: content.header.document),
+                associatedData: content.header.associatedData),
+            case .message(let message)? = try? ContentPayload(decoding: plaintext)
+        else { return nil }
+        return message.text
+    }
+}

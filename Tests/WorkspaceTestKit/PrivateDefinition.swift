@@ -1,0 +1,362 @@
+import CRDTStore
+public import WorkspaceModel
+
+/// The rules of private documents as they are defined, recursively, with pasts as plain sets.
+///
+/// Slow, and written from PROTOCOL.md, 4.3 and 4.4, without a look at how `PrivateAuthority` hands
+/// an operation to the engine.
+public struct PrivateDefinition {
+    /// One effect of an operation: a seat that it gives, or whatever else it does.
+    struct Part: Hashable {
+        let id: OperationID
+        let number: Int
+    }
+
+    private let story: PrivateStory
+    private let subtype: PrivateSubtype
+    private let history: PrivateHistory
+    private var lamports: [OperationID: Int] = [:]
+    private var verdicts: [Part: Bool] = [:]
+    private var wellFormed: Set<Part> = []
+    private var roles: [OperationID: Role] = [:]
+
+    /// The rules over what `story` tells.
+    public init(_ story: PrivateStory) {
+        self.story = story
+        guard case .root(let root)? = story[story.root]?.change?.action else {
+            preconditionFailure("a story begins with its root")
+        }
+        subtype = root.subtype
+        history = root.history
+        for operation in story.operations {
+            let past = story.pasts[operation.id] ?? []
+            lamports[operation.id] = 1 + (past.compactMap { lamports[$0] }.max() ?? 0)
+            roles[operation.id] = actingRole(operation)
+            for part in parts(of: operation) where isWellFormed(operation, part) {
+                wellFormed.insert(part)
+            }
+        }
+    }
+
+    // MARK: Answers
+
+    /// All operations with some effect.
+    public mutating func validOperations() -> Set<OperationID> {
+        var valid: Set<OperationID> = []
+        for operation in story.operations where isValid(operation) { valid.insert(operation.id) }
+        return valid
+    }
+
+    /// Who is in and as what.
+    public mutating func members() -> [MemberID: Role] {
+        var best: [MemberID: (rank: [Rank], role: Role)] = [:]
+        for (part, seat) in everySeat where wellFormed.contains(part) && isValid(part) {
+            let role = roleNow(of: part, seat)
+            let rank = [rankNow(of: part, role)]
+            guard !isEnded(part, seat), replacements(of: part, seat).isEmpty else { continue }
+            if let known = best[seat.member], known.rank[0] < rank[0] { continue }
+            best[seat.member] = (rank, role)
+        }
+        return best.mapValues(\.role)
+    }
+
+    /// The key that seals, by the words of 4.4.
+    public mutating func sealingKey(answering revocations: Set<OperationID>) -> KeyID? {
+        let valid = validOperations()
+        let ends = valid.filter { story[$0].map(isEnd) ?? false }
+        let candidates = introductions(valid).filter { candidate in
+            let known = (story.pasts[candidate.id] ?? []).union([candidate.id])
+            let answered = introductions(valid).filter { known.contains($0.id) }
+                .flatMap { $0.change?.action.epoch?.answers ?? [] }
+            return known.isSuperset(of: ends) && revocations.isSubset(of: answered)
+        }
+        return candidates.max { isEarlier($0, $1) }?.keyID
+    }
+
+    /// The keys that somebody may be given, by the words of 4.4.
+    public mutating func keys(for member: MemberID) -> Set<KeyID> {
+        let valid = validOperations()
+        var givers: Set<OperationID> = []
+        for (part, seat) in everySeat
+        where seat.member == member && wellFormed.contains(part) && isValid(part) {
+            if !isEnded(part, seat) { givers.insert(part.id) }
+        }
+        guard !givers.isEmpty else { return [] }
+        let theirs = introductions(valid).filter { introduction in
+            let known = (story.pasts[introduction.id] ?? []).union([introduction.id])
+            return history == .all || !known.isDisjoint(with: givers)
+        }
+        return Set(theirs.map(\.keyID))
+    }
+
+    private func introductions(_ valid: Set<OperationID>) -> [PrivateOperation] {
+        func key(_ operation: PrivateOperation) -> KeyID? {
+            operation.id == story.root ? operation.keyID : operation.change?.action.epoch?.keyID
+        }
+        func counts(_ operation: PrivateOperation) -> Bool {
+            parts(of: operation).contains { wellFormed.contains($0) }
+        }
+        return story.operations.filter { operation in
+            guard valid.contains(operation.id), let own = key(operation) else { return false }
+            return !(story.pasts[operation.id] ?? []).contains { id in
+                story[id].map { key($0) == own && counts($0) } ?? false
+            }
+        }
+    }
+
+    private func isEarlier(_ left: PrivateOperation, _ right: PrivateOperation) -> Bool {
+        (lamports[left.id] ?? 0, left.id) < (lamports[right.id] ?? 0, right.id)
+    }
+
+    // MARK: Parts and seats
+
+    private func parts(of operation: PrivateOperation) -> [Part] {
+        (0..<max(1, operation.seats.count)).map { Part(id: operation.id, number: $0) }
+    }
+
+    /// The author's own seat in a root comes first, the others as they are listed.
+    private func seats(of operation: PrivateOperation) -> [PrivateSeat] {
+        operation.seats.filter { operation.id == story.root && $0.member == operation.author }
+            + operation.seats.filter {
+                operation.id != story.root || $0.member != operation.author
+            }
+    }
+
+    private var everySeat: [(Part, PrivateSeat)] {
+        story.operations.flatMap { operation in
+            seats(of: operation).enumerated().map {
+                (Part(id: operation.id, number: $0.offset), $0.element)
+            }
+        }
+    }
+
+    /// The seat that a part is written under.
+    private func seat(under part: Part) -> Part? {
+        guard let operation = story[part.id] else { return nil }
+        if part.id == story.root { return part.number == 0 ? nil : Part(id: part.id, number: 0) }
+        guard let id = operation.change?.seat, let giving = story[id],
+            (story.pasts[part.id] ?? []).contains(id),
+            let number = seats(of: giving).firstIndex(where: { $0.member == operation.author })
+        else { return nil }
+        return Part(id: id, number: number)
+    }
+
+    // MARK: Form
+
+    private func actingRole(_ operation: PrivateOperation) -> Role? {
+        guard operation.id != story.root else { return .owner }
+        guard let under = seat(under: Part(id: operation.id, number: 0)),
+            let giving = story[under.id]
+        else { return nil }
+        let given = seats(of: giving)[under.number].role
+        let hasDropped = (story.pasts[operation.id] ?? []).contains { id in
+            guard let other = story[id], other.author == operation.author, isTransfer(other) else {
+                return false
+            }
+            return wellFormed.contains(Part(id: id, number: 0))
+                && !(story.pasts[under.id] ?? []).contains(id)
+        }
+        return hasDropped ? less(given) : given
+    }
+
+    private func less(_ role: Role) -> Role {
+        switch role {
+        case .owner: .admin
+        case .admin: .member
+        default: role
+        }
+    }
+
+    private func isWellFormed(_ operation: PrivateOperation, _ part: Part) -> Bool {
+        guard operation.isAllowed, let action = operation.change?.action,
+            let role = roles[operation.id]
+        else { return false }
+        if let epoch = action.epoch, epoch.keyID != operation.keyID { return false }
+        if operation.id == story.root {
+            let seat = seats(of: operation)[part.number]
+            return part.number == 0 || seat.role > .owner
+        }
+        if case .rekey = action { return true }
+        guard subtype == .channel else { return false }
+        switch action {
+        case .add:
+            let seat = operation.seats[part.number]
+            return role <= .admin && seat.member != operation.author && seat.role > role
+        case .remove(let member, _, _):
+            return role <= .admin && member != operation.author
+        case .leave:
+            return role != .owner
+        case .role(let member, let given, let drops):
+            guard member != operation.author, wasEverSeated(member, before: operation) else {
+                return false
+            }
+            if drops { return role == .owner && given == .owner }
+            return role <= .admin && given > role
+        case .set(let settings):
+            return settings.archived == nil ? role <= .admin : role == .owner
+        case .delete:
+            return role == .owner
+        case .root, .rekey:
+            return false
+        }
+    }
+
+    private func wasEverSeated(_ member: MemberID, before operation: PrivateOperation) -> Bool {
+        (story.pasts[operation.id] ?? []).contains { id in
+            guard let other = story[id] else { return false }
+            return seats(of: other).enumerated().contains {
+                $0.element.member == member
+                    && wellFormed.contains(Part(id: id, number: $0.offset))
+            }
+        }
+    }
+
+    private func isTransfer(_ operation: PrivateOperation) -> Bool {
+        if case .role(_, _, true)? = operation.change?.action { true } else { false }
+    }
+
+    private func isEnd(_ operation: PrivateOperation) -> Bool {
+        switch operation.change?.action {
+        case .remove, .leave: true
+        default: false
+        }
+    }
+
+    // MARK: Ranks
+
+    struct Rank: Comparable {
+        let role: Int
+        let seat: (depth: Int, id: OperationID, number: Int)
+        let own: (depth: Int, id: OperationID, number: Int)
+
+        static func == (left: Rank, right: Rank) -> Bool { !(left < right) && !(right < left) }
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            if left.role != right.role { return left.role < right.role }
+            if left.seat != right.seat { return left.seat < right.seat }
+            return left.own < right.own
+        }
+    }
+
+    private func rank(_ part: Part) -> Rank {
+        let own = (lamports[part.id] ?? 0, part.id, part.number)
+        guard let under = seat(under: part), let role = roles[part.id] else {
+            return Rank(role: -1, seat: (0, .zero, 0), own: own)
+        }
+        return Rank(
+            role: Int(role.rawValue), seat: (lamports[under.id] ?? 0, under.id, under.number),
+            own: own)
+    }
+
+    /// Of whatever is written under a seat now: weaker than all that was.
+    private func rankNow(of seat: Part, _ role: Role) -> Rank {
+        Rank(
+            role: Int(role.rawValue), seat: (lamports[seat.id] ?? 0, seat.id, seat.number),
+            own: (.max, .zero, 0))
+    }
+
+    // MARK: Validity
+
+    private mutating func isValid(_ operation: PrivateOperation) -> Bool {
+        var isValidSomewhere = false
+        for part in parts(of: operation) where isValid(part) { isValidSomewhere = true }
+        return isValidSomewhere
+    }
+
+    private mutating func isValid(_ part: Part) -> Bool {
+        if let verdict = verdicts[part] { return verdict }
+        let verdict = decide(part)
+        verdicts[part] = verdict
+        return verdict
+    }
+
+    private mutating func decide(_ part: Part) -> Bool {
+        guard wellFormed.contains(part) else { return false }
+        guard let under = seat(under: part) else { return part.id == story.root }
+        guard isValid(under) else { return false }
+        for other in story.operations {
+            let revocation = Part(id: other.id, number: 0)
+            guard wellFormed.contains(revocation), rank(revocation) < rank(part),
+                !(story.pasts[other.id] ?? []).contains(part.id),
+                !(story.pasts[under.id] ?? []).contains(other.id),
+                isAimed(other, at: part), isValid(revocation)
+            else { continue }
+            return false
+        }
+        return true
+    }
+
+    private func isAimed(_ revocation: PrivateOperation, at part: Part) -> Bool {
+        guard let target = story[part.id] else { return false }
+        switch revocation.change?.action {
+        case .remove(let member, _, _):
+            return target.author == member
+        case .leave:
+            return target.author == revocation.author
+        case .role(let member, _, let drops):
+            if !drops {
+                guard let under = seat(under: part), target.author == member else { return false }
+                return (story.pasts[revocation.id] ?? []).contains(under.id)
+            }
+            return target.author == revocation.author && !isTransfer(target)
+                && !(story.pasts[part.id] ?? []).contains(revocation.id)
+        default:
+            return false
+        }
+    }
+
+    private mutating func roleNow(of part: Part, _ seat: PrivateSeat) -> Role {
+        for other in story.operations where other.author == seat.member && isTransfer(other) {
+            if !(story.pasts[part.id] ?? []).contains(other.id), isValid(other) {
+                return less(seat.role)
+            }
+        }
+        return seat.role
+    }
+
+    private static func isEnd(_ operation: PrivateOperation, of member: MemberID) -> Bool {
+        switch operation.change?.action {
+        case .remove(member, _, _): true
+        case .leave: operation.author == member
+        default: false
+        }
+    }
+
+    private static func isReplacing(_ operation: PrivateOperation, _ member: MemberID) -> Bool {
+        if case .role(member, _, false)? = operation.change?.action { true } else { false }
+    }
+
+    /// The valid operations that are stronger than what is written under the seat now, do not lie
+    /// in its past, and are about the member.
+    private mutating func hitting(
+        _ part: Part, _ seat: PrivateSeat, _ isWanted: (PrivateOperation) -> Bool
+    ) -> [PrivateOperation] {
+        let now = rankNow(of: part, roleNow(of: part, seat))
+        var hitting: [PrivateOperation] = []
+        for other in story.operations where isWanted(other) {
+            let revocation = Part(id: other.id, number: 0)
+            guard rank(revocation) < now, !(story.pasts[part.id] ?? []).contains(other.id),
+                isValid(revocation)
+            else { continue }
+            hitting.append(other)
+        }
+        return hitting
+    }
+
+    private mutating func replacements(of part: Part, _ seat: PrivateSeat) -> [PrivateOperation] {
+        hitting(part, seat) { other in
+            Self.isReplacing(other, seat.member)
+        }.filter { (story.pasts[$0.id] ?? []).contains(part.id) }
+    }
+
+    /// Whether a removal or departure hits the seat, or one that has replaced it.
+    private mutating func isEnded(_ part: Part, _ seat: PrivateSeat) -> Bool {
+        let ends = hitting(part, seat, { Self.isEnd($0, of: seat.member) })
+        if !ends.isEmpty { return true }
+        for other in replacements(of: part, seat) {
+            guard case .role(let member, let role, _)? = other.change?.action else { continue }
+            if isEnded(Part(id: other.id, number: 0), PrivateSeat(member, role)) { return true }
+        }
+        return false
+    }
+}
