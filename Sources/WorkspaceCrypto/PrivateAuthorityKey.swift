@@ -93,17 +93,23 @@ extension OperationDraft {
 }
 
 extension OlderPrivateKey {
-    /// The older epoch key, or only its authority subkey, under a newer epoch key.
+    /// The older epoch key, or only its authority subkey, under a newer epoch key: a whole key
+    /// under what K alone gives, a subkey under what A gives, so that whoever got subkeys only
+    /// goes on from one to the next.
     ///
-    /// - Source: PROTOCOL.md, 4.4: XSalsa20-Poly1305 under Hk(K, "wsx-older").
+    /// - Source: PROTOCOL.md, 4.4: XSalsa20-Poly1305 under Hk(K, "wsx-older"), a subkey under
+    ///   Hk(A, "wsx-older").
     public static func sealing(
         _ older: SymmetricKey, form: Form, under newer: SymmetricKey,
         using random: any RandomSource
     ) -> OlderPrivateKey {
-        let handedOn = form == .whole ? older : PrivateAuthorityKey(of: older).key
+        guard form == .whole else {
+            return sealing(
+                PrivateAuthorityKey(of: older), of: older.keyID, under: newer, using: random)
+        }
         return OlderPrivateKey(
             keyID: older.keyID, form: form,
-            sealed: KeyWrap.wrap(handedOn, under: newer.olderSealingKey, using: random))
+            sealed: KeyWrap.wrap(older, under: newer.olderSealingKey, using: random))
     }
 
     /// The authority subkey of an older epoch of which no more is held, handed on.
@@ -113,7 +119,9 @@ extension OlderPrivateKey {
     ) -> OlderPrivateKey {
         OlderPrivateKey(
             keyID: keyID, form: .authority,
-            sealed: KeyWrap.wrap(older.key, under: newer.olderSealingKey, using: random))
+            sealed: KeyWrap.wrap(
+                older.key, under: PrivateAuthorityKey(of: newer).key.olderSealingKey,
+                using: random))
     }
 
     /// What the newer key opens.
@@ -126,15 +134,22 @@ extension OlderPrivateKey {
 
     /// The key inside, or `nil` when it does not open or has another name. Takes any bytes.
     public func open(under newer: SymmetricKey) -> Opened? {
-        guard let key = KeyWrap.unwrap(sealed, under: newer.olderSealingKey) else { return nil }
-        switch form {
-        case .whole: return key.keyID == keyID ? .whole(key) : nil
-        case .authority: return .authority(PrivateAuthorityKey(handedOn: key))
+        guard form == .whole else {
+            return open(under: PrivateAuthorityKey(of: newer)).map { .authority($0) }
         }
+        let key = KeyWrap.unwrap(sealed, under: newer.olderSealingKey)
+        return key.flatMap { $0.keyID == keyID ? .whole($0) : nil }
+    }
+
+    /// The subkey inside, for whoever holds no more than a subkey of the newer epoch.
+    public func open(under newer: PrivateAuthorityKey) -> PrivateAuthorityKey? {
+        guard form == .authority else { return nil }
+        return KeyWrap.unwrap(sealed, under: newer.key.olderSealingKey)
+            .map { PrivateAuthorityKey(handedOn: $0) }
     }
 }
 
 extension SymmetricKey {
-    /// Hk(K, "wsx-older"): what seals older keys in one epoch.
+    /// Hk(K, "wsx-older") of an epoch key or a subkey: what seals older ones in one epoch.
     fileprivate var olderSealingKey: SymmetricKey { derived(Array("wsx-older".utf8)) }
 }

@@ -26,9 +26,11 @@ struct ColumnSet {
         case "channel.list", "channel.find", "channel.create", "channel.join", "channel.leave",
             "channel.edit", "channel.add", "channel.remove":
             ColumnSet([
-                "ID": "id", "NAME": "name", "KIND": "kind", "MEMBERS": "members",
-                "UNREAD": "unread", "TOPIC": "topic",
+                "ID": "id", "NAME": "name", "KIND": "kind", "PRIVATE": "private",
+                "MEMBERS": "members", "UNREAD": "unread", "TOPIC": "topic",
             ])
+        case "dm.list", "dm.open":
+            ColumnSet(["ID": "id", "NAME": "name", "MEMBERS": "members", "UNREAD": "unread"])
         case "channel.transfer", "channel.role", "channel.archive", "channel.unarchive":
             ColumnSet([
                 "ID": "id", "NAME": "name", "OWNER": "owner.name", "ARCHIVED": "archived",

@@ -128,6 +128,14 @@ struct ReferenceResolver {
 
     private mutating func listed(_ text: String, _ letter: Character) throws(NodeError) -> [Found] {
         guard let (method, given) = Self.listing(letter) else { return [] }
+        let channels = try listed(text, letter, by: method, given)
+        // Direct conversations have ids like channels, and a list of their own.
+        return letter == "c" ? try channels + listed(text, letter, by: "dm.list", [:]) : channels
+    }
+
+    private mutating func listed(
+        _ text: String, _ letter: Character, by method: String, _ given: JSONObject
+    ) throws(NodeError) -> [Found] {
         var parameters = given
         if let workspace, letter != "w" { parameters["workspace"] = .string(workspace) }
         var found: [Found] = []
@@ -196,10 +204,16 @@ struct ReferenceResolver {
     }
 
     private mutating func allChannels() throws(NodeError) -> [JSONValue] {
+        try channels(by: "channel.list", ["scope": "all"]) + channels(by: "dm.list", [:])
+    }
+
+    private mutating func channels(
+        by method: String, _ given: JSONObject
+    ) throws(NodeError) -> [JSONValue] {
         var channels: [JSONValue] = []
-        var parameters = scoped(["scope": "all"])
+        var parameters = scoped(given)
         for _ in 0..<Self.pagesMax {
-            let page = try client.call("channel.list", parameters)
+            let page = try client.call(method, parameters)
             channels += (page["items"]?.arrayValue ?? []).compactMap { $0["id"] }
             guard let next = page["next"], !next.isNull else { break }
             parameters["cursor"] = next

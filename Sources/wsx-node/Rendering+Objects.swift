@@ -115,7 +115,10 @@ extension Rendering {
             ("network", network["suspended"] == true ? "suspended" : "in use"),
             ("listening", shown(network["listen"])),
             ("announces", shown(network["announce"])),
-            ("peers", "\(shown(peers?["connected"])) connected, \(shown(peers?["waiting"])) waiting"),
+            (
+                "peers",
+                "\(shown(peers?["connected"])) connected, \(shown(peers?["waiting"])) waiting"
+            ),
         ])
     }
 
@@ -138,6 +141,11 @@ extension Rendering {
         let ended = (member["ended_invites"]?.arrayValue ?? []).map(shortID)
         if !ended.isEmpty {
             text += "  ended with it, their open invites: \(ended.joined(separator: ", "))\n"
+        }
+        let open = (member["open_invites"]?.arrayValue ?? []).map(shortID)
+        if !open.isEmpty {
+            text += "  still open, made under a stronger role than yours: "
+            text += "\(open.joined(separator: ", "))\n"
         }
         let kept = (member["kept_invites"]?.arrayValue ?? []).map(shown)
         if !kept.isEmpty { text += "  yours from now on: \(kept.joined(separator: ", "))\n" }
@@ -163,7 +171,8 @@ extension Rendering {
         return rows.map { "\(padded($0.0, widest))  \($0.1)\n" }.joined()
     }
 
-    private func moment(_ value: JSONValue?) -> String {
+    /// A point in time as a person reads it.
+    func moment(_ value: JSONValue?) -> String {
         guard let at = value?.integerValue else { return "-" }
         let (day, clock) = TimeText.local(at, zone: zone)
         return "\(TimeText.dayLine(day, today: TimeText.local(now, zone: zone).day)) \(clock)"

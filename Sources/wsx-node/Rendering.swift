@@ -72,9 +72,13 @@ struct Rendering {
     /// One event of a stream.
     func event(_ event: JSONValue) -> String {
         if isJSON { return event.text + "\n" }
+        let data = event["data"]
+        let subject = data?["id"] ?? data?["device"]?["id"] ?? data?["member"]?["id"]
+        let text = [data?["text"], data?["name"], data?["member"]?["name"]]
+            .compactMap { $0?.stringValue }.first
         let words = [
-            shown(event["cursor"]), shown(event["type"]), shown(event["data"]?["id"]),
-            shown(event["data"]?["text"]),
+            shown(event["cursor"]), shown(event["type"]), shown(subject),
+            text.map(sanitised) ?? "-",
         ]
         return words.joined(separator: isPlain ? "\t" : "  ") + "\n"
     }
@@ -238,7 +242,13 @@ struct Rendering {
     // MARK: Columns
 
     private func columns(_ items: [JSONValue], _ set: ColumnSet) -> String {
-        let rows = items.map { item in set.paths.map { shown(Self.value(item, at: $0)) } }
+        let rows = items.map { item in
+            set.paths.map { path in
+                let value = Self.value(item, at: path)
+                return isPlain || !path.utf8.reversed().starts(with: "ta_".utf8)
+                    ? shown(value) : moment(value)
+            }
+        }
         if isPlain { return rows.map { $0.joined(separator: "\t") + "\n" }.joined() }
         if rows.isEmpty { return "" }
         let lines = [set.titles] + rows

@@ -27,7 +27,7 @@ extension Session {
     func secret(_ name: String) throws(NodeError) -> String? {
         if let command = scan.values[name + "_command"]?.stringValue {
             guard let bytes = io.output(of: command, limit: Self.secretBytesMax + 2) else {
-                throw .usage("the command for the secret failed")
+                throw .badConfiguration("the command for the secret failed")
             }
             return try line(of: bytes, "the command")
         }
@@ -41,7 +41,7 @@ extension Session {
         guard let bytes = try io.readFile(path) else {
             throw NodeError(
                 .notFound, "there is no file \(NodeError.quotedPath(path))", hint: nil,
-                reason: "passphrase.missing",
+                reason: "\(name).missing",
                 fields: [.init(name: name + "_file", reason: "not_found")])
         }
         return try line(of: bytes, NodeError.quotedPath(path))
@@ -51,7 +51,7 @@ extension Session {
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         guard !line.isEmpty, line.count <= Self.secretBytesMax,
             let text = String(validating: line, as: UTF8.self)
-        else { throw .usage("\(source) holds no passphrase on its first line") }
+        else { throw .usage("\(source) gives no passphrase") }
         return text
     }
 

@@ -283,9 +283,10 @@ public struct AuthDefinition {
         case .createDocument, .setDocument, .deleteDocument:
             return role <= 2
         case .leave:
-            return role > 0 || past(operation.id).contains {
-                wellFormed.contains($0) && self.role($0) == 0 && subject($0) != own
-            }
+            return role > 0
+                || past(operation.id).contains {
+                    wellFormed.contains($0) && self.role($0) == 0 && subject($0) != own
+                }
         default:
             return true
         }
@@ -353,7 +354,11 @@ public struct AuthDefinition {
         case .leave:
             return whose == subject(revocation.grant)
         case .grant(let given):
-            if given.replaces, whose == given.member, target.grant != revocation.id { return true }
+            if given.replaces, whose == given.member, let own = target.grant,
+                past(revocation.id).contains(own)
+            {
+                return true
+            }
             guard given.dropsOwn, whose == subject(revocation.grant),
                 !past(target.id).contains(revocation.id)
             else { return false }

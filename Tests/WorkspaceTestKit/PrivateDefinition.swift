@@ -335,8 +335,11 @@ public struct PrivateDefinition {
         var hitting: [PrivateOperation] = []
         for other in story.operations where isWanted(other) {
             let revocation = Part(id: other.id, number: 0)
-            guard rank(revocation) < now, !(story.pasts[part.id] ?? []).contains(other.id),
-                isValid(revocation)
+            var isLeave = false
+            if case .leave? = other.change?.action { isLeave = true }
+            // Who leaves leaves every seat that he has, however strong.
+            guard rank(revocation) < now || isLeave,
+                !(story.pasts[part.id] ?? []).contains(other.id), isValid(revocation)
             else { continue }
             hitting.append(other)
         }

@@ -309,7 +309,8 @@ class Authority:
                 author == self.subject(r.grant) or self.acting_role(r) <= ADMIN)
         if r.type == LEAVE:
             return author == self.subject(r.grant)
-        return r.type == GRANT and bool(r.map[4]) and author == r.map[1] and grant != r.id
+        return (r.type == GRANT and bool(r.map[4]) and author == r.map[1]
+                and grant in self.past[r.id])
 
     # Who may invite
 

@@ -86,21 +86,29 @@ class Workspace:
             return False
         if a.role(o.grant) > 2:
             return False
-        return all(self.survives(o, r) for r in map(self.ops.get, a.valid) if self.reaches(r, o))
+        # What ends a grant ends the content of those that it replaced.
+        later = [g for g in map(self.ops.get, a.valid)
+                 if g.type == 6 and g.map[4] and g.map[1] == a.subject(o.grant)
+                 and o.grant in a.past[g.id]]
+        return all(self.survives(o, r) for r in map(self.ops.get, a.valid)
+                   if self.reaches(r, o, o.grant)
+                   or r.type != 6 and any(self.reaches(r, o, g.id) for g in later))
 
-    def reaches(self, r, o):
-        """Whether a valid revocation hits content: it is weaker than every authority operation."""
+    def reaches(self, r, o, grant):
+        """Whether a valid revocation hits content as it stands under a grant: content is weaker
+        than every authority operation."""
         a = self.authority
         if r.type not in (6, 7, 8, 10) or not a.is_revocation(r):
             return False
-        place = a.devices(o.grant).index(o.device)
+        devices = a.devices(grant)
+        place = devices.index(o.device) if o.device in devices else 1 << 63
         # A departure ends all content of its author, whichever device wrote it.
-        if r.type != 10 and not a.rank(r) < a.rank_of_grant(o.grant) + (place, 1 << 64, b""):
+        if r.type != 10 and not a.rank(r) < a.rank_of_grant(grant) + (place, 1 << 64, b""):
             return False
-        if a.is_exempt(r, o.grant) or not a.is_aimed(r, o.grant, o.device):
+        if a.is_exempt(r, grant) or not a.is_aimed(r, grant, o.device):
             return False
         # Of changed roles only one that no longer allows writing takes content away.
-        return r.type != 6 or bool(r.map[4]) and r.map[1] == a.subject(o.grant) and r.map[3] > 2
+        return r.type != 6 or bool(r.map[4]) and r.map[1] == a.subject(grant) and r.map[3] > 2
 
     def survives(self, o, r):
         entries = self.authority.cuts(r)

@@ -126,12 +126,8 @@ extension AuthEvaluator {
         return isAimed(revocation, index: index, at: target)
     }
 
-    /// In a private document a grant replaces what it knows: nobody is out because two changed the
-    /// role without knowing of each other, or one while another let the member in again.
-    private func isReplaceable(_ grant: Int, by replacing: AuthRecord) -> Bool {
-        rules == .workspace || replacing.knows(records[grant])
-    }
-
+    /// A grant replaces what it knows: nobody is out because two changed the role without knowing
+    /// of each other, or one while another let the member in again.
     private func isAimed(
         _ revocation: AuthRecord, index: Int, at target: AuthExposure
     ) -> Bool {
@@ -146,7 +142,7 @@ extension AuthEvaluator {
             return target.author == revocation.author
         case .grant(let grant):
             if grant.replaces, target.author == grant.member, target.grant != index {
-                return isReplaceable(target.grant, by: revocation)
+                return revocation.knows(records[target.grant])
             }
             // What knows that the role was given up is judged as that of somebody weaker.
             guard grant.dropsOwn, !target.isTransfer, let operation = target.index else {

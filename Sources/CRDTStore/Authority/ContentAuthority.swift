@@ -53,8 +53,7 @@ extension AuthEvaluator {
             let exposure = contentExposure(index, log.device)
         else { return .nothing }
         var groups: [[CutEntry]] = []
-        for revocation in revocations(hitting: exposure)
-        where reachesContent(revocation, exposure, leastRole: leastRole) {
+        for revocation in ends(ofContent: exposure, leastRole: leastRole) {
             let kept = cutEntries(of: revocation, log: log)
             guard !kept.isEmpty else { return .nothing }
             groups.append(kept)
@@ -85,8 +84,7 @@ extension AuthEvaluator {
             guard records[grant].isValid, let role = records[grant].role, role <= leastRole,
                 let exposure = contentExposure(grant, device)
             else { return false }
-            return !revocations(hitting: exposure)
-                .contains { reachesContent($0, exposure, leastRole: leastRole) }
+            return ends(ofContent: exposure, leastRole: leastRole).isEmpty
         }
         let strongest = allowed.compactMap { rank(ofGrant: $0) }.min()
         return strongest?.id
@@ -113,9 +111,9 @@ extension AuthEvaluator {
                 continue
             }
             for device in record.operation.action.grantedDevices ?? [] {
-                guard let exposure = contentExposure(grant, device), hits(index, exposure) else {
-                    continue
-                }
+                guard let exposure = contentExposure(grant, device),
+                    standings(ofContent: exposure).contains(where: { hits(index, $0) })
+                else { continue }
                 reached.insert(record.operation.id)
                 break
             }
@@ -133,6 +131,40 @@ extension AuthEvaluator {
         let rankOfContent = AuthRank(
             author: DeviceRank(grant: rank, index: place), lamport: AuthRank.infinity, id: .zero)
         return AuthExposure(rank: rankOfContent, grant: grant, author: author, device: device)
+    }
+
+    /// The valid revocations that take content from an author, the strongest first. What ends a
+    /// grant ends the content of those that it replaced: whoever removes somebody with a lower
+    /// role now may be weaker than the role that was.
+    func ends(ofContent exposure: AuthExposure, leastRole: Role) -> [Int] {
+        var ends = Set(
+            revocations(hitting: exposure)
+                .filter { reachesContent($0, exposure, leastRole: leastRole) })
+        for later in standings(ofContent: exposure).dropFirst() {
+            ends.formUnion(
+                revocations(hitting: later)
+                    .filter { records[$0].operation.action.endsMembership })
+        }
+        return ends.sorted { records[$0].rank < records[$1].rank }
+    }
+
+    /// How content stands under its own grant, and under each valid one that has replaced that.
+    private func standings(ofContent exposure: AuthExposure) -> [AuthExposure] {
+        var standings = [exposure]
+        for index in revocations[.member(exposure.author)] ?? [] where records[index].isValid {
+            guard case .grant(let given) = records[index].operation.action, given.replaces,
+                given.member == exposure.author, index != exposure.grant,
+                records[index].knows(records[exposure.grant]),
+                let rank = standing(ofGrant: index)
+            else { continue }
+            let device = DeviceRank(
+                grant: rank, index: given.devices.firstIndex(of: exposure.device) ?? .max)
+            standings.append(
+                AuthExposure(
+                    rank: AuthRank(author: device, lamport: AuthRank.infinity, id: .zero),
+                    grant: index, author: exposure.author, device: exposure.device))
+        }
+        return standings
     }
 
     /// The valid revocations that hit, the strongest first.

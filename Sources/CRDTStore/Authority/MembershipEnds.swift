@@ -123,8 +123,7 @@ extension AuthEvaluator {
             return nil
         }
         guard let exposure = contentExposure(index, device) else { return nil }
-        return revocations(hitting: exposure)
-            .first { reachesContent($0, exposure, leastRole: leastRole) }
+        return ends(ofContent: exposure, leastRole: leastRole).first
             .map { records[$0].operation.id }
     }
 

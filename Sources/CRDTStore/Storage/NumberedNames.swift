@@ -85,4 +85,8 @@ public enum SecretKind: Int64, Sendable {
     case epochKey = 1
     /// A discovery secret, from which handshake psks come.
     case discovery = 2
+    /// An epoch key of a private document; its row names the document in place of the workspace.
+    case privateKey = 3
+    /// What opens the membership operations of one epoch of a private document, and nothing else.
+    case privateAuthorityKey = 4
 }

@@ -189,3 +189,38 @@ extension OperationStore {
     /// The grant behind a number.
     public func grant(_ number: Int64) -> OperationID? { names.grant(number) }
 }
+
+extension OperationStore {
+    /// The arrival numbers of a document's operations of one kind, ascending.
+    public func arrivals(
+        ofKind kind: OperationKind, in document: Int64
+    ) throws(StorageError) -> [Int64] {
+        try connection.statement(
+            """
+            SELECT arr FROM operation WHERE kind = ?
+                AND lid IN (SELECT lid FROM log WHERE did = ?) ORDER BY arr
+            """
+        ).rows(.integer(Int64(bitPattern: kind.rawValue)), .integer(document)) { $0.integer(0) }
+    }
+
+    /// The nearest operation of one kind before `sequence` on a branch, or on what it came from.
+    public func nearest(
+        ofKind kind: OperationKind, before sequence: UInt64, in branch: Int64
+    ) throws(StorageError) -> OperationID? {
+        guard sequence > 0 else { return nil }
+        let sql = """
+            SELECT id FROM operation WHERE lid = ? AND seq BETWEEN ? AND ? AND kind = ?
+                ORDER BY seq DESC LIMIT 1
+            """
+        for step in path(through: sequence - 1, of: branch).steps.reversed() {
+            let first = branches[step.owner]?.forkSequence ?? 0
+            let found = try connection.statement(sql).firstRow(
+                .integer(step.owner), .integer(Int64(bitPattern: first)),
+                .integer(Int64(bitPattern: step.last)),
+                .integer(Int64(bitPattern: kind.rawValue))
+            ) { (row) throws(StorageError) -> OperationID in try row.identifier32(0) }
+            if let found { return found }
+        }
+        return nil
+    }
+}

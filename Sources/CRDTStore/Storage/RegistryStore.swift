@@ -79,6 +79,9 @@ public final class RegistryStore {
         try connection.statement("DELETE FROM workspace WHERE did = ?").run(.integer(number))
         try connection.statement("DELETE FROM epoch_key WHERE workspace = ?")
             .run(.integer(number))
+        // Those of its private documents, whose rows are gone by now.
+        try connection.execute(
+            "DELETE FROM epoch_key WHERE kind > 2 AND workspace NOT IN (SELECT did FROM document)")
         try connection.statement("DELETE FROM agreed WHERE workspace = ?").run(.integer(number))
         try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(number))
     }
@@ -96,6 +99,8 @@ public final class RegistryStore {
     }
 
     /// Stores a sealed secret under its name.
+    ///
+    /// - Parameter workspace: the short number of the workspace, or of the private document.
     public func setSecret(
         _ sealed: [UInt8], kind: SecretKind, id: [UInt8], workspace: Int64,
         names: OperationStore
@@ -115,7 +120,8 @@ public final class RegistryStore {
             .run(.blob(sealed), .integer(number))
     }
 
-    /// The secrets held for a workspace, in the order in which they came.
+    /// The secrets held for a workspace, or for a private document, in the order in which they
+    /// came.
     public func secrets(of workspace: Int64) throws(StorageError) -> [SealedSecretRow] {
         let sql = """
             SELECT kind, id, secret FROM epoch_key

@@ -68,8 +68,8 @@ public enum Schema {
         // Grants by number, so that a million operations do not each repeat 32 bytes.
         "CREATE TABLE grant_name(gid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE)",
 
-        // Epoch keys and discovery secrets, sealed under the home's own key: nonce 24, ct.
-        // kind: 1 epoch key, 2 discovery secret. secret NULL: cited but not held.
+        // Secrets, sealed under the home's own key: nonce 24, ct. kind: SecretKind. workspace: of
+        // a private document's keys the did of that document. secret NULL: cited but not held.
         """
         CREATE TABLE epoch_key(kid INTEGER PRIMARY KEY, workspace INTEGER NOT NULL,
             kind INTEGER NOT NULL, id BLOB NOT NULL, secret BLOB,
@@ -154,6 +154,10 @@ public enum DocumentKind: Int64, Sendable {
     case channel = 2
     /// What members are called.
     case profile = 3
+    /// Boxes with keys, each for one device.
+    case mailbox = 4
+    /// A private channel or a direct conversation: sealed for its members, relayed by everybody.
+    case privateDocument = 5
     /// Seen in operations before its creation was.
     case unknown = 0
 }

@@ -85,16 +85,26 @@ public enum StoreCheck {
         of stored: StoredOperation, after previous: OperationID?
     ) -> OperationID {
         let entry = stored.entry
-        let isRoot =
-            stored.place.sequence == 0 && entry.grant == .zero
-            && entry.kind == OperationKind.authority.rawValue
         let header = OperationHeader(
-            kind: entry.kind, document: isRoot ? .zero : stored.log.document,
+            kind: entry.kind, document: stored.isRoot ? .zero : stored.log.document,
             device: stored.log.device, incarnation: stored.log.incarnation,
             sequence: stored.place.sequence, previous: previous, timestamp: entry.timestamp,
             grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
             payloadLength: entry.payload.count,
             payloadHash: OperationSigning.hash(ofPayload: entry.payload))
         return OperationSigning.id(ofHeader: header.encoded)
+    }
+}
+
+extension StoredOperation {
+    /// Whether its document is its own id, so that its header names none: the root of a workspace
+    /// or of a private document.
+    public var isRoot: Bool {
+        guard place.sequence == 0 else { return false }
+        switch OperationKind(rawValue: entry.kind) {
+        case .authority: return entry.grant == .zero
+        case .privateAuthority: return (try? PrivatePayload(decoding: entry.payload))?.clear != nil
+        default: return false
+        }
     }
 }

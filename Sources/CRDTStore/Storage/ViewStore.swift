@@ -115,6 +115,9 @@ public final class ViewStore {
     public struct Filter: Sendable, Equatable {
         /// The short number of the channel.
         public var document: Int64
+        /// Those of further documents whose messages show among them: a direct conversation that
+        /// several people opened while they were apart has more than one.
+        public var others: [Int64] = []
         /// Only what replies to this message.
         public var thread: MessageKey?
         /// Only what was written at this time or later, milliseconds.
@@ -130,20 +133,32 @@ public final class ViewStore {
     public func messages(
         _ filter: Filter, before position: Position?, limit: Int
     ) throws(StorageError) -> [MessageRow] {
-        try select(filter, position ?? Position(sort: .max, arrival: .max), "<", "DESC", limit)
-            .reversed()
+        let end = position ?? Position(sort: .max, arrival: .max)
+        return try select(filter, end, "<", "DESC", limit) { $0.position > $1.position }.reversed()
     }
 
     /// The oldest messages after `position`, oldest first.
     public func messages(
         _ filter: Filter, after position: Position, limit: Int
     ) throws(StorageError) -> [MessageRow] {
-        try select(filter, position, ">", "ASC", limit)
+        try select(filter, position, ">", "ASC", limit) { $0.position < $1.position }
     }
 
     private func select(
         _ filter: Filter, _ position: Position, _ comparison: String, _ order: String,
-        _ limit: Int
+        _ limit: Int, by isBefore: (MessageRow, MessageRow) -> Bool
+    ) throws(StorageError) -> [MessageRow] {
+        var rows = try select(filter.document, filter, position, comparison, order, limit)
+        guard !filter.others.isEmpty else { return rows }
+        for document in filter.others {
+            rows += try select(document, filter, position, comparison, order, limit)
+        }
+        return Array(rows.sorted(by: isBefore).prefix(limit))
+    }
+
+    private func select(
+        _ document: Int64, _ filter: Filter, _ position: Position, _ comparison: String,
+        _ order: String, _ limit: Int
     ) throws(StorageError) -> [MessageRow] {
         var sql = """
             SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
@@ -151,7 +166,7 @@ public final class ViewStore {
                 WHERE did = ? AND hidden != 1 AND (sort, arr) \(comparison) (?, ?)
             """
         var values: [SQLValue] = [
-            .integer(filter.document), .integer(position.sort), .integer(position.arrival),
+            .integer(document), .integer(position.sort), .integer(position.arrival),
         ]
         if let thread = filter.thread {
             sql += " AND thread_hlc = ? AND thread_id = ?"

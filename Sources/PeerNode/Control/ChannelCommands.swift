@@ -44,7 +44,12 @@ extension Command {
         let description = Parameter.text("description", "What it is for.", bytes: 0...1_024)
             .optional()
         let topic = Parameter.text("topic", "What it is about now.", bytes: 0...1_024).optional()
-        let isPrivate = Parameter.flag("private", "Only those who are added see it.")
+        let isPrivate = Parameter.flag(
+            "private", "Only those who are added see it. This cannot be changed later.")
+        let history = Parameter.choice(
+            "history", "What those who are added later see; a public channel shows all.",
+            ["all", "from-join"]
+        ).defaulting(to: "all")
         return Command(
             "channel.create",
             line: CommandLineForm(
@@ -53,7 +58,7 @@ extension Command {
             "Make a channel and join it.",
             parameters: [
                 name.definition, description.definition, topic.definition, isPrivate.definition,
-                key.definition,
+                history.definition, key.definition,
             ],
             result: "channel", failures: [.duplicate, .forbidden, .keyReused],
             example: ["name": "plans", "topic": "the next quarter"],
@@ -62,7 +67,8 @@ extension Command {
                     try context.node.createChannel(
                         ChannelDraft(
                             name: given[name], description: given[description],
-                            topic: given[topic], isPrivate: given[isPrivate]),
+                            topic: given[topic], isPrivate: given[isPrivate],
+                            history: given[history]),
                         context.scope(creating: "channel.create", given)))
             })
     }()
@@ -79,7 +85,8 @@ extension Command {
     private static let channelJoin = Command(
         "channel.join",
         line: CommandLineForm("channel join", ["channel"], examples: ["channel join plans"]),
-        "Join a public channel.", parameters: [channel.definition], result: "channel",
+        "Join a public channel. A private one is entered by being added.",
+        parameters: [channel.definition], result: "channel",
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.joinChannel(given[channel], context.scope(given)))
@@ -118,7 +125,8 @@ extension Command {
         "channel.add",
         line: CommandLineForm(
             "channel add", ["channel", "members"], examples: ["channel add plans @Mina @Joon"]),
-        "Add people of the workspace to a channel. In a public one it gives no right.",
+        "Add people of the workspace to a channel. In a public one it gives no right, in a private "
+            + "one it is what lets them read and write.",
         parameters: [channel.definition, people.definition], result: "channel",
         failures: [.notFound, .ambiguous, .forbidden, .archived],
         example: ["channel": "plans", "members": ["@Mina"]],
@@ -131,7 +139,8 @@ extension Command {
         "channel.remove",
         line: CommandLineForm(
             "channel remove", ["channel", "members"], examples: ["channel remove plans @Mina"]),
-        "Remove people from a channel. In a public one they may read on and come back.",
+        "Remove people from a channel. In a public one they may read on and come back; what is "
+            + "written in a private one after that they cannot read.",
         parameters: [channel.definition, people.definition], result: "channel",
         failures: [.notFound, .ambiguous, .forbidden, .defaultChannel, .transferFirst],
         example: ["channel": "plans", "members": ["@Mina"]],

@@ -115,6 +115,7 @@ extension Command {
         Group(title: "workspace", commands: workspaceCommands),
         Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands + channelChangeCommands),
+        Group(title: "direct conversations", commands: directMessageCommands),
         Group(title: "sync and network", commands: networkCommands),
         Group(title: "backup and inspection", commands: careCommands),
         Group(title: "automation", commands: eventCommands + rpcCommands),

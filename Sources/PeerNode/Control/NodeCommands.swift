@@ -189,6 +189,15 @@ public protocol NodeCommands: AnyObject {
     func leaveChannel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
         -> ChannelObject
 
+    // MARK: Direct conversations
+
+    /// The direct conversation of the caller with these people, opened if nobody has.
+    func openDirect(_ members: [MemberReference], _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    /// The direct conversations of the caller, the latest first.
+    func directs(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+
     // MARK: Messages
 
     /// Posts a message.
@@ -311,8 +320,10 @@ public struct ChannelDraft: Sendable {
     public let description: String?
     /// `nil` for none.
     public let topic: String?
-    /// Whether only those who were added see it.
+    /// Whether only those who were added see it. It stays what it is made as.
     public let isPrivate: Bool
+    /// What those who come later see: `all` or `from-join`; only private channels take the latter.
+    public let history: String
 }
 
 /// New texts of a channel; at least one is given.

@@ -125,7 +125,7 @@ extension NodeCore {
         else { return nil }
         for document in invite.channels {
             guard let channel = workspace.channels[document], !channel.isDefault,
-                !channel.ruling.isArchived
+                !channel.isArchived
             else { continue }
             _ = try authorContent(
                 .membership(.add, members: [joiner.member]), to: document, in: workspace)

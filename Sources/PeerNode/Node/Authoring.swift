@@ -140,17 +140,30 @@ extension NodeCore {
     func authorContent(
         _ content: ContentPayload, to document: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
+        if let document = workspace.privateDocuments[document] {
+            return try authorPrivateContent(content, to: document, in: workspace)
+        }
         try answerEnds(in: workspace)
-        guard let home, let storeIdentity,
+        guard let home,
             let grant = workspace.evaluator.contentGrant(
                 of: home.device, leastRole: .member, as: workspace.member),
             let current = workspace.currentKey
         else { return nil }
+        return try authorContent(
+            content, to: document, in: workspace, under: current, grant: grant,
+            with: home.signing)
+    }
+
+    func authorContent(
+        _ content: ContentPayload, to document: DocumentID, in workspace: Workspace,
+        under current: (id: KeyID, key: SymmetricKey), grant: OperationID,
+        with signing: SigningKey
+    ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         try write()
         let timestamp = try nextTimestamp()
         let log = LogName(
-            document: document, device: home.device,
-            incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
+            document: document, device: signing.device,
+            incarnation: storeIdentity?.incarnation ?? 0)
         let own = store.operations.branches(of: log, in: workspace.number).last
         let draft = OperationDraft(
             kind: .content, document: document, incarnation: log.incarnation,
@@ -159,10 +172,10 @@ extension NodeCore {
             dependencies: unorderedTips(of: document, in: workspace, before: timestamp, own: log))
         let signed = draft.sealedAndSigned(
             plaintext: content.encoded, under: current.key, keyID: current.id,
-            with: home.signing, using: environment.random)
+            with: signing, using: environment.random)
         try acceptOwn(signed, in: workspace, document: document)
         let reference = OperationReference(
-            device: home.device, incarnation: log.incarnation, sequence: draft.sequence,
+            device: signing.device, incarnation: log.incarnation, sequence: draft.sequence,
             id: signed.id)
         return try store.operations.find(reference, in: document, of: workspace.number)
             .map { (signed.id, $0.arrival) }

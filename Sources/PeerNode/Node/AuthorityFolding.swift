@@ -105,6 +105,8 @@ extension NodeCore {
             switch row.kind {
             case .epochKey: KeyID(untrusted: row.id).map { workspace.keys[$0] = key }
             case .discovery: workspace.discovery.append(key)
+            // Those are kept with their documents.
+            case .privateKey, .privateAuthorityKey: continue
             }
         }
     }
@@ -204,6 +206,7 @@ extension NodeCore {
                 try keepGrants(of: document, in: workspace)
                 continue
             }
+            try rejudgePrivate(document, in: workspace, from: source)
             try rekeep(document, in: workspace)
             for branch in store.operations.branches(in: document, of: workspace.number)
             where branch.parent != nil {
@@ -277,7 +280,9 @@ extension NodeCore {
     /// Makes what follows from the whole authority document, after all of it was entered.
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
         try refreshChannels(of: workspace)
+        try refreshEnd(of: workspace)
         try loadProfiles(of: workspace)
+        try loadPrivateDocuments(of: workspace)
         workspace.toldRoles = Dictionary(
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
         planKeyChange(of: workspace)
@@ -305,6 +310,14 @@ extension NodeCore {
         }
     }
 
+    /// Gives the documents whose names follow from the workspace's their places in the store.
+    func enterComputedDocuments(of workspace: Workspace) throws(StorageError) {
+        try store.operations.enter(
+            workspace.profileDocument, workspace: workspace.number, kind: .profile)
+        try store.operations.enter(
+            workspace.mailboxDocument, workspace: workspace.number, kind: .mailbox)
+    }
+
     /// Gives the document that an authority operation makes its place in the store.
     ///
     /// - Returns: whether it had one already, because its content came first.
@@ -320,8 +333,7 @@ extension NodeCore {
             try store.operations.enter(document, workspace: number, kind: .channel)
             return isKnown
         case .create:
-            try store.operations.enter(
-                workspace.profileDocument, workspace: number, kind: .profile)
+            try enterComputedDocuments(of: workspace)
             return false
         default:
             return false
@@ -337,12 +349,26 @@ extension NodeCore {
         // Whatever else changed its verdict may bear on any channel.
         let isAlone = change.becameInvalid.isEmpty && change.becameValid == [id]
         let isKnown = try enterDocument(of: payload, id, in: workspace)
+        if case .deleteWorkspace = payload {
+            try refreshEnd(of: workspace)
+        } else if !isAlone, !change.isEmpty {
+            try refreshEnd(of: workspace)
+        }
         switch payload {
         case .createDocument:
             let document = DocumentID(sameBytesAs: id)
             try refreshChannels(of: workspace, only: [document], because: cause)
-            // Content that came before the channel was known shows from now on.
-            if isKnown { try refold(document, in: workspace, from: source) }
+            if isKnown {
+                // Guests do not write in public channels, and content that came before the
+                // channel was known shows from now on.
+                workspace.contentLimits = workspace.contentLimits.filter {
+                    $0.key.log.document != document
+                }
+                if try judge(document, citing: nil, in: workspace, because: source) {
+                    try rekeep(document, in: workspace)
+                }
+                try refold(document, in: workspace, from: source)
+            }
             if isAlone { return }
         case .setDocument(let settings) where isAlone:
             return try refreshChannels(of: workspace, only: [settings.document], because: cause)

@@ -41,6 +41,8 @@ extension NodeCore {
             try store.view.remove(gone, in: branch.document)
             if left[branch.number] == nil { store.peers.forget(branch: branch.number) }
         }
+        try reloadPrivate(
+            log.document, in: workspace, from: .released(source: 0, isBackfill: false))
         if log.document == workspace.profileDocument {
             workspace.profiles = [:]
             try loadProfiles(of: workspace)

@@ -1,17 +1,47 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Erasing what deleted channels held, 7 days after this node heard of the deletion.
+/// Erasing what deleted channels held, 7 days after this node heard of the deletion, and what a
+/// deleted workspace held, after 30.
 extension NodeCore {
+    /// Notes when the end of a workspace was first seen here, or that it has lost its effect.
+    func refreshEnd(of workspace: Workspace) throws(StorageError) {
+        var ended: UInt64?
+        if let id = workspace.fields.deletion, let record = workspace.authority[id] {
+            ended = UInt64(max(try store.operations.operation(record.arrival)?.seen ?? 0, 0))
+        }
+        guard (ended == nil) != (workspace.ended == nil) else { return }
+        workspace.ended = ended
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            compareAnew(document, in: workspace)
+        }
+    }
+
+    /// The documents of a deleted workspace that still hold something, and when they are erased.
+    private func endedDocuments(
+        of workspace: Workspace
+    ) -> (documents: [DocumentID], erasure: UInt64)? {
+        guard let ended = workspace.ended else { return nil }
+        let held = store.operations.documents(ofWorkspace: workspace.number).filter { document in
+            guard document != workspace.id,
+                let row = store.operations.document(document, in: workspace.number)
+            else { return false }
+            return store.operations.holdsOperations(ofDocument: row.number)
+        }
+        return held.isEmpty ? nil : (held, ended &+ Limits.deletedWorkspaceMilliseconds)
+    }
+
     /// When the next erasure is due, on the monotonic clock.
     var erasureDue: UInt64? {
         // A locked node could not begin a new log where its own is erased.
         guard mayWrite, home != nil else { return nil }
-        let due = workspaces.values.flatMap { workspace in
+        var due = workspaces.values.flatMap { workspace in
             workspace.deletedChannels.values
                 .filter { store.operations.holdsOperations(ofDocument: $0.number) }
                 .map(\.erasure)
         }
+        due += workspaces.values.compactMap { endedDocuments(of: $0)?.erasure }
         return due.min().map { time.monotonic &+ ($0 > time.wall ? $0 - time.wall : 0) }
     }
 
@@ -24,14 +54,18 @@ extension NodeCore {
                     && store.operations.holdsOperations(ofDocument: $0.value.number)
             }
             for (document, channel) in due.sorted(by: { $0.value.number < $1.value.number }) {
-                try erase(document, channel, in: workspace)
-                return
+                return try erase(document, channel.number, in: workspace)
             }
+            guard let (documents, erasure) = endedDocuments(of: workspace), erasure <= time.wall,
+                let first = documents.sorted().first,
+                let row = store.operations.document(first, in: workspace.number)
+            else { continue }
+            return try erase(first, row.number, in: workspace)
         }
     }
 
     private func erase(
-        _ document: DocumentID, _ channel: Workspace.DeletedChannel, in workspace: Workspace
+        _ document: DocumentID, _ number: Int64, in workspace: Workspace
     ) throws(StorageError) {
         try write()
         // Should the channel come back, this device must not write at a place that it has used.
@@ -39,9 +73,9 @@ extension NodeCore {
             $0.log.device == home?.device && $0.log.incarnation == storeIdentity?.incarnation
         }
         if isOwn { try renewIncarnation() }
-        try store.view.clear(channel.number)
+        try store.view.clear(number)
         let gone = try store.operations.erase(
-            document: channel.number, atLeast: Limits.erasedPerTurnMax)
+            document: number, atLeast: Limits.erasedPerTurnMax)
         for branch in gone { store.peers.forget(branch: branch) }
         workspace.newestTimestamp[document] = nil
         effects.append(

@@ -61,7 +61,7 @@ extension NodeCore {
     }
 
     /// Digests leave a deleted channel out, and peers hear of one that came back.
-    private func compareAnew(_ document: DocumentID, in workspace: Workspace) {
+    func compareAnew(_ document: DocumentID, in workspace: Workspace) {
         workspace.staleDocuments.insert(document)
         for branch in store.operations.branches(in: document, of: workspace.number) {
             moved[workspace.number, default: []].insert(branch.number)
@@ -90,8 +90,9 @@ extension NodeCore {
             )
         }
         var channel = Workspace.Channel(
-            id: document, number: number, createdAt: record.timestamp.milliseconds,
-            rank: (lamport, id), ruling: ruling, isDefault: isDefault)
+            id: document, publicID: PublicID.channel(document), number: number,
+            createdAt: record.timestamp.milliseconds, rank: (lamport, id), rule: .open(ruling),
+            isDefault: isDefault)
         for setting in ruling.counting { apply(setting, to: &channel, in: workspace) }
         return (channel, nil)
     }
@@ -115,7 +116,7 @@ extension NodeCore {
 
     // MARK: Events
 
-    private func tell(
+    func tell(
         _ channel: Workspace.Channel, _ before: Workspace.Channel?, wasDeleted: Bool,
         in workspace: Workspace, _ cause: ChannelCause
     ) throws(StorageError) {
@@ -124,10 +125,14 @@ extension NodeCore {
                 type, workspace: workspace, document: channel.number, arrival: cause.arrival,
                 isBackfill: cause.isBackfill)
         }
-        guard let before, before.ruling.chain != channel.ruling.chain else { return }
-        let people = [before, channel].flatMap { [$0.ruling.owner] + $0.ruling.admins }
+        guard let before, before.ruling?.chain != channel.ruling?.chain || channel.isPrivate else {
+            return
+        }
+        let people = [before, channel].flatMap { [$0.owner].compactMap { $0 } + $0.admins }
         for member in Set(people).sorted()
-        where before.role(of: member) != channel.role(of: member) {
+        where before.role(of: member) != channel.role(of: member)
+            && before.includes(member) && channel.includes(member)
+        {
             let role = UInt8(channel.role(of: member).rawValue)
             try record(
                 .channelRoleChanged, workspace: workspace, document: channel.number,
@@ -146,8 +151,8 @@ extension NodeCore {
             before.name != channel.name || before.topic != channel.topic
             || before.description != channel.description
         if isEdited, before.name != nil { changes.append(.channelEdited) }
-        if before.ruling.isArchived != channel.ruling.isArchived {
-            changes.append(channel.ruling.isArchived ? .channelArchived : .channelUnarchived)
+        if before.isArchived != channel.isArchived {
+            changes.append(channel.isArchived ? .channelArchived : .channelUnarchived)
         }
         return changes
     }

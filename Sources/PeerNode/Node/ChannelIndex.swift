@@ -1,31 +1,42 @@
 import WorkspaceModel
 
-/// The channels of a workspace in the order of their making, to be found by name and number
-/// without going through all of them: a call that names a channel must not cost more where there
-/// are many.
+/// The channels and direct conversations of a workspace that this node may see, to be found by
+/// name, number and people without going through all of them: a call that names a channel must not
+/// cost more where there are many.
+///
+/// Public channels come first, so that what nobody else sees changes no name of theirs.
 struct ChannelIndex {
-    /// Every channel, the oldest first.
+    /// Public channels, private ones, direct conversations; of each kind the oldest first.
     let all: [Workspace.Channel]
     /// The names under which they are shown, in the same order. Of two with one name the later one
     /// gets a suffix, and so does one whose name cannot be read yet. The default channel keeps its
-    /// name even where another is older.
+    /// name even where another is older. Direct conversations are called like the other people.
     let names: [String]
     private let byKey: [String: [Int]]
     private let byNumber: [Int64: Int]
     private let byID: [String: Int]
+    private let byPeople: [[MemberID]: Int]
 
-    init(_ channels: [DocumentID: Workspace.Channel]) {
-        all = channels.values.sorted {
-            ($0.rank.lamport, $0.rank.id) < ($1.rank.lamport, $1.rank.id)
+    init(_ channels: [Workspace.Channel], nameOfPeople: (Workspace.Channel) -> String) {
+        all = channels.sorted {
+            ($0.order, $0.rank.lamport, $0.rank.id) < ($1.order, $1.rank.lamport, $1.rank.id)
         }
         var names: [String] = []
         var byKey: [String: [Int]] = [:]
         var byNumber: [Int64: Int] = [:]
         var byID: [String: Int] = [:]
+        var byPeople: [[MemberID]: Int] = [:]
         var taken: Set<String> = []
         let first = all.first { $0.isDefault }
         let reserved = first?.name.flatMap { NameFolding.key(of: $0) }
         for (index, channel) in all.enumerated() {
+            byID[channel.publicID] = index
+            for number in [channel.number] + channel.others { byNumber[number] = index }
+            guard !channel.isDirect else {
+                names.append(nameOfPeople(channel))
+                byPeople[channel.people] = index
+                continue
+            }
             let name = Self.shownName(
                 of: channel, besides: &taken, reserved: channel.isDefault ? nil : reserved)
             names.append(name)
@@ -33,19 +44,18 @@ struct ChannelIndex {
             for key in Set([own, NameFolding.key(of: name)].compactMap { $0 }) {
                 byKey[key, default: []].append(index)
             }
-            byNumber[channel.number] = index
-            byID[PublicID.channel(channel.id)] = index
         }
         self.names = names
         self.byKey = byKey
         self.byNumber = byNumber
         self.byID = byID
+        self.byPeople = byPeople
     }
 
     private static func shownName(
         of channel: Workspace.Channel, besides taken: inout Set<String>, reserved: String?
     ) -> String {
-        let suffix = String(PublicID.channel(channel.id).dropFirst(2).prefix(6))
+        let suffix = String(channel.publicID.dropFirst(2).prefix(6))
         guard let name = channel.name else { return "c_" + suffix }
         // A name too long to compare is nobody's twin.
         guard let key = NameFolding.key(of: name) else { return name }
@@ -66,4 +76,11 @@ struct ChannelIndex {
 
     /// The place of the channel with this public id.
     func place(of id: String) -> Int? { byID[id] }
+
+    /// The direct conversation of exactly these people, ascending, the own one included.
+    func direct(of people: [MemberID]) -> Workspace.Channel? { byPeople[people].map { all[$0] } }
+}
+
+extension Workspace.Channel {
+    fileprivate var order: Int { isDirect ? 2 : isPrivate ? 1 : 0 }
 }

@@ -12,7 +12,7 @@ extension NodeCore {
         {
             let index = workspace.channelIndex
             for (channel, shown) in zip(index.all, index.names)
-            where channel.ruling.owner == workspace.member && channel.name != nil
+            where channel.owner == workspace.member && channel.name != nil
                 && channel.name != shown
             {
                 warnings.append(
@@ -31,7 +31,7 @@ extension NodeCore {
     func refuseArchived(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
-        guard channel.ruling.isArchived else { return }
+        guard channel.isArchived else { return }
         let name = shownName(channel, workspace)
         throw NodeError(
             .archived, "the channel \(NodeError.quoted(name)) is archived",
@@ -56,7 +56,7 @@ extension NodeCore {
     func refuseOwner(
         _ member: MemberID, of channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
-        guard channel.ruling.owner == member else { return }
+        guard channel.owner == member else { return }
         let name = shownName(channel, workspace)
         let who = member == workspace.member ? "you own" : "the owner cannot leave"
         throw NodeError(
@@ -70,12 +70,18 @@ extension NodeCore {
         _ right: ChannelRight, on channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         guard let role = workspace.ownRole else { throw notAllowed(in: workspace) }
-        guard !channel.ruling.allows(right, to: workspace.member, of: role) else { return }
-        let owner = workspace.displayName(of: channel.ruling.owner)
+        guard !channel.allows(right, to: workspace.member, of: role) else { return }
+        let name = NodeError.quoted(shownName(channel, workspace))
+        guard let owner = channel.owner else {
+            throw .forbidden(
+                "a direct conversation is nobody's, and its people stay the same",
+                reason: "channel.direct", hint: "make a channel: wsx-node channel create NAME")
+        }
         throw .forbidden(
-            "the channel \(NodeError.quoted(shownName(channel, workspace))) belongs to "
-                + NodeError.quoted(owner),
-            reason: "channel.role", hint: "ask its owner or an admin of the workspace")
+            "the channel \(name) belongs to \(NodeError.quoted(workspace.displayName(of: owner)))",
+            reason: "channel.role",
+            hint: channel.isPrivate
+                ? "ask its owner" : "ask its owner or an admin of the workspace")
     }
 
     /// The failure that a deleted channel is, when it is asked for by its id.
@@ -92,7 +98,17 @@ extension NodeCore {
     /// The name under which people see it.
     func shownName(_ channel: Workspace.Channel, _ workspace: Workspace) -> String {
         let index = workspace.channelIndex
-        return index.place(of: PublicID.channel(channel.id)).map { index.names[$0] } ?? ""
+        return index.place(of: channel.publicID).map { index.names[$0] } ?? ""
+    }
+
+    /// What is written into a private channel by who is not in it counts for nobody.
+    func refuseOutsider(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard !channel.includes(workspace.member) else { return }
+        throw .forbidden(
+            "you are not in the channel \(NodeError.quoted(shownName(channel, workspace)))",
+            reason: "channel.not_in", hint: "ask who owns it to add you")
     }
 
     // MARK: People
@@ -122,12 +138,33 @@ extension NodeCore {
         }
     }
 
+    /// Somebody who is in a private channel, whether or not the workspace still has them.
+    private func insider(
+        _ reference: MemberReference, of channel: Workspace.Channel, in workspace: Workspace
+    ) -> MemberID? {
+        let found = (channel.circle?.roles.keys.sorted() ?? []).filter { member in
+            switch reference {
+            case .id(let id): PublicID.member(member) == id
+            case .name(let name):
+                NameFolding.matches(workspace.displayName(of: member), name)
+            }
+        }
+        return found.count == 1 ? found.first : nil
+    }
+
     /// Several people, each once, in the order of their ids.
+    ///
+    /// - Parameter channel: whose people are meant first; they may have left the workspace.
     func everyone(
-        _ references: [MemberReference], in workspace: Workspace
+        _ references: [MemberReference], in workspace: Workspace,
+        orIn channel: Workspace.Channel? = nil
     ) throws(NodeError) -> [MemberID] {
         var people: Set<MemberID> = []
         for reference in references {
+            if let channel, let known = insider(reference, of: channel, in: workspace) {
+                people.insert(known)
+                continue
+            }
             people.insert(try someone(reference, field: "members", in: workspace))
         }
         return people.sorted()

@@ -66,7 +66,8 @@ extension NodeCore {
             return
         }
         guard let document = store.operations.document(numbered: stored.document),
-            document.kind == .channel, let workspace = workspaces[document.workspace]
+            document.kind == .channel || document.kind == .privateDocument,
+            let workspace = workspaces[document.workspace]
         else { return }
         try compare(stored, document.number, in: workspace, &check)
     }
@@ -81,8 +82,7 @@ extension NodeCore {
             sort: stored.place.sort, arrival: stored.place.arrival)
         let isValid = store.operations.isValid(
             stored.place.sequence, in: stored.place.branch)
-        let isOwn = isOwn(stored.entry.grant, of: stored.log.device, workspace)
-        let visibility: ViewStore.Visibility = isValid ? .shown : isOwn ? .refused : .hidden
+        let visibility = try visibility(of: stored, in: workspace)
         let shown = try store.view.stored(at: position, in: document)
         switch try content(of: stored, in: workspace) {
         case .message(let message):
@@ -103,7 +103,8 @@ extension NodeCore {
             try write()
             try store.view.fold(expected, as: visibility)
             check.result.repaired += 1
-        case .membership(let action, let members) where isValid:
+        case .membership(let action, let members)
+        where isValid && workspace.privateDocuments[stored.log.document] == nil:
             note(action, members, stored, document, in: workspace, &check)
         case .membership, .profile, .device, nil:
             guard shown != nil else { return }
@@ -185,7 +186,7 @@ extension NodeCore {
         for member in Set(expected.keys).union(stored.keys).sorted()
         where expected[member] != stored[member] {
             check.result.add(
-                "view", PublicID.channel(channel.id),
+                "view", channel.publicID,
                 "who follows it differs for \(PublicID.member(member))", done: check.mended)
             guard check.repairs else { continue }
             try write()

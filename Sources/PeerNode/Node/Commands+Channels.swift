@@ -62,6 +62,12 @@ extension NodeCore {
             try checked(name, field: "name")
         }
         if let name { try refuseTwin(name, except: channel.id, in: workspace) }
+        if channel.isPrivate {
+            return try set(
+                PrivateSettings(
+                    name: name, topic: edit.topic, description: edit.description), of: channel,
+                in: workspace)
+        }
         return try set(channel, in: workspace) { settings, draft in
             settings.name = name.map { draft.sealed($0, field: 5) }
             settings.topic = edit.topic.map { draft.sealed($0, field: 6) }
@@ -76,7 +82,11 @@ extension NodeCore {
         let channel = try channel(reference, in: workspace)
         if isArchived { try refuseDefault(channel, "archived", in: workspace) }
         try require(.manage, on: channel, in: workspace)
-        if channel.ruling.isArchived == isArchived { return try answer(channel, in: workspace) }
+        if channel.isArchived == isArchived { return try answer(channel, in: workspace) }
+        if channel.isPrivate {
+            return try set(
+                PrivateSettings(archived: isArchived), of: channel, in: workspace)
+        }
         return try set(channel, in: workspace) { settings, _ in settings.archived = isArchived }
     }
 
@@ -87,7 +97,8 @@ extension NodeCore {
         let channel = try channel(reference, in: workspace)
         let heir = try someone(member, field: "member", in: workspace)
         try require(.manage, on: channel, in: workspace)
-        if heir == channel.ruling.owner { return try answer(channel, in: workspace) }
+        if heir == channel.owner { return try answer(channel, in: workspace) }
+        if channel.isPrivate { return try transferPrivate(channel, to: heir, in: workspace) }
         return try set(channel, in: workspace) { settings, _ in settings.owner = heir }
     }
 
@@ -99,15 +110,19 @@ extension NodeCore {
         let channel = try channel(reference, in: workspace)
         let person = try someone(member, field: "member", in: workspace)
         try require(.manage, on: channel, in: workspace)
-        guard person != channel.ruling.owner else {
+        guard person != channel.owner else {
             throw NodeError(
                 .transferFirst, "the owner of a channel has no smaller role in it",
                 hint: "wsx-node channel transfer \(shownName(channel, workspace)) @U",
                 reason: "channel.owner")
         }
-        var admins = Set(channel.ruling.admins)
+        var admins = Set(channel.admins)
         if role == "admin" { admins.insert(person) } else { admins.remove(person) }
-        if admins == Set(channel.ruling.admins) { return try answer(channel, in: workspace) }
+        if admins == Set(channel.admins) { return try answer(channel, in: workspace) }
+        if channel.isPrivate {
+            return try setPrivateRole(
+                role == "admin" ? .admin : .member, of: person, in: channel, workspace)
+        }
         return try set(channel, in: workspace) { settings, _ in
             settings.roles = admins.sorted().map { .init(member: $0, role: .admin) }
         }
@@ -121,9 +136,13 @@ extension NodeCore {
         try refuseDefault(channel, "deleted", in: workspace)
         try require(.manage, on: channel, in: workspace)
         let last = try answer(channel, in: workspace)
+        guard let ruling = channel.ruling else {
+            try deletePrivate(channel, in: workspace)
+            return last
+        }
         let written = try stored { () throws(StorageError) in
             try authorAuthority(in: workspace) { _ in
-                .deleteDocument(channel.id, chainLink: channel.ruling.lastLink)
+                .deleteDocument(channel.id, chainLink: ruling.lastLink)
             }
         }
         guard written != nil else { throw notAllowed(in: workspace) }
@@ -140,6 +159,7 @@ extension NodeCore {
         let people = try everyone(members, in: workspace)
         try require(.edit, on: channel, in: workspace)
         try refuseArchived(channel, in: workspace)
+        if channel.isPrivate { return try addToPrivate(people, channel, in: workspace) }
         return try follow(.add, people, channel, in: workspace) { !$1.contains($0) }
     }
 
@@ -148,10 +168,15 @@ extension NodeCore {
     ) throws(NodeError) -> ChannelObject {
         let workspace: Workspace = try workspace(scope)
         let channel = try channel(reference, in: workspace)
-        let people = try everyone(members, in: workspace)
+        let people = try everyone(members, in: workspace, orIn: channel)
         try refuseDefault(channel, "left", in: workspace)
         if people != [workspace.member] { try require(.edit, on: channel, in: workspace) }
         for member in people { try refuseOwner(member, of: channel, in: workspace) }
+        if channel.isPrivate {
+            return people == [workspace.member]
+                ? try leavePrivate(channel, in: workspace)
+                : try removeFromPrivate(people, channel, in: workspace)
+        }
         return try follow(.remove, people, channel, in: workspace) { $1.contains($0) }
     }
 
@@ -162,15 +187,16 @@ extension NodeCore {
         let channel = try channel(reference, in: workspace)
         try refuseDefault(channel, "left", in: workspace)
         try refuseOwner(workspace.member, of: channel, in: workspace)
+        if channel.isPrivate { return try leavePrivate(channel, in: workspace) }
         return try follow(.leave, [workspace.member], channel, in: workspace) { $1.contains($0) }
     }
 
     // MARK: Writing
 
-    private func answer(
+    func answer(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
-        let current = workspace.channels[channel.id] ?? channel
+        let current = workspace.channelIndex.channel(channel.number) ?? channel
         return try stored { () throws(StorageError) in try object(of: current, in: workspace) }
     }
 
@@ -179,11 +205,12 @@ extension NodeCore {
         _ channel: Workspace.Channel, in workspace: Workspace,
         _ change: (inout AuthorityPayload.DocumentSettings, AuthorityDraft) -> Void
     ) throws(NodeError) -> ChannelObject {
-        let link = channel.ruling.lastLink
+        guard let ruling = channel.ruling else { throw .internalFailure(reason: "channel") }
+        let link = ruling.lastLink
         let written = try stored { () throws(StorageError) in
             try authorAuthority(in: workspace) { draft in
                 var settings = AuthorityPayload.DocumentSettings(document: channel.id)
-                settings.replaces = link == channel.ruling.creation ? nil : link
+                settings.replaces = link == ruling.creation ? nil : link
                 change(&settings, draft)
                 return .setDocument(settings)
             }

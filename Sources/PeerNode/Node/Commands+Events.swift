@@ -76,13 +76,19 @@ extension NodeCore {
         _ request: SubscriptionRequest, _ scope: CallScope
     ) throws(NodeError) -> EventFilter {
         var documents: Set<Int64> = []
+        var channels: Set<String> = []
         if !request.channels.isEmpty {
             let workspace: Workspace = try workspace(scope)
             for reference in request.channels {
-                documents.insert(try channel(reference, in: workspace).number)
+                let channel = try channel(reference, in: workspace)
+                if channel.isDirect {
+                    channels.insert(channel.publicID)
+                } else {
+                    documents.insert(channel.number)
+                }
             }
         }
-        return EventFilter(types: request.types, documents: documents)
+        return EventFilter(types: request.types, documents: documents, channels: channels)
     }
 
     /// The event after which a reader starts: a cursor, `all`, `latest`, a duration, or the
@@ -150,7 +156,9 @@ extension NodeCore {
                 guard row.sequence <= newestEvent else { return (found, last) }
                 guard found.count < limit else { return (found, last) }
                 if let type = EventType(rawValue: row.type),
-                    filter.wants(type.word, document: row.document),
+                    filter.wants(
+                        type.word, document: row.document,
+                        channel: channel(row.document, in: row.workspace)?.publicID),
                     let object = try object(of: row)
                 {
                     let bytes = object.json.bytes.count + 128

@@ -157,8 +157,9 @@ extension NodeCore {
                 "nobody changes the own role", reason: "own",
                 hint: "to leave: wsx-node workspace leave")
         }
-        guard let ownRank = workspace.evaluator.rank(ofGrant: own.grant),
-            let rank = workspace.evaluator.rank(ofGrant: other.grant), ownRank < rank
+        // As whoever gave a role up stands now, not as they were let in.
+        guard let ownRank = workspace.evaluator.standing(ofGrant: own.grant),
+            let rank = workspace.evaluator.standing(ofGrant: other.grant), ownRank < rank
         else {
             throw .forbidden(
                 "\(name) is \(other.role.word) and not weaker than you", reason: "rank",
@@ -186,12 +187,18 @@ extension NodeCore {
         _ = try strongerStanding(than: standing, in: workspace)
         if !draft.isForced { try refuseUnsynced(removing: standing, from: workspace) }
         let kept = try invitesToKeep(draft.keptInvites, of: member, in: workspace)
-        let open = openInvites(of: member, in: workspace)
+        let open = openInvites(of: member, in: workspace).filter {
+            self.object(ofInvite: $0, in: workspace)?.state == "open"
+        }
         let made = try stored { () throws(StorageError) in try remove(member, from: workspace) }
         guard made != nil else { throw notAllowed(in: workspace) }
         let taken = try stored { () throws(StorageError) in try takeOver(kept, in: workspace) }
         var object = try shown(member, in: workspace)
-        object.endedInvites = open.filter { !kept.contains($0) }.map(PublicID.invite)
+        // What somebody stronger has made, whoever that was then, a removal does not reach.
+        let isEnded = { (id: OperationID) in self.isRevoked(id, in: workspace) }
+        object.endedInvites = open.filter { isEnded($0) && !kept.contains($0) }
+            .map(PublicID.invite)
+        object.openInvites = open.filter { !isEnded($0) }.map(PublicID.invite)
         object.keptInvites = taken.map(PublicID.invite)
         return object
     }

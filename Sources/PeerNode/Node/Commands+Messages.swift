@@ -6,12 +6,15 @@ extension NodeCore {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         if let made = try replay(scope) { return try replayedMessage(made) }
         let workspace: Workspace = try workspace(scope)
-        let channel = try channel(draft.channel, in: workspace)
-        try refuseArchived(channel, in: workspace)
+        let named = try channel(draft.channel, in: workspace)
+        try refuseArchived(named, in: workspace)
+        try refuseOutsider(of: named, in: workspace)
         let thread = try draft.thread.map { (id) throws(NodeError) in
-            try threadRoot(id, in: channel)
+            try threadRoot(id, in: named)
         }
         let text = try checkedText(draft.text)
+        // Writes where nobody has opened the conversation, so it comes after every refusal.
+        let channel = try opened(named, in: workspace)
         let content = ContentPayload.message(
             .init(text: text, format: draft.format == "code" ? .code : .text, thread: thread))
         let sent = try stored { () throws(StorageError) in
@@ -37,7 +40,7 @@ extension NodeCore {
     ) throws(NodeError) -> MessageKey {
         guard let key = PublicID.messageKey(id),
             let row = try stored({ () throws(StorageError) in try store.view.message(key) }),
-            row.document == channel.number
+            channel.contains(document: row.document)
         else {
             throw .notFound("message", id, field: "thread", hint: "wsx-node log CHANNEL")
         }
@@ -94,7 +97,7 @@ extension NodeCore {
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage {
         let workspace: Workspace = try workspace(scope)
         let channel = try channel(request.channel, in: workspace)
-        var filter = ViewStore.Filter(document: channel.number)
+        var filter = channel.filter
         filter.thread = try request.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: channel)
         }
@@ -211,7 +214,7 @@ extension NodeCore {
         }
         if let key = PublicID.messageKey(text),
             let row = try stored({ () throws(StorageError) in try store.view.message(key) }),
-            row.document == channel.number
+            channel.contains(document: row.document)
         {
             return row.position
         }

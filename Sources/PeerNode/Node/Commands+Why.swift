@@ -103,6 +103,9 @@ extension NodeCore {
             throw .notFound("channel", text, field: "subject", hint: "wsx-node channel list --all")
         }
         let channel = try channel(reference, in: workspace)
+        if channel.isPrivate, channel.number != 0 {
+            return try whyPrivate(channel, action, in: workspace)
+        }
         let why = Why(workspace: workspace)
         var steps = why.chain(of: channel.id).compactMap { why.step($0, under: channel.ruling) }
         var answer = true
@@ -111,11 +114,11 @@ extension NodeCore {
             let decision = why.decision(action, needing: needed, of: workspace.member)
             answer = decision.answer
             decision.step.map { steps.append($0) }
-            if action == "send", channel.ruling.isArchived { answer = false }
+            if action == "send", channel.isArchived { answer = false }
         }
         return WhyObject(
-            id: PublicID.channel(channel.id), name: channel.name ?? PublicID.channel(channel.id),
-            role: nil, can: action, answer: answer, steps: steps)
+            id: channel.publicID, name: channel.name ?? channel.publicID, role: nil,
+            can: action, answer: answer, steps: steps)
     }
 
     /// The workspace role with which somebody may do what a channel's owner may, given what they
@@ -150,8 +153,9 @@ extension NodeCore {
         let grant = operation.entry.grant
         let author = workspace.evaluator.subject(ofGrant: grant)
         var steps = (author.map(why.chain) ?? [grant]).compactMap(why.step)
-        let isShown = store.operations.isValid(
-            operation.place.sequence, in: operation.place.branch)
+        let isShown = try stored { () throws(StorageError) in
+            try visibility(of: operation, in: workspace) == .shown
+        }
         steps.append(
             messageStep(operation, author, channel, isShown: isShown, in: workspace))
         if let author { steps += try forkSteps(of: author, in: workspace) }
@@ -162,7 +166,7 @@ extension NodeCore {
             decision.step.map { steps.append($0) }
         }
         return WhyObject(
-            id: text, name: channel.name ?? PublicID.channel(channel.id), role: nil, can: action,
+            id: text, name: channel.name ?? channel.publicID, role: nil, can: action,
             answer: answer, steps: steps)
     }
 

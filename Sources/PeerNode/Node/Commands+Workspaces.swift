@@ -191,6 +191,7 @@ extension NodeCore {
             guard let id = DocumentID(untrusted: made),
                 let workspace = workspaces.values.first(where: {
                     $0.channels[id] != nil || $0.deletedChannels[id] != nil
+                        || $0.privateDocuments[id] != nil
                 })
             else { throw .internalFailure(reason: "replay") }
             let known = try channel(.id(PublicID.channel(id)), in: workspace)
@@ -199,20 +200,28 @@ extension NodeCore {
                 isReplayed: true)
         }
         let workspace: Workspace = try workspace(scope)
-        guard !draft.isPrivate else {
+        guard draft.isPrivate || draft.history == "all" else {
             throw NodeError(
-                .unsupported, "this version has no private channels yet",
-                hint: "make a public one: wsx-node channel create \(draft.name)")
+                .badRequest, "whoever is in the workspace reads all of a public channel",
+                hint: "wsx-node channel create \(draft.name) --private --history from-join",
+                reason: "channel.history",
+                fields: [.init(name: "history", reason: "not_private")])
         }
         let name = try checked(draft.name, field: "name")
         try refuseTwin(name, in: workspace)
-        let document = try stored { () throws(StorageError) in
-            try makeChannel(
-                named: name, topic: draft.topic, description: draft.description, in: workspace)
+        var document: DocumentID?
+        if draft.isPrivate {
+            document = try makePrivateChannel(draft, named: name, in: workspace)
+        } else {
+            document = try stored { () throws(StorageError) in
+                try makeChannel(
+                    named: name, topic: draft.topic, description: draft.description,
+                    in: workspace)
+            }
         }
-        guard let document, let channel = workspace.channels[document] else {
-            throw notAllowed(in: workspace)
-        }
+        guard let document,
+            let channel = workspace.channelIndex.all.first(where: { $0.id == document })
+        else { throw notAllowed(in: workspace) }
         try remember(scope, made: document.bytes)
         return Made(
             try stored { () throws(StorageError) in try object(of: channel, in: workspace) })
@@ -222,8 +231,8 @@ extension NodeCore {
     func refuseTwin(
         _ name: String, except: DocumentID? = nil, in workspace: Workspace
     ) throws(NodeError) {
-        let isTaken = workspace.channels.values.contains { channel in
-            channel.id != except
+        let isTaken = workspace.channelIndex.all.contains { channel in
+            channel.id != except && !channel.isDirect
                 && channel.name.map { NameFolding.matches($0, name) } == true
         }
         guard isTaken else { return }
@@ -259,14 +268,14 @@ extension NodeCore {
         all: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ChannelObject> {
         let workspace: Workspace = try workspace(scope)
-        let ordered = workspace.channels.values.sorted {
-            ($0.rank.lamport, $0.rank.id) < ($1.rank.lamport, $1.rank.id)
-        }
+        let ordered = workspace.channelIndex.all.filter { !$0.isDirect }
         let wanted = try stored { () throws(StorageError) in
             var wanted: [Workspace.Channel] = []
             for channel in ordered {
                 var isWanted = all || channel.isDefault
-                if !isWanted {
+                if !isWanted, channel.isPrivate {
+                    isWanted = channel.includes(workspace.member)
+                } else if !isWanted {
                     isWanted = try store.view.isFollowing(workspace.member, channel.number)
                 }
                 if isWanted { wanted.append(channel) }
@@ -295,8 +304,9 @@ extension NodeCore {
     ) throws(NodeError) -> ChannelObject {
         let workspace: Workspace = try workspace(scope)
         let channel = try channel(reference, in: workspace)
+        try refuseOutsider(of: channel, in: workspace)
         let isIn = try stored { () throws(StorageError) in
-            if channel.isDefault { return true }
+            if channel.isDefault || channel.isPrivate { return true }
             return try store.view.isFollowing(workspace.member, channel.number)
         }
         if !isIn {

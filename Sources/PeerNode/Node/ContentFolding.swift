@@ -14,7 +14,8 @@ extension NodeCore {
             return
         }
         guard let first = appended.first?.operation.header.sequence else { return }
-        try judgeAppended(to: branch, from: first, in: workspace, because: source)
+        let isJudgedAnew = try judgeAppended(
+            to: branch, from: first, in: workspace, because: source)
         let before = store.operations.branch(branch)?.kept
         var kept = before
         for item in appended {
@@ -24,6 +25,13 @@ extension NodeCore {
             guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
                 let content = content(of: item.operation, in: workspace)
             else { continue }
+            if document.kind == .privateDocument {
+                guard case .message(let message) = content,
+                    let stored = try store.operations.operation(item.arrival)
+                else { continue }
+                try foldPrivate(message, stored, in: workspace, from: source)
+                continue
+            }
             try fold(
                 content,
                 Folding(
@@ -33,6 +41,8 @@ extension NodeCore {
                     isValid: isValid, source: source))
         }
         setKept(kept, of: branch, in: workspace)
+        try applyPrivate(
+            appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
             return
         }
@@ -165,11 +175,22 @@ extension NodeCore {
         content(of: operation.header, payload: operation.payload, in: workspace)
     }
 
+    /// The key for the content of a document. Those of a private one open nothing else, and none of
+    /// the workspace's opens what is private.
+    private func contentKey(
+        _ document: DocumentID, _ key: KeyID, in workspace: Workspace
+    ) -> SymmetricKey? {
+        if let document = workspace.privateDocuments[document] { return document.contentKey(key) }
+        guard store.operations.document(document, in: workspace.number)?.kind != .privateDocument
+        else { return nil }
+        return workspace.documentKey(document, key)
+    }
+
     private func content(
         of header: OperationHeader, payload: [UInt8], in workspace: Workspace
     ) -> ContentPayload? {
         guard let keyID = header.keyID,
-            let key = workspace.documentKey(header.document, keyID),
+            let key = contentKey(header.document, keyID, in: workspace),
             let plaintext = SealedPayload.open(
                 payload, under: key, associatedData: header.associatedData)
         else { return nil }
@@ -181,17 +202,13 @@ extension NodeCore {
         of stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ContentPayload? {
         let entry = stored.entry
-        let header = OperationHeader(
-            kind: entry.kind, document: stored.log.document, device: stored.log.device,
-            incarnation: stored.log.incarnation, sequence: stored.place.sequence,
-            previous: try store.operations.previous(of: stored.place), timestamp: entry.timestamp,
-            grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
-            payloadLength: 0, payloadHash: .zero)
+        guard entry.kind == OperationKind.content.rawValue else { return nil }
+        let header = try header(of: stored)
         if let content = content(of: header, payload: entry.payload, in: workspace) {
             return content
         }
         // What does not open although its key is there may never have made sense, or not any more.
-        if let keyID = entry.keyID, workspace.keys[keyID] != nil,
+        if let keyID = entry.keyID, contentKey(header.document, keyID, in: workspace) != nil,
             try StoreCheck.damage(of: stored, in: store.operations) != nil
         {
             noteDamage(at: stored.place.sequence, of: stored.place.branch)
@@ -255,8 +272,8 @@ extension NodeCore {
         guard !keys.isEmpty else { return }
         try refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
-        where document != workspace.id
-            && store.operations.document(document, in: workspace.number)?.kind != .unknown
+        where [.channel, .profile].contains(
+            store.operations.document(document, in: workspace.number)?.kind)
         {
             for key in keys {
                 try refold(document, sealedUnder: key, in: workspace, from: source)

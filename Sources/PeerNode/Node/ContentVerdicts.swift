@@ -3,18 +3,49 @@ import WorkspaceModel
 
 /// How far content is valid. Verdicts are kept by spans of one grant (`GrantSpan`), so that what
 /// changes them costs the rows that change.
+extension DocumentKind {
+    /// The weakest role that may write there. Guests take part in private documents, and as long
+    /// as nothing says that a document is public it may be one of those.
+    var leastRole: Role {
+        switch self {
+        case .authority, .channel, .profile: .member
+        case .unknown, .mailbox, .privateDocument: .guest
+        }
+    }
+}
+
 extension NodeCore {
     /// Judges what was just stored on a branch, and what of it waited for a cut's place to come.
+    ///
+    /// - Returns: whether a verdict is another one than before.
     func judgeAppended(
         to number: Int64, from first: UInt64, in workspace: Workspace,
         because source: OperationSource
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Bool {
         // Nothing bounds most spans, and only authority changes that.
-        guard store.operations.spans(of: number).contains(where: { $0.validThrough != .max })
-        else { return }
-        try judge(
-            number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace,
-            because: source)
+        var isChanged = false
+        if isBounded(number) {
+            isChanged = try judge(
+                number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace,
+                because: source)
+        }
+        guard let log = store.operations.branch(number)?.log else { return isChanged }
+        let branches = store.operations.branches(of: log, in: workspace.number)
+        guard branches.count > 1 else { return isChanged }
+        // A cut's place on one branch keeps what others have in common with it.
+        var areOthers = false
+        for other in branches where other.number != number && isBounded(other.number) {
+            let changed = try judge(
+                other.number, isJudged: { $0.validThrough != .max }, shownBefore: .max,
+                in: workspace, because: source)
+            areOthers = areOthers || changed
+        }
+        if areOthers { try rekeep(log.document, in: workspace) }
+        return isChanged || areOthers
+    }
+
+    private func isBounded(_ branch: Int64) -> Bool {
+        store.operations.spans(of: branch).contains { $0.validThrough != .max }
     }
 
     /// Judges anew what cites these grants, everywhere in a document, and shows and hides it.
@@ -35,7 +66,6 @@ extension NodeCore {
         return hasChanged
     }
 
-    @discardableResult
     private func judge(
         _ number: Int64, isJudged: (GrantSpan) -> Bool, shownBefore end: UInt64,
         in workspace: Workspace, because source: OperationSource
@@ -54,7 +84,9 @@ extension NodeCore {
             guard bound != span.validThrough else { continue }
             hasChanged = true
             try store.operations.setValid(through: bound, ofSpan: index, in: number)
-            guard let places = store.operations.places(ofSpan: index, in: number) else { continue }
+            guard let places = store.operations.places(ofSpan: index, in: number),
+                store.operations.document(numbered: branch.document)?.kind == .channel
+            else { continue }
             let positions = try moving(branch, places, span.validThrough, bound, before: end)
             let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
             if isShown == true {
@@ -130,8 +162,9 @@ extension NodeCore {
         if let known = workspace.contentLimits[place] {
             limit = known
         } else {
+            let kind = store.operations.document(numbered: branch.document)?.kind
             limit = workspace.evaluator.contentLimit(
-                grant: grant, log: branch.log, leastRole: .member)
+                grant: grant, log: branch.log, leastRole: (kind ?? .unknown).leastRole)
             workspace.contentLimits[place] = limit
         }
         switch limit {
@@ -156,7 +189,7 @@ extension NodeCore {
 
     /// The last place of a branch that is, or comes before, what a cut names: on whichever branch
     /// of the log that lies, for what branches share is the same.
-    private func lastCovered(
+    func lastCovered(
         by cut: CutEntry, of branch: LogBranch, in workspace: Workspace
     ) throws(StorageError) -> UInt64? {
         for holder in store.operations.branches(of: branch.log, in: workspace.number)

@@ -45,7 +45,7 @@ struct CoreReplica: Replica {
     }
 
     func tips(of document: DocumentID) -> [LogTip] {
-        guard workspace.deletedChannels[document] == nil else { return [] }
+        guard !workspace.isGone(document) else { return [] }
         return read([]) { () throws(StorageError) in
             try operations.intactBranches(in: document, of: workspace.number)
                 .compactMap(\.announcement)
@@ -57,7 +57,7 @@ struct CoreReplica: Replica {
             var tips: [LogTip] = []
             for branch in try operations.branches(
                 changedAfter: Int64(clamping: arrival), workspace: workspace.number)
-            where workspace.deletedChannels[branch.log.document] == nil {
+            where !workspace.isGone(branch.log.document) {
                 try operations.intact(branch)?.announcement.map { tips.append($0) }
             }
             return tips
@@ -148,7 +148,7 @@ struct CoreReplica: Replica {
         read([]) { () throws(StorageError) in
             var found: [LogBranch] = []
             for document in operations.documents(ofWorkspace: workspace.number)
-            where workspace.deletedChannels[document] == nil {
+            where !workspace.isGone(document) {
                 found += try operations.intactBranches(in: document, of: workspace.number)
                     .filter { $0.log.device == device }
             }

@@ -104,6 +104,7 @@ extension NodeCore {
                     own: nil))
         }
         effects.append(.log(.info, "store.repaired operations=\(repaired.count)"))
+        try reloadPrivate(log.document, in: workspace, from: source)
         guard log.document == workspace.id, !hasDamagedAuthority(workspace) else { return }
         try judgeAnew(workspace, from: source)
     }
@@ -136,6 +137,9 @@ extension NodeCore {
         }
         for document in workspace.channels.keys.sorted() {
             try refold(document, in: workspace, from: source)
+        }
+        for document in workspace.privateDocuments.keys.sorted() {
+            try rejudgePrivate(document, in: workspace, from: source)
         }
         workspace.profiles = [:]
         try loadProfiles(of: workspace)

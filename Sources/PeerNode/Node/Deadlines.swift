@@ -34,6 +34,7 @@ extension NodeCore {
         deadlines += subscriptions.keepalives
         receiptsDue.map { deadlines.append($0) }
         erasureDue.map { deadlines.append($0) }
+        if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         deadlines += keyChangesDue.values
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, mayLink, !network.registry.isSuspended,
@@ -65,8 +66,10 @@ extension NodeCore {
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
         try eraseDeleted()
+        try eraseVoid()
         try expireLinking()
         try changeKeysWhenDue()
+        try mailWhenDue()
         dialWhenDue()
         announceWhenDue()
     }

@@ -197,7 +197,7 @@ extension NodeCore {
         else { return .null }
         let said = extra.dropFirst(16).first.flatMap { Role(rawValue: UInt64($0)) }
         return [
-            "channel": .string(PublicID.channel(channel.id)),
+            "channel": .string(channel.publicID),
             "member": person(member, in: workspace).json,
             "role": .string((said ?? channel.role(of: member)).word),
         ]

@@ -51,7 +51,7 @@ extension NodeCore {
         for link in network.ordered {
             let isOut =
                 !link.syncs.isEmpty && link.syncs.values.allSatisfy { $0.standing == .removed }
-            guard isOut, link.asking == nil, link.invite == nil else {
+            guard isOut, link.asking == nil else {
                 link.farewell = nil
                 continue
             }

@@ -103,6 +103,9 @@ extension NodeCore {
                 return .rejected(error)
             }
         }
+        if let root = checked.first?.privateRoot, root.workspace != workspace.id {
+            return .rejected(.wrongScope)
+        }
         if var gap = try missing(inside: checked, of: run.log, in: workspace) {
             gap.offset += run.entries.count - checked.count
             return try wait(for: gap, run, in: workspace, from: source)
@@ -138,17 +141,23 @@ extension NodeCore {
         return .waiting
     }
 
-    /// Whether the run belongs to a channel whose operations were, or should be, erased. What is
+    /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is
     /// deleted for everybody is no fault of whoever has not heard.
     private func isErased(_ run: OperationRun, in workspace: Workspace) -> Bool {
-        workspace.deletedChannels[run.log.document].map { $0.erasure <= time.wall } ?? false
+        let document = run.log.document
+        let isOver = workspace.deletedChannels[document].map { $0.erasure <= time.wall } ?? false
+        guard let ended = workspace.ended, document != workspace.id else { return isOver }
+        return isOver || ended &+ Limits.deletedWorkspaceMilliseconds <= time.wall
     }
 
-    /// Whether the run puts content into the authority document, or the other way round.
+    /// Whether the run puts content into the authority document or the mailbox, or the other way
+    /// round.
     private func isOutOfScope(_ run: OperationRun, in workspace: Workspace) -> Bool {
         let isAuthorityDocument = run.log.document == workspace.id
+        let isMailbox = run.log.document == workspace.mailboxDocument
         return run.entries.contains {
             ($0.kind == OperationKind.authority.rawValue) != isAuthorityDocument
+                || ($0.kind == OperationKind.mailbox.rawValue) != isMailbox
         }
     }
 }

@@ -12,7 +12,7 @@ extension NodeCore {
         let isAuthority = log.document == workspace.id
         try store.operations.enter(
             log.document, workspace: isAuthority ? nil : workspace.number,
-            kind: isAuthority ? .authority : .unknown)
+            kind: isAuthority ? .authority : kind(of: log.document, operations, in: workspace))
         let floors = try floors(of: operations, in: log.document, of: workspace)
         let (branch, appended) = try store.operations.append(
             operations, in: log, of: workspace.number, at: place, seen: time.wall, above: floors)
@@ -41,6 +41,14 @@ extension NodeCore {
         moved[workspace.number, default: []].insert(branch)
         noteAppended(operations, of: log, branch: branch, in: workspace, from: source)
         try releaseWaiting(for: appended, log: log, in: workspace)
+    }
+
+    /// What the first operations of a document say that it is; for the mailbox its name does.
+    private func kind(
+        of document: DocumentID, _ operations: [CheckedOperation], in workspace: Workspace
+    ) -> DocumentKind {
+        if document == workspace.mailboxDocument { return .mailbox }
+        return operations.first?.privateRoot == nil ? .unknown : .privateDocument
     }
 
     private func noteAppended(

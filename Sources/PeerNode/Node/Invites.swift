@@ -83,7 +83,14 @@ extension NodeCore {
         var found: [OperationID] = []
         for reference in draft.channels {
             let channel = try channel(reference, in: workspace)
-            guard !channel.ruling.isArchived else {
+            guard !channel.isPrivate else {
+                throw NodeError(
+                    .badRequest, "an invite adds to public channels only",
+                    hint: "when they are in: wsx-node channel add NAME @THEM",
+                    reason: "channel.private",
+                    fields: [.init(name: "channels", reason: "private")])
+            }
+            guard !channel.isArchived else {
                 throw NodeError(
                     .archived, "that channel is archived", hint: "choose another",
                     reason: "channel.archived", fields: [.init(name: "channels", reason: "form")])

@@ -269,8 +269,7 @@ extension NodeCore {
                 number: workspace.number, standing: .member, member: workspace.member,
                 joined: Int64(time.wall)))
         if selects { try select(workspace) }
-        try store.operations.enter(
-            workspace.profileDocument, workspace: workspace.number, kind: .profile)
+        try enterComputedDocuments(of: workspace)
         try refreshChannels(of: workspace)
         network.candidates = nil
     }

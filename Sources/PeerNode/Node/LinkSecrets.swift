@@ -26,6 +26,8 @@ extension NodeCore {
     }
 
     private func invitePSKs(of workspace: Workspace) -> [PSKCandidate] {
+        // Whoever is out could only turn joiners away, who find somebody else then.
+        guard workspace.ownRole != nil else { return [] }
         let month: UInt64 = 30 * 24 * 3_600 * 1_000
         return workspace.authorityOrder.reversed().compactMap { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload,

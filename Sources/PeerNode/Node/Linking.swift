@@ -158,10 +158,13 @@ extension NodeCore {
         guard let current = workspace.currentKey, let discovery = workspace.discovery.last else {
             return nil
         }
-        return try authorAuthority(in: workspace, signedBy: other) { _ in
+        let added = try authorAuthority(in: workspace, signedBy: other) { _ in
             .addDevices(
                 [entry], keyID: current.id, wraps: wraps(current.key, discovery, for: [entry]))
         }
+        // In the same transaction: a device that is in must not be left without them.
+        if added != nil, entry.device != home?.device { try handOver(to: entry, in: workspace) }
+        return added
     }
 
     private func answerLink(_ result: LinkResult, on link: PeerLink) {

@@ -265,7 +265,8 @@ extension NodeCore {
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
             error: link.wasToldRemoval ? LinkEnding.removed.word : ending.word,
-            now: time.monotonic, wallMilliseconds: time.wall, using: environment.random)
+            isRefused: link.wasToldRemoval, now: time.monotonic, wallMilliseconds: time.wall,
+            using: environment.random)
         network.isRegistryDirty = true
         // Who was told of the own end is not dialled; who was not is, to be told.
         if isStranger(peer.device) || ending == .farewell {

@@ -133,7 +133,7 @@ extension NodeCore {
         let author = revocation.flatMap { workspace.evaluator.subject(ofGrant: $0.grant) }
         return [
             "message": .string(PublicID.message(row.key)),
-            "channel": .string(PublicID.channel(stored.log.document)),
+            "channel": .string(publicID(ofChannel: stored.log.document, in: workspace)),
             "reason": .string(Self.reason(of: revocation?.payload)),
             "by": author.map { person($0, in: workspace).json } ?? .null,
         ]

@@ -87,6 +87,12 @@ final class PeerLink {
     var wasToldRemoval = false
     /// Who is to be told on this link what an admin decides.
     var asking: MemberID?
+    /// The keys of private documents that were asked for on this link.
+    var wanted: [DocumentID: [KeyID]] = [:]
+    /// How many such keys were asked for.
+    var askedKeys = 0
+    /// How many such keys were given.
+    var givenKeys = 0
 
     init(
         id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64

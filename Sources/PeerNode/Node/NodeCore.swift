@@ -50,8 +50,12 @@ final class NodeCore {
     var isStopping = false
     /// When this device changes a workspace's key, on the monotonic clock.
     var keyChangesDue: [Int64: UInt64] = [:]
+    /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
+    var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
     var checking: Checking?
+    /// When what lies beyond cuts is looked for again, on the monotonic clock.
+    var nextVoidErasure: UInt64
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// The event number at which old events are looked for again.
@@ -67,6 +71,8 @@ final class NodeCore {
         self.store = store
         self.time = time
         startedAt = time.monotonic
+        // Not at once: a start is busy enough.
+        nextVoidErasure = time.monotonic &+ 10 * 60 * 1_000
         network = NetworkState(announces: environment.announces)
         do throws(HomeFileError) {
             try readIdentity(after: former)
@@ -293,6 +299,7 @@ final class NodeCore {
 
     private func load(_ workspace: Workspace) throws(StorageError) {
         try loadSecrets(of: workspace)
+        try loadRecoveryBox(of: workspace)
         try loadAuthority(of: workspace)
         try finishLoading(workspace)
     }

@@ -53,8 +53,9 @@ extension NodeCore {
         let fields = workspace.fields
         object.description = fields.description
         object.image = fields.image
-        object.address = address(of: workspace)
-        object.successor = fields.successor.map { person($0, in: workspace) }
+        object.successor = fields.successor.flatMap { heir in
+            workspace.role(of: heir).map { _ in person(heir, in: workspace) }
+        }
         object.isDeleted = fields.deletion != nil
         object.acknowledged = try fields.deletion.map { (deletion) throws(StorageError) in
             try acknowledgements(of: deletion, in: workspace)
@@ -65,6 +66,7 @@ extension NodeCore {
         object.channels = Int64(workspace.channels.count)
         object.isSelected = try selectedWorkspace() === workspace
         let end = ownEnd(in: workspace)
+        object.address = end == nil ? address(of: workspace) : nil
         object.removedAt = end?.at
         object.removedBy = end?.by
         object.removedHow = end?.cause.rawValue
@@ -116,32 +118,48 @@ extension NodeCore {
         number.flatMap { workspace.channelIndex.channel($0) }
     }
 
+    func channel(_ number: Int64?, in workspace: Int64?) -> Workspace.Channel? {
+        workspace.flatMap { workspaces[$0] }.flatMap { channel(number, in: $0) }
+    }
+
     func object(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> ChannelObject {
-        let id = PublicID.channel(channel.id)
+        let id = channel.publicID
         let channels = workspace.channelIndex
         var object = ChannelObject(
             id: id, workspace: PublicID.workspace(workspace.id),
             name: channels.place(of: id).map { channels.names[$0] } ?? "",
             createdAt: Int64(channel.createdAt))
+        if channel.isDirect {
+            object.kind = "dm"
+            object.name = workspace.name(ofDirect: channel)
+            object.people = channel.people.map { person($0, in: workspace) }
+        }
+        object.isPrivate = channel.isPrivate
+        if channel.circle?.isFromJoin == true { object.history = "from-join" }
         let followers = try followers(of: channel, in: workspace)
         object.isDefault = channel.isDefault
         object.description = channel.description
         object.topic = channel.topic
-        object.owner = person(channel.ruling.owner, in: workspace)
-        object.admins = channel.ruling.admins.sorted().map { person($0, in: workspace) }
+        object.owner = channel.owner.map { person($0, in: workspace) }
+        object.admins = channel.admins.sorted().map { person($0, in: workspace) }
         object.members = Int64(followers.count)
         object.isJoined = followers.contains(workspace.member)
-        object.isArchived = channel.ruling.isArchived
+        object.isArchived = channel.isArchived
         object.last = try preview(of: channel, in: workspace)
         return object
     }
 
-    /// Who follows a channel: everybody the default one, those who said so any other.
+    /// Who follows a channel: everybody the default one, those who are in it a private one, and
+    /// those who said so any other.
     func followers(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
+        if channel.isDirect { return channel.people }
+        if let circle = channel.circle {
+            return workspace.members.map(\.member).filter { circle.roles[$0] != nil }
+        }
         let members = workspace.members.filter { $0.role <= .member }.map(\.member)
         if channel.isDefault { return members }
         let said = Set(try store.view.followers(of: channel.number))
@@ -152,7 +170,7 @@ extension NodeCore {
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> PreviewObject? {
         let rows = try store.view.messages(
-            .init(document: channel.number), before: nil, limit: 1)
+            channel.filter, before: nil, limit: 1)
         guard let row = rows.first, let message = try object(of: row, in: workspace) else {
             return nil
         }
@@ -174,7 +192,8 @@ extension NodeCore {
         else { return nil }
         var object = MessageObject(
             id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
-            channel: PublicID.channel(document), author: person(author, in: workspace),
+            channel: publicID(ofChannel: document, in: workspace),
+            author: person(author, in: workspace),
             at: Int64(row.key.timestamp.milliseconds), text: message.text)
         object.format = message.format == .code ? "code" : "text"
         object.thread = message.thread.map(PublicID.message)

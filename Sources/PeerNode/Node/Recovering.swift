@@ -211,6 +211,7 @@ extension NodeCore {
         guard try addDevice(entry, to: workspace, signedBy: signing) != nil else {
             return try endJoin(index, .failure(Self.mayNotReturn))
         }
+        try keepRecoveryBox(phrase.agreementKey, of: workspace)
         try settleIn(workspace)
         network.joins[index].stage = .syncing
         remember(link)

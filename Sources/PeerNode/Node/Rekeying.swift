@@ -88,6 +88,13 @@ extension Workspace {
     func keyHolders(
         excluding excluded: Set<DeviceID>
     ) -> [(device: DeviceID, agreementKey: AgreementPublicKey)] {
+        holders(excluding: excluded) { $0.role <= .member }
+    }
+
+    /// The devices with a grant in force of those who fit, each with its box key. Ascending.
+    func holders(
+        excluding excluded: Set<DeviceID>, where fits: (MemberStanding) -> Bool
+    ) -> [(device: DeviceID, agreementKey: AgreementPublicKey)] {
         var agreementKeys: [MemberID: [DeviceID: [UInt8]]] = [:]
         for id in authorityOrder where evaluator.isValid(id) {
             guard let subject = evaluator.subject(ofGrant: id) else { continue }
@@ -97,7 +104,7 @@ extension Workspace {
             }
         }
         var holders: [DeviceID: AgreementPublicKey] = [:]
-        for standing in members where standing.role <= .member {
+        for standing in members where fits(standing) {
             for device in standing.devices where !excluded.contains(device) {
                 guard let bytes = agreementKeys[standing.member]?[device],
                     let key = AgreementPublicKey(untrusted: bytes)

@@ -8,12 +8,16 @@ extension NodeCore {
     /// every log of theirs, in all documents but the authority document, whose operations are
     /// kept by being in the past. Ascending.
     ///
-    /// - Parameter all: also what an earlier revocation has cut off.
+    /// - Parameters:
+    ///   - all: also what an earlier revocation has cut off.
+    ///   - only: of this document alone.
     func cuts(
-        ofDevices devices: Set<DeviceID>, in workspace: Workspace, keeping all: Bool = false
+        ofDevices devices: Set<DeviceID>, in workspace: Workspace, keeping all: Bool = false,
+        only: DocumentID? = nil
     ) -> [CutEntry] {
         var cuts: [CutEntry] = []
-        for document in store.operations.documents(ofWorkspace: workspace.number)
+        for document in only.map({ [$0] })
+            ?? store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
             for branch in store.operations.branches(in: document, of: workspace.number)
             where devices.contains(branch.log.device) {

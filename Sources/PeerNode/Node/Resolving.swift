@@ -41,7 +41,7 @@ extension NodeCore {
         }
     }
 
-    /// The channel with this id or name. Direct conversations come with a later version.
+    /// The channel with this id or name, or the direct conversation with somebody.
     func channel(
         _ reference: ChannelReference, in workspace: Workspace
     ) throws(NodeError) -> Workspace.Channel {
@@ -57,15 +57,14 @@ extension NodeCore {
                 hint: "wsx-node channel list --all"
             ) {
                 [
-                    "id": .string(PublicID.channel(channels.all[$0].id)),
+                    "id": .string(channels.all[$0].publicID),
                     "name": .string(channels.names[$0]),
                 ]
             }
             return channels.all[found]
-        case .direct:
-            throw NodeError(
-                .unsupported, "this version has no direct conversations yet",
-                hint: "use a channel: wsx-node channel list", fields: [])
+        case .direct(let reference):
+            let other = try someone(reference, field: "channel", in: workspace)
+            return workspace.direct(of: Set([workspace.member, other]).sorted())
         }
     }
 

@@ -104,11 +104,20 @@ struct EventFilter {
     let types: [String]
     /// Short numbers of channels; empty for all.
     let documents: Set<Int64>
+    /// Public ids of channels, for conversations whose documents may still come.
+    var channels: Set<String> = []
 
     /// Whether the event is wanted.
-    func wants(_ type: String, document: Int64?) -> Bool {
-        if !documents.isEmpty {
-            guard let document, documents.contains(document) else { return false }
+    ///
+    /// - Parameter channel: the public id of what has the number `document`.
+    func wants(
+        _ type: String, document: Int64?, channel: @autoclosure () -> String? = nil
+    ) -> Bool {
+        if !documents.isEmpty || !channels.isEmpty {
+            guard let document else { return false }
+            guard documents.contains(document) || channel().map(channels.contains) == true else {
+                return false
+            }
         }
         return types.isEmpty || types.contains { Self.matches(type, glob: $0) }
     }

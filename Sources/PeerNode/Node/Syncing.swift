@@ -22,6 +22,12 @@ extension NodeCore {
         case .linkOffer(let offer): try linkOffered(offer, on: link)
         case .linkRequest(let proofs): try linkRequested(proofs, on: link)
         case .linkResult(let result): try linkAnswered(result, on: link)
+        case .keyWant(let want):
+            guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
+            keysWanted(want, in: workspace, on: link)
+        case .keyHave(let have):
+            guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
+            try keyGiven(have, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -151,6 +157,7 @@ extension NodeCore {
         case .remember(let agreement):
             network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
+            askForKeys(of: workspace, on: link, sync)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
             receipts(tips, of: device, in: workspace)
@@ -283,10 +290,10 @@ extension NodeCore {
         }
         // What this device wrote was told as `appended` already.
         let own = Set(stored.filter { $0.own != nil }.map(\.branch))
-        let deleted = workspaces[sync.workspace]?.deletedChannels ?? [:]
+        guard let workspace = workspaces[sync.workspace] else { return }
         var tips: [LogTip] = []
         for branch in moved.subtracting(own).sorted().compactMap({ store.operations.branch($0) })
-        where deleted[branch.log.document] == nil {
+        where !workspace.isGone(branch.log.document) {
             try store.operations.intact(branch)?.announcement.map { tips.append($0) }
         }
         let answered = sync.ingested
@@ -392,7 +399,7 @@ extension NodeCore {
     /// Brings the digest up to date with the kept tips that moved since it was asked last.
     func refreshDigest(of workspace: Workspace) {
         for document in workspace.staleDocuments {
-            let isDeleted = workspace.deletedChannels[document] != nil
+            let isDeleted = workspace.isGone(document)
             do throws(StorageError) {
                 workspace.digest.update(
                     document,

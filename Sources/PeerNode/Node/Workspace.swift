@@ -19,7 +19,12 @@ final class Workspace {
     /// Who may do what.
     var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
     /// The stored authority operations by id.
-    var authority: [OperationID: AuthorityRecord] = [:] { didSet { derived = Derived() } }
+    var authority: [OperationID: AuthorityRecord] = [:] {
+        didSet {
+            derived = Derived()
+            mailboxSecrets = [:]
+        }
+    }
     /// The devices that are recovery phrases: they write nothing from day to day.
     var recoveryDevices: Set<DeviceID> = []
     /// Whose each device is that an authority operation ever bound.
@@ -38,8 +43,18 @@ final class Workspace {
     var discovery: [SymmetricKey] = []
     /// Public channels by document, deleted ones left out.
     var channels: [DocumentID: Channel] = [:] { didSet { derived.channels = nil } }
+    /// The private documents that are stored here, opened or not.
+    var privateDocuments: [DocumentID: PrivateDocument] = [:] {
+        didSet { derived.channels = nil }
+    }
+    /// What this device shares with those who write into the mailbox, until authority changes.
+    var mailboxSecrets: [DeviceID: [MailboxSecret]] = [:]
+    /// The recovery phrase's box key, for a while after somebody came back by it.
+    var recoveryBox: AgreementKey?
     /// Channels under a deletion that counts.
     var deletedChannels: [DocumentID: DeletedChannel] = [:]
+    /// When this node first saw that its owner has ended the workspace, milliseconds.
+    var ended: UInt64?
     /// The channel everybody is in.
     var defaultChannel: DocumentID?
     /// The operations that make channels, valid or not.
@@ -77,6 +92,7 @@ final class Workspace {
         var invites: InviteIndex?
         /// `nil` while it was not looked for; the inner one where there is none.
         var sealingKey: SealingKey??
+        var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
         /// What devices whose membership has ended may see.
         var farewells: [DeviceID: [LogTip]] = [:]
     }
@@ -92,26 +108,6 @@ final class Workspace {
         let grant: OperationID
         let arrival: Int64
         let isRoot: Bool
-    }
-
-    /// One public channel.
-    struct Channel {
-        let id: DocumentID
-        let number: Int64
-        let createdAt: UInt64
-        let rank: (lamport: UInt64, id: OperationID)
-        /// Who may do what with it.
-        let ruling: ChannelRuling
-        let isDefault: Bool
-        var name: String?
-        var topic: String?
-        var description: String?
-
-        /// What somebody is in it: owner, admin or member.
-        func role(of member: MemberID) -> Role {
-            if member == ruling.owner { return .owner }
-            return ruling.admins.contains(member) ? .admin : .member
-        }
     }
 
     /// A public channel that was deleted.
@@ -156,6 +152,12 @@ final class Workspace {
         joined = UInt64(max(row.joined, 0))
     }
 
+    /// Whether a document's operations are in no digest and told to nobody, because it, or the
+    /// workspace, was deleted.
+    func isGone(_ document: DocumentID) -> Bool {
+        deletedChannels[document] != nil || (ended != nil && document != id)
+    }
+
     /// Up to where a log reaches in time: its tip's timestamp or its place in the display, which
     /// citations may have moved behind that.
     static func latest(of branch: LogBranch) -> UInt64 {
@@ -164,6 +166,9 @@ final class Workspace {
 
     /// The document of what members are called.
     var profileDocument: DocumentID { Hash.name("wsx-prof", id.bytes) }
+
+    /// The document of boxes with keys, each for one device.
+    var mailboxDocument: DocumentID { Hash.name("wsx-mbox", id.bytes) }
 
     /// The key of a document in one epoch, or `nil` while the epoch key is not held.
     func documentKey(_ document: DocumentID, _ keyID: KeyID) -> SymmetricKey? {
@@ -195,10 +200,28 @@ final class Workspace {
         }
     }
 
-    /// The channels by name and by number.
+    /// The key that seals in a private document, once it was looked for; the inner one `nil`
+    /// while a new one is due.
+    func sealingKey(
+        of document: DocumentID, orFind find: () -> (id: KeyID, key: SymmetricKey)?
+    ) -> (id: KeyID, key: SymmetricKey)? {
+        if let known = derived.privateKeys[document] { return known }
+        let found = find()
+        derived.privateKeys[document] = .some(found)
+        return found
+    }
+
+    /// Called when something in a private document may change which key seals.
+    func forgetSealing(of document: DocumentID) { derived.privateKeys[document] = nil }
+
+    /// Called when something about a private document changed.
+    func forgetChannelIndex() { derived.channels = nil }
+
+    /// The channels and direct conversations by name, by number and by people.
     var channelIndex: ChannelIndex {
         if let known = derived.channels { return known }
-        let index = ChannelIndex(channels)
+        let index = ChannelIndex(
+            Array(channels.values) + privateChannels, nameOfPeople: name(ofDirect:))
         derived.channels = index
         return index
     }

@@ -290,13 +290,16 @@ extension PeerRegistry {
 
     /// The last link to `device` is gone.
     ///
-    /// - Parameter lived: how long it stood, in milliseconds.
+    /// - Parameters:
+    ///   - lived: how long it stood, in milliseconds.
+    ///   - isRefused: whether the other side wants no link, so that dialling soon would be in vain.
     public mutating func disconnected(
-        _ device: DeviceID, lived: UInt64, error: String?, now: UInt64, wallMilliseconds: UInt64,
-        using random: any RandomSource
+        _ device: DeviceID, lived: UInt64, error: String?, isRefused: Bool = false, now: UInt64,
+        wallMilliseconds: UInt64, using random: any RandomSource
     ) {
         guard var entry = entries[.device(device)], entry.stage == .connected else { return }
         if lived >= Self.goodLinkMilliseconds { entry.forgetFailures() }
+        if isRefused { entry.schedule.refused() }
         entry.lastError = error
         entry.lastSeen = wallMilliseconds
         rest(&entry, now: now, using: random)

@@ -38,6 +38,10 @@ public enum SyncMessage: Sendable, Equatable {
         WorkspaceNumber, request: RequestNumber, [OperationRun], isComplete: Bool)
     /// 17: the asker's tip and the target lie on no common branch: ask again with samples.
     case forkProbe(WorkspaceNumber, LogTip)
+    /// 20: asks for keys of a private document.
+    case keyWant(KeyWant)
+    /// 21: one key, in a box for the device that asked.
+    case keyHave(KeyHave)
     /// 30: a sign of life. One that is no answer wants one.
     case ping(number: UInt64, isAnswer: Bool)
     /// 31: where devices of the workspace listen.
@@ -173,6 +177,8 @@ extension SyncMessage {
     public var workspace: WorkspaceNumber? {
         switch self {
         case .workspaceOpen(let opening): opening.workspace
+        case .keyWant(let want): want.workspace
+        case .keyHave(let have): have.workspace
         case .workspaceDigest(let number, _), .documentDigests(let number, _),
             .tips(let number, _, _), .pull(let number, _), .operations(let number, _, _, _),
             .forkProbe(let number, _), .peers(let number, _):

@@ -32,6 +32,8 @@ extension SyncMessage {
         case .pull: 0x13
         case .operations: Self.operationsType
         case .forkProbe: 0x17
+        case .keyWant: 0x20
+        case .keyHave: 0x21
         case .ping: 0x30
         case .peers: 0x31
         case .error: 0x3f
@@ -119,6 +121,8 @@ extension SyncMessage {
         case .operations(let workspace, let request, let runs, let isComplete):
             body.operations(workspace, request: request, runs, isComplete: isComplete)
         case .forkProbe(let workspace, let tip): body.forkProbe(workspace, tip)
+        case .keyWant(let want): want.encode(to: &body)
+        case .keyHave(let have): have.encode(to: &body)
         case .ping(let number, let isAnswer):
             body.map(count: 2)
             body.key(1)
@@ -154,6 +158,8 @@ extension SyncMessage {
         case 0x13: return try pull(from: &body)
         case operationsType: return try operations(from: &body)
         case 0x17: return try forkProbe(from: &body)
+        case 0x20: return .keyWant(try KeyWant(from: &body))
+        case 0x21: return .keyHave(try KeyHave(from: &body))
         case 0x30: return try ping(from: &body)
         case 0x31: return try peers(from: &body)
         case 0x3f: return try error(from: &body)

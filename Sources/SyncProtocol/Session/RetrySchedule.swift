@@ -22,6 +22,9 @@ public struct RetrySchedule: Hashable, Sendable {
         return step / 2 + random % (step / 2 + 1)
     }
 
+    /// The peer wants nothing of us: the next delays are the longest.
+    public mutating func refused() { failures = 9 }
+
     /// A link was made and lived: the next failure is the first one.
     public mutating func succeeded() { failures = 0 }
 

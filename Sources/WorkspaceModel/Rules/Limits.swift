@@ -56,6 +56,11 @@ public enum Limits {
 
     // MARK: Private documents
 
+    /// People of one direct conversation besides whoever opens it: more are a channel.
+    public static let directPeopleMax = 31
+    /// Keys under one name that cannot prove themselves: members who hand on a wrong one must not
+    /// make others try thousands.
+    public static let unprovenKeysMax = 8
     /// Members that one operation seats: as many as a workspace is made for, in 42 KB.
     public static let privateSeatsMax = 2_000
     /// Cuts in one removal from a private document: logs of one person in one document, in 210 KB,
@@ -66,6 +71,10 @@ public enum Limits {
     /// A topic or a description inside a private document, in bytes of UTF-8.
     public static let privateTextBytesMax = 16 * 1024
 
+    /// Keys of private documents that one link asks for, or is given: what is missing still then
+    /// is asked for on the next one.
+    public static let keysAskedPerLinkMax = 4_096
+
     // MARK: Deleted channels
 
     /// How long the operations of a deleted channel are kept: a deletion that loses its effect,
@@ -73,6 +82,15 @@ public enum Limits {
     public static let deletedChannelMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
     /// Operations that are erased in one turn before the next input gets its turn.
     public static let erasedPerTurnMax: Int64 = 2_000
+    /// How long the contents of a deleted workspace are kept, for the same reason; it is more,
+    /// because more is lost.
+    public static let deletedWorkspaceMilliseconds: UInt64 = 30 * 24 * 60 * 60 * 1_000
+    /// How long what lies beyond a removal's cuts is kept: until then whoever removed its author
+    /// may still keep it.
+    public static let voidMilliseconds: UInt64 = 30 * 24 * 60 * 60 * 1_000
+    /// How often it is looked for: erasing a day later does no harm.
+    public static let voidErasureMilliseconds: UInt64 = 12 * 60 * 60 * 1_000
+
     // MARK: Invites
 
     /// How many people one invite may let in: more than a company's first day, and a bound on how

@@ -20,6 +20,23 @@ import WorkspaceTestKit
         #expect(!definition.foundCycle)
     }
 
+    @Test(arguments: Seeds.explore(40))
+    func `content is reached as the definition says`(seed: UInt64) throws {
+        var fuzzer = document(seed)
+        let evaluator = try AuthEvaluator.evaluateFromScratch(fuzzer.history.operations)
+        var definition = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
+        for operation in fuzzer.history.operations {
+            for device in fuzzer.history.devices(of: operation) {
+                let log = LogName(document: DocumentID.zero, device: device, incarnation: 1)
+                let limit = evaluator.contentLimit(
+                    grant: operation.id, log: log, leastRole: .member)
+                let reached = definition.revocationsOfContent(under: operation.id, by: device)
+                #expect((limit == .everything) == (reached == []))
+                #expect((limit == .nothing) == (reached != []), "nothing here has cuts")
+            }
+        }
+    }
+
     @Test(arguments: Seeds.explore(150))
     func `every causal order of delivery ends in the same verdicts`(seed: UInt64) throws {
         var fuzzer = document(seed)

@@ -31,6 +31,41 @@ import WorkspaceTestKit
         }
     }
 
+    // Ann came in before Bob, so her first grant is out of his reach; the role she has now is not.
+    @Test func `ends what a higher role had written`() throws {
+        var story = Story(admins: ["ann", "bob"])
+        let demotion = story.promote("ann", to: .member, replacing: true)
+        let removal = story.write(
+            "bob", after: story.heads, .remove(member: story.member("ann")))
+        try story.inEveryOrder { evaluator in
+            let device = story.device("ann")
+            #expect(evaluator.role(of: story.member("ann")) == nil)
+            #expect(evaluator.contentGrant(of: device, leastRole: .member) == nil)
+            let log = LogName(document: DocumentID.zero, device: device, incarnation: 1)
+            for grant in [story.grant("ann"), demotion] {
+                let limit = evaluator.contentLimit(grant: grant, log: log, leastRole: .member)
+                #expect(limit == .nothing)
+                let end = evaluator.revocation(
+                    reachingContent: grant, of: device, leastRole: .member)
+                #expect(end == removal)
+            }
+        }
+    }
+
+    @Test func `is no outcome of two who change a role at once`() throws {
+        var story = Story(admins: ["ann"], members: ["wim"])
+        let start = story.heads
+        for (device, role) in [("root", Role.member), ("recovery", .admin)] {
+            let grant = RoleGrant(
+                member: story.member("wim"), devices: [story.device("wim")], role: role,
+                replaces: true)
+            _ = story.write(device, under: story.grant("root"), after: start, .grant(grant))
+        }
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.role(of: story.member("wim")) == .admin)
+        }
+    }
+
     @Test func `names what ended it, and what came before that`() throws {
         var story = Story(admins: ["ann"], members: ["wim", "joe"])
         let start = story.heads

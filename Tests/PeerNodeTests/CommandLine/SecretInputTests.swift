@@ -65,7 +65,7 @@ import WorkspaceModel
         let empty = MemoryIO()
         empty.files["/s"] = [0x0A]
         #expect(empty.run("passcode", "set", "--code-file", "/s") == 2)
-        #expect(empty.run("passcode", "set", "--code-command", "fails") == 2)
+        #expect(empty.run("passcode", "set", "--code-command", "fails") == 78)
         #expect(empty.run("passcode", "set", "--code-file", "/none") == 5)
     }
 }

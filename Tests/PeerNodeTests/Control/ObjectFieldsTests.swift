@@ -153,7 +153,7 @@ import WorkspaceModel
             object.json.text == """
                 {"id":"u_1","name":"Joon","role":"guest","self":true,"devices":4,"joined_at":5,\
                 "removed":true,"removed_at":9,"kept":3,"ended_invites":["i_1"],\
-                "kept_invites":[],"presence":null}
+                "open_invites":null,"kept_invites":[],"presence":null}
                 """)
     }
 
@@ -284,7 +284,7 @@ import WorkspaceModel
         #expect(
             json["workspaces"]?.text
                 == #"[{"id":"w_1","name":"acme","digest":"9f","operations":214,"behind":1,"#
-                    + #""state":"member"}]"#)
+                + #""state":"member"}]"#)
         #expect(
             json["store"]?.text == #"{"operations":1,"bytes":2,"blob_bytes":3,"free_bytes":4}"#)
         #expect(

@@ -387,6 +387,18 @@ final class TableNode: NodeCommands {
         try note("leaveChannel \(reference)", scope)
         return channel
     }
+    func openDirect(_ members: [MemberReference], _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    {
+        try note("openDirect \(members)", scope)
+        return channel
+    }
+    func directs(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+    {
+        try note("directs", scope)
+        return Page([channel])
+    }
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)
         return Made(message)

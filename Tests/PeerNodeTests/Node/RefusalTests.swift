@@ -61,6 +61,9 @@ import WorkspaceTestKit
         .bad("workspace.join", ["link": "x", "timeout_ms": 10], "timeout_ms"),
         .bad("channel.create", ["name": "\u{202e}abc"], "name"),
         .bad("channel.create", ["name": "x", "private": 1], "private"),
+        .bad("channel.create", ["name": "x", "history": "from-join"], "history"),
+        .bad("channel.create", ["name": "x", "history": "some"], "history"),
+        .bad("dm.open", ["members": []], "members"),
         .bad("channel.list", ["scope": "some"], "scope"),
         .bad("channel.get", ["channel": "#"], "channel"),
         .bad("invite.create", ["role": "owner"], "role"),
@@ -100,6 +103,9 @@ import WorkspaceTestKit
         .missing("channel.get", ["channel": "nowhere"], "channel"),
         .missing("channel.get", ["channel": "c_000000"], "channel"),
         .missing("channel.join", ["channel": "nowhere"], "channel"),
+        .missing("channel.get", ["channel": "@Nobody"], "channel"),
+        .missing("message.send", ["channel": "@Nobody", "text": "x"], "channel"),
+        .missing("dm.open", ["members": ["Joon", "Nobody"]], "members"),
         .missing("message.send", ["channel": "nowhere", "text": "x"], "channel"),
         .missing(
             "message.send",
@@ -130,13 +136,9 @@ import WorkspaceTestKit
             "workspace.create", ["name": "ACME"], "duplicate", -32007, exit: 6, field: "name"),
         Refusal(
             "channel.create", ["name": "General"], "duplicate", -32007, exit: 6, field: "name"),
-        Refusal("channel.create", ["name": "x", "private": true], "unsupported", -32027, exit: 1),
         Refusal(
             "invite.create", ["role": "guest", "channels": ["general"]], "unsupported", -32027,
             exit: 1),
-        Refusal("channel.get", ["channel": "@Joon"], "unsupported", -32027, exit: 1),
-        Refusal(
-            "message.send", ["channel": "@Joon", "text": "x"], "unsupported", -32027, exit: 1),
         Refusal("invite.create", [:], "forbidden", -32004, exit: 4, by: .member),
         Refusal(
             "invite.create", ["role": "admin"], "forbidden", -32004, exit: 4, by: .member),

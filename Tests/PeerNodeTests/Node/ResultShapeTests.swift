@@ -24,7 +24,7 @@ private enum Fields {
     ]
     static let member: Set<String> = [
         "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
-        "kept", "ended_invites", "kept_invites",
+        "kept", "ended_invites", "open_invites", "kept_invites",
     ]
     static let message: Set<String> = [
         "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
@@ -182,6 +182,8 @@ private enum Fields {
         Call(
             method: "channel.unarchive", parameters: ["channel": "ideas"], fields: Fields.channel),
         Call(method: "channel.delete", parameters: ["channel": "ideas"], fields: Fields.channel),
+        Call(method: "dm.open", parameters: ["members": ["Joon"]], fields: Fields.channel),
+        Call(method: "dm.list", fields: Fields.page, element: Fields.channel),
         Call(
             method: "message.send", parameters: ["channel": "general", "text": "hi"],
             fields: Fields.message),
@@ -271,6 +273,8 @@ private enum Fields {
         } else if call.method.hasPrefix("channel.") {
             try bench.nodes[1].ok("channel.create", ["name": "theirs"])
             try mina.ok("channel.create", ["name": "ideas"])
+        } else if call.method == "dm.list" {
+            try mina.ok("dm.open", ["members": ["Joon"]])
         } else if call.method == "member.status" {
             try mina.remove(try bench.guest("Gone", of: mina))
         } else if call.method == "workspace.leave" {
@@ -310,7 +314,7 @@ private enum Fields {
         #expect(made["members"] == [])
         let workspace = try node.ok("workspace.create", ["name": "acme"])
         let member = try #require(try node.ok("identity.show")["members"]?[0])
-        #expect(member.fieldNames == ["workspace", "member"])
+        #expect(member.fieldNames == ["workspace", "member", "name"])
         #expect(try member.text("workspace") == workspace.text("id"))
         #expect(try member.text("member").hasPrefix("u_"))
     }

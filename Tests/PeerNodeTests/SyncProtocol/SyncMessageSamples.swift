@@ -156,6 +156,18 @@ enum SyncMessageSamples {
             name: "fork_probe", message: .forkProbe(2, tip),
             golden: "17 a6 0102 02 5820 d0*32 03 5820 de*32 04 1a01020304 05 19012c 06 50 1d*16"),
         Sample(
+            name: "key_want",
+            message: .keyWant(
+                KeyWant(
+                    workspace: 2, document: tip.log.document,
+                    keys: [KeyID([UInt8](repeating: 0x6e, count: 16))])),
+            golden: "20 a3 0102 02 5820 d0*32 03 81 50 6e*16"),
+        Sample(
+            name: "key_have",
+            message: .keyHave(
+                KeyHave(workspace: 2, document: tip.log.document, payload: [1, 2, 3, 4])),
+            golden: "21 a3 0102 02 5820 d0*32 03 44 01020304"),
+        Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),
         Sample(

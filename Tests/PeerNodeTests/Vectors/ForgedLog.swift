@@ -41,6 +41,16 @@ struct ForgedLog {
         wall = node.time.wall
     }
 
+    /// A new log of the device that the seed makes, under the grant that lists it.
+    init(_ seed: Int, like other: ForgedLog, under grant: OperationID, incarnation: UInt32) {
+        signing = SigningKey(using: SeededRandom(seed: UInt64(seed)))
+        name = LogName(
+            document: other.workspace.id, device: signing.device, incarnation: incarnation)
+        self.grant = grant
+        workspace = other.workspace
+        wall = other.wall
+    }
+
     /// What a node's next operation would cite.
     static func heads(of node: BenchNode) throws -> [OperationReference] {
         let workspace = try node.workspace()

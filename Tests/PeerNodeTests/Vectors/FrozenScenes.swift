@@ -9,7 +9,9 @@ import WorkspaceTestKit
 /// What the frozen vectors tell. Real nodes write all of it but what `ForgedLog` and `HostileLog`
 /// sign.
 enum FrozenScenes {
-    static func all() throws -> [FrozenScene] { [try life(), try doors(), try liars()] }
+    static func all() throws -> [FrozenScene] {
+        [try life(), try doors(), try liars(), try departures()]
+    }
 
     /// People come, talk, change, are parted, are removed, and go.
     private static func life() throws -> FrozenScene {
@@ -115,6 +117,55 @@ enum FrozenScenes {
         return try FrozenScene(
             "doors and devices", of: [mina, ada, kim, lena, otto, phone],
             besides: known.operations + unknown.operations + late.operations)
+    }
+
+    /// A member leaves by the younger of two devices, and the older one goes on; an owner leaves
+    /// without another and with one, and comes in again.
+    private static func departures() throws -> FrozenScene {
+        let bench = CoreBench(seed: 47)
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina, role: "admin")
+        let lena = try bench.guest("Lena", of: mina)
+        let phone = try bench.bareNode("Phone")
+        try lena.link(phone)
+        bench.advance(5_000)
+        for node in [mina, lena, phone] { try node.send("hello from \(node.name)") }
+        bench.advance(5_000)
+        var alone = try ForgedLog(mina, incarnation: 90)
+        alone.write(.leave(cuts: []), knowing: try ForgedLog.heads(of: mina))
+        let before = try ForgedLog.heads(of: mina)
+        var (older, hidden, open) = (
+            HostileLog(try lena.hostile(), incarnation: 91),
+            try ForgedLog(lena, incarnation: 92), try ForgedLog(lena, incarnation: 93)
+        )
+        try phone.ok("workspace.leave")
+        bench.advance(20_000)
+        older.write("the older one goes on", at: bench.wall)
+        let after = try ForgedLog.heads(of: mina)
+        let (first, second) = (
+            hidden.write(try hidden.binding(3_001), knowing: before),
+            open.write(try open.binding(3_002), knowing: after)
+        )
+        var acts: [SignedOperation] = []
+        for (seed, added, log) in [(3_001, first, hidden), (3_002, second, open)] {
+            var act = ForgedLog(seed, like: log, under: added.id, incarnation: 94)
+            act.write(
+                .createDocument(type: 1, nonce: [UInt8](repeating: 8, count: 16)),
+                knowing: [log.reference])
+            acts += act.operations
+        }
+        try mina.ok("workspace.transfer", ["member": "@Ada"])
+        bench.advance(5_000)
+        try mina.ok("workspace.leave")
+        bench.advance(20_000)
+        try mina.join(try ada.link())
+        bench.advance(20_000)
+        try mina.send("again")
+        bench.advance(5_000)
+        return try FrozenScene(
+            "departures", of: [mina, ada, lena, phone],
+            besides: alone.operations + older.operations + hidden.operations + open.operations
+                + acts)
     }
 
     /// What people sign whose nodes would not: histories in two versions, deeds of somebody who

@@ -41,7 +41,7 @@ import WorkspaceTestKit
         for type in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18] as [UInt64] {
             #expect(kinds[type]?.contains(true) == true, "type \(type)")
         }
-        for type in [2, 4, 5, 6, 7, 11, 13] as [UInt64] {
+        for type in [2, 4, 5, 6, 7, 10, 11, 13] as [UInt64] {
             #expect(kinds[type]?.contains(false) == true, "type \(type) without effect")
         }
     }

@@ -107,6 +107,9 @@ public struct MemberObject: ControlObject {
     public var kept: Int64?
     /// Their invites that ended with a removal, `i_…`; `nil` in any other answer.
     public var endedInvites: [String]?
+    /// Those that stand, because they were made under a stronger role than the remover's; `nil` in
+    /// any other answer.
+    public var openInvites: [String]?
     /// The invites that go on with theirs' links, `i_…`; `nil` in any other answer.
     public var keptInvites: [String]?
 
@@ -126,6 +129,7 @@ public struct MemberObject: ControlObject {
             "removed": .bool(isRemoved), "removed_at": JSONValue(orNull: removedAt),
             "kept": JSONValue(orNull: kept),
             "ended_invites": endedInvites.map { JSONValue(texts: $0) } ?? .null,
+            "open_invites": openInvites.map { JSONValue(texts: $0) } ?? .null,
             "kept_invites": keptInvites.map { JSONValue(texts: $0) } ?? .null,
             "presence": .null,
         ]

@@ -1,0 +1,32 @@
+import WorkspaceModel
+
+extension Command {
+    /// Direct conversations. Everything else about them is done with the commands for channels,
+    /// which take `@Mina` wherever they take a channel.
+    static let directMessageCommands = [directOpen, directList]
+
+    private static let directOpen = {
+        let people = Parameter<[MemberReference]>.list(
+            of: Parameter.member("members", "With whom; the caller is always in it."),
+            count: 1...Limits.directPeopleMax)
+        return Command(
+            "dm.open",
+            line: CommandLineForm(
+                "dm open", ["members"], examples: ["dm open @Mina", "dm open @Mina @Joon"]),
+            "Open the direct conversation with these people, or find it. "
+                + "Nobody else sees it, and its people stay the same.",
+            parameters: [people.definition], result: "channel",
+            failures: [.notFound, .ambiguous, .forbidden], example: ["members": ["@Mina"]],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.openDirect(given[people], context.scope(given)))
+            })
+    }()
+
+    private static let directList = Command(
+        "dm.list", line: CommandLineForm("dm list", examples: ["dm list"]),
+        "List the direct conversations one takes part in, the latest first.",
+        parameters: [limit.definition, cursor.definition], result: "list of channel",
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.directs(PageRequest(given), context.scope(given)))
+        })
+}

@@ -1,0 +1,135 @@
+import CRDTStore
+import WorkspaceModel
+
+extension Workspace {
+    /// What messages are written into: a public channel, a private one, or a direct conversation.
+    struct Channel {
+        /// Whose it is and who may read it.
+        enum Rule {
+            /// Everybody in the workspace.
+            case open(ChannelRuling)
+            /// Those who are in it, and nobody else.
+            case closed(Circle)
+        }
+
+        /// The document that new messages go into.
+        let id: DocumentID
+        /// What people and scripts see, `c_…`.
+        let publicID: String
+        /// The short number of the document; 0 of a conversation that nobody has opened yet.
+        let number: Int64
+        /// Those of further documents that show as this conversation.
+        var others: [Int64] = []
+        let createdAt: UInt64
+        let rank: (lamport: UInt64, id: OperationID)
+        /// Who may do what with it.
+        let rule: Rule
+        /// Whether everybody is in it.
+        let isDefault: Bool
+        var name: String?
+        var topic: String?
+        var description: String?
+    }
+
+    /// Who is in a private document.
+    struct Circle {
+        /// What it is for.
+        enum Kind {
+            case channel
+            /// One conversation of these people; nobody is added or removed.
+            case direct
+        }
+
+        let kind: Kind
+        /// Those who are in it now, with their roles in it. Of a direct conversation all of them,
+        /// whoever has left the workspace since included.
+        var roles: [MemberID: Role]
+        /// Whether those who come later read only what is written after that.
+        var isFromJoin = false
+        var isArchived = false
+    }
+}
+
+extension Workspace.Channel {
+    /// Everything about a public channel, `nil` of a private one.
+    var ruling: ChannelRuling? {
+        if case .open(let ruling) = rule { return ruling }
+        return nil
+    }
+
+    /// Who is in a private channel or direct conversation, `nil` of a public channel.
+    var circle: Workspace.Circle? {
+        if case .closed(let circle) = rule { return circle }
+        return nil
+    }
+
+    /// Whether only those who are in it see it.
+    var isPrivate: Bool { circle != nil }
+    /// Whether it is a direct conversation.
+    var isDirect: Bool { circle?.kind == .direct }
+    /// Those who take part in a direct conversation, ascending; empty of channels.
+    var people: [MemberID] { isDirect ? circle?.roles.keys.sorted() ?? [] : [] }
+
+    /// Who owns it; a direct conversation is nobody's.
+    var owner: MemberID? {
+        switch rule {
+        case .open(let ruling): ruling.owner
+        case .closed(let circle):
+            circle.kind == .direct
+                ? nil : circle.roles.filter { $0.value == .owner }.keys.min()
+        }
+    }
+
+    /// Who may edit it besides the owner, ascending.
+    var admins: [MemberID] {
+        switch rule {
+        case .open(let ruling): ruling.admins
+        case .closed(let circle): circle.roles.filter { $0.value == .admin }.keys.sorted()
+        }
+    }
+
+    /// Whether nothing more should be written.
+    var isArchived: Bool {
+        switch rule {
+        case .open(let ruling): ruling.isArchived
+        case .closed(let circle): circle.isArchived
+        }
+    }
+
+    /// What somebody is in it: owner, admin or member.
+    func role(of member: MemberID) -> Role {
+        switch rule {
+        case .open(let ruling):
+            if member == ruling.owner { return .owner }
+            return ruling.admins.contains(member) ? .admin : .member
+        case .closed(let circle):
+            return circle.kind == .direct ? .member : circle.roles[member] ?? .member
+        }
+    }
+
+    /// Whether somebody may read and write in it, who is in the workspace.
+    func includes(_ member: MemberID) -> Bool { circle.map { $0.roles[member] != nil } ?? true }
+
+    /// Whether somebody may do something with it now. The workspace's admins have no power over
+    /// what they are not in.
+    ///
+    /// - Parameter role: the role in the workspace.
+    func allows(_ right: ChannelRight, to member: MemberID, of role: Role) -> Bool {
+        switch rule {
+        case .open(let ruling): ruling.allows(right, to: member, of: role)
+        case .closed(let circle):
+            circle.kind == .channel
+                && (circle.roles[member] ?? .guest) <= (right == .manage ? .owner : .admin)
+        }
+    }
+
+    /// Where its messages are found.
+    var filter: ViewStore.Filter {
+        var filter = ViewStore.Filter(document: number)
+        filter.others = others
+        return filter
+    }
+
+    /// Whether its messages are in the document with this short number, among others.
+    func contains(document: Int64) -> Bool { document == number || others.contains(document) }
+}

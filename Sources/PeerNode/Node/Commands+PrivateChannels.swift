@@ -1,0 +1,182 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Making and changing private channels and the people in them. Refusals come before anything is
+/// written, and what somebody may do is asked of the state that it would make.
+extension NodeCore {
+    // MARK: The channel
+
+    func makePrivateChannel(
+        _ draft: ChannelDraft, named name: String, in workspace: Workspace
+    ) throws(NodeError) -> DocumentID? {
+        let root = PrivateRoot(
+            subtype: .channel, seats: [PrivateSeat(workspace.member, .owner)],
+            history: draft.history == "from-join" ? .fromJoin : .all, name: name,
+            topic: draft.topic, description: draft.description)
+        return try stored { () throws(StorageError) in try makePrivate(root, in: workspace) }
+    }
+
+    /// Changes texts or the archive flag.
+    func set(
+        _ settings: PrivateSettings, of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) -> ChannelObject {
+        try change(channel, in: workspace, .set(settings))
+    }
+
+    func transferPrivate(
+        _ channel: Workspace.Channel, to heir: MemberID, in workspace: Workspace
+    ) throws(NodeError) -> ChannelObject {
+        try refuseOutsider(heir, of: channel, in: workspace)
+        return try change(channel, in: workspace, .role(heir, .owner, drops: true)) {
+            $0.standing(of: heir)?.role == .owner
+        }
+    }
+
+    func setPrivateRole(
+        _ role: Role, of person: MemberID, in channel: Workspace.Channel, _ workspace: Workspace
+    ) throws(NodeError) -> ChannelObject {
+        try refuseOutsider(person, of: channel, in: workspace)
+        return try change(channel, in: workspace, .role(person, role, drops: false)) {
+            $0.standing(of: person)?.role == role
+        }
+    }
+
+    func deletePrivate(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        _ = try change(channel, in: workspace, .delete)
+    }
+
+    // MARK: People
+
+    /// Lets people in. Who sees only what is written from then on, or comes back, comes with a new
+    /// key; so does everybody while one is due.
+    func addToPrivate(
+        _ people: [MemberID], _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) -> ChannelObject {
+        let document = try document(of: channel, in: workspace)
+        let new = people.filter { !channel.includes($0) }
+        guard !new.isEmpty else { return try answer(channel, in: workspace) }
+        let comesBack = new.contains { !document.authority.ends(of: $0).isEmpty }
+        var addition = PrivateAddition(seats: new.map { PrivateSeat($0, .member) })
+        let sealing = sealingKey(of: document, in: workspace)
+        var fresh: SymmetricKey?
+        if comesBack || document.root?.history == .fromJoin || sealing == nil {
+            let (key, epoch) = newEpoch(of: document, in: workspace)
+            addition.epoch = epoch
+            fresh = key
+        }
+        let action = PrivateAction.add(addition)
+        try write(action, in: document, of: channel, workspace, introducing: fresh) { trial in
+            new.allSatisfy { trial.standing(of: $0) != nil }
+        }
+        guard let key = fresh ?? sealing?.key else { throw notAllowed(in: workspace) }
+        let receivers = fresh == nil ? Set(new) : document.people
+        try stored { () throws(StorageError) in
+            try mail(key, of: document.id, to: receivers, in: workspace)
+        }
+        return try answer(channel, in: workspace)
+    }
+
+    /// Takes people out, each with a new key for those who stay, and tells them.
+    func removeFromPrivate(
+        _ people: [MemberID], _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) -> ChannelObject {
+        let document = try document(of: channel, in: workspace)
+        for member in people where channel.includes(member) {
+            let cuts = privateCuts(of: member, in: document, workspace)
+            let (key, epoch) = newEpoch(of: document, in: workspace)
+            let id = try write(
+                .remove(member, cuts: cuts, epoch: epoch), in: document, of: channel, workspace,
+                introducing: key
+            ) { $0.standing(of: member) == nil }
+            try stored { () throws(StorageError) in
+                try mail(key, of: document.id, to: document.people, in: workspace)
+                try mail(
+                    workspace.boxKeys(of: [member]).filter { $0.device != home?.device }.map {
+                        MailboxDelivery(.notice(id, in: document.id), to: $0.agreementKey)
+                    }, in: workspace)
+            }
+        }
+        return try answer(channel, in: workspace)
+    }
+
+    func leavePrivate(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) -> ChannelObject {
+        guard !channel.isDirect else {
+            throw .forbidden(
+                "nobody leaves a direct conversation", reason: "channel.direct",
+                hint: "it stays as it is while nobody writes in it")
+        }
+        guard channel.includes(workspace.member) else { return try answer(channel, in: workspace) }
+        let document = try document(of: channel, in: workspace)
+        let cuts = privateCuts(of: workspace.member, in: document, workspace)
+        try write(.leave(cuts: cuts), in: document, of: channel, workspace) {
+            $0.standing(of: workspace.member) == nil
+        }
+        return try answer(channel, in: workspace)
+    }
+
+    /// What stays of what somebody wrote in one document: all that this node knows.
+    private func privateCuts(
+        of member: MemberID, in document: PrivateDocument, _ workspace: Workspace
+    ) -> [CutEntry] {
+        let devices = devices(everOf: member, in: workspace)
+        let cuts = cuts(ofDevices: devices, in: workspace, only: document.id)
+        return Array(cuts.suffix(Limits.privateCutsMax))
+    }
+
+    // MARK: Writing
+
+    /// The document behind a channel of which more than an outline is known.
+    func document(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) -> PrivateDocument {
+        guard let document = workspace.privateDocuments[channel.id] else {
+            throw .internalFailure(reason: "private.document")
+        }
+        return document
+    }
+
+    private func change(
+        _ channel: Workspace.Channel, in workspace: Workspace, _ action: PrivateAction,
+        isEffective: (PrivateAuthority) -> Bool = { _ in true }
+    ) throws(NodeError) -> ChannelObject {
+        let document = try document(of: channel, in: workspace)
+        try write(action, in: document, of: channel, workspace, isEffective: isEffective)
+        return try answer(channel, in: workspace)
+    }
+
+    @discardableResult
+    private func write(
+        _ action: PrivateAction, in document: PrivateDocument, of channel: Workspace.Channel,
+        _ workspace: Workspace, introducing key: SymmetricKey? = nil,
+        isEffective: (PrivateAuthority) -> Bool
+    ) throws(NodeError) -> OperationID {
+        let written = try stored { () throws(StorageError) in
+            try author(
+                action, in: document, of: workspace, introducing: key, isEffective: isEffective)
+        }
+        guard let written else {
+            guard workspace.ownRole != nil else { throw notAllowed(in: workspace) }
+            throw .forbidden(
+                "your role in \(NodeError.quoted(shownName(channel, workspace))) does not allow "
+                    + "this", reason: "channel.role", hint: "ask its owner")
+        }
+        return written
+    }
+
+    /// Only who is in a private channel has a role there.
+    private func refuseOutsider(
+        _ person: MemberID, of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard !channel.includes(person) else { return }
+        let (who, name) = (workspace.displayName(of: person), shownName(channel, workspace))
+        throw NodeError(
+            .notFound, "\(NodeError.quoted(who)) is not in \(NodeError.quoted(name))",
+            hint: "wsx-node channel add \(name) @\(who)", reason: "channel.not_in",
+            fields: [.init(name: "member", reason: "not_found")])
+    }
+}

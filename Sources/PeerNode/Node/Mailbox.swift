@@ -1,0 +1,157 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Writing into the mailbox, and finding what is in it for this device (PROTOCOL.md, 3.5).
+extension NodeCore {
+    // MARK: Writing
+
+    /// Writes boxes, in as many operations as they need.
+    ///
+    /// - Parameter deliveries: none is for this device.
+    func mail(
+        _ deliveries: [MailboxDelivery], in workspace: Workspace
+    ) throws(StorageError) {
+        guard let home, let storeIdentity,
+            let grant = workspace.evaluator.contentGrant(
+                of: home.device, leastRole: .guest, as: workspace.member)
+        else { return }
+        let mailbox = workspace.mailboxDocument
+        for batch in MailboxPayload.batches(of: deliveries) {
+            try write()
+            let timestamp = try nextTimestamp()
+            let log = LogName(
+                document: mailbox, device: home.device,
+                incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
+            let own = store.operations.branches(of: log, in: workspace.number).last
+            let draft = OperationDraft(
+                kind: .mailbox, document: mailbox, incarnation: log.incarnation,
+                sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
+                timestamp: timestamp, grant: grant)
+            let payload = MailboxPayload.sealing(
+                batch, from: home.box,
+                at: MailboxPlace(
+                    mailbox: mailbox, sender: home.device, incarnation: log.incarnation,
+                    sequence: draft.sequence),
+                using: environment.random)
+            try acceptOwn(
+                draft.signed(payload: payload.encoded, with: home.signing), in: workspace,
+                document: mailbox)
+        }
+    }
+
+    /// Sends a key to every device of these members but this one.
+    func mail(
+        _ key: SymmetricKey, of document: DocumentID, to members: Set<MemberID>,
+        in workspace: Workspace
+    ) throws(StorageError) {
+        try mail(
+            workspace.boxKeys(of: members).filter { $0.device != home?.device }
+                .map { MailboxDelivery(.key(key, of: document), to: $0.agreementKey) },
+            in: workspace)
+    }
+
+    // MARK: Reading
+
+    /// Takes what is for this device, or for one whose box key is at hand, out of operations that
+    /// were just stored.
+    func readMailbox(
+        _ appended: [OperationStore.Appended], in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        var documents: Set<DocumentID> = []
+        for item in appended where item.operation.header.device != home?.device {
+            let header = item.operation.header
+            guard header.kind == OperationKind.mailbox.rawValue,
+                let payload = try? MailboxPayload(decoding: item.operation.payload)
+            else { continue }
+            for secret in mailboxSecrets(with: header.device, in: workspace) {
+                guard let message = secret.open(payload, at: MailboxPlace(of: header)) else {
+                    continue
+                }
+                try take(message, header, in: workspace).map { _ = documents.insert($0) }
+            }
+        }
+        for document in documents.sorted() {
+            try placePrivate(document, in: workspace, from: source)
+        }
+    }
+
+    /// - Returns: the document that it says something new about.
+    private func take(
+        _ message: MailboxMessage, _ header: OperationHeader, in workspace: Workspace
+    ) throws(StorageError) -> DocumentID? {
+        switch message {
+        case .key(let key, let document):
+            return try takePrivate(key, of: document, in: workspace) ? document : nil
+        case .notice(let operation, let document):
+            return try takeNotice(operation, of: document, header, in: workspace)
+        }
+    }
+
+    /// What this device shares with another one: by every box key that this device reads with, and
+    /// every one that was bound to the other.
+    func mailboxSecrets(
+        with device: DeviceID, in workspace: Workspace
+    ) -> [MailboxSecret] {
+        if let known = workspace.mailboxSecrets[device] { return known }
+        guard let home else { return [] }
+        var secrets: [MailboxSecret] = []
+        for own in [home.box, workspace.recoveryBox].compactMap({ $0 }) {
+            for other in workspace.boxKeys(everOf: device) {
+                (try? MailboxSecret(own: own, other: other)).map { secrets.append($0) }
+            }
+        }
+        workspace.mailboxSecrets[device] = secrets
+        return secrets
+    }
+
+    /// Reads the whole mailbox once more: a key to open boxes with is here that was not before.
+    func readMailboxAgain(
+        in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        workspace.mailboxSecrets = [:]
+        var documents: Set<DocumentID> = []
+        try store.operations.forEachOperation(
+            in: workspace.mailboxDocument, of: workspace.number
+        ) { (stored) throws(StorageError) in
+            guard stored.log.device != home?.device,
+                let payload = try? MailboxPayload(decoding: stored.entry.payload)
+            else { return }
+            let header = try header(of: stored)
+            for secret in mailboxSecrets(with: stored.log.device, in: workspace) {
+                guard let message = secret.open(payload, at: MailboxPlace(of: header)) else {
+                    continue
+                }
+                try take(message, header, in: workspace).map { _ = documents.insert($0) }
+            }
+        }
+        for document in documents.sorted() {
+            try placePrivate(document, in: workspace, from: source)
+        }
+    }
+}
+
+extension Workspace {
+    /// The devices of members that are in the workspace, each with the key to which boxes are
+    /// sealed. Ascending.
+    func boxKeys(
+        of wanted: Set<MemberID>
+    ) -> [(device: DeviceID, agreementKey: AgreementPublicKey)] {
+        holders(excluding: []) { wanted.contains($0.member) }
+    }
+
+    /// The box keys that were ever bound to a device; one, unless it is a liar's.
+    func boxKeys(everOf device: DeviceID) -> [AgreementPublicKey] {
+        var keys: [AgreementPublicKey] = []
+        for id in authorityOrder {
+            for entry in authority[id]?.payload.listedDevices ?? [] where entry.device == device {
+                guard let key = AgreementPublicKey(untrusted: entry.agreementKey),
+                    !keys.contains(key)
+                else { continue }
+                keys.append(key)
+            }
+        }
+        return Array(keys.prefix(Limits.unprovenKeysMax))
+    }
+}

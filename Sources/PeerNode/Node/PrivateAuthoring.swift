@@ -1,0 +1,122 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Writing into private documents. Whatever introduces a key sends it out in the same transaction:
+/// after a crash either both are there or neither is.
+extension NodeCore {
+    // MARK: Making
+
+    /// Makes a private document, whose key goes to every device of its people.
+    ///
+    /// - Returns: its id, or `nil` when this device may not write anything.
+    func makePrivate(
+        _ root: PrivateRoot, in workspace: Workspace
+    ) throws(StorageError) -> DocumentID? {
+        guard let home, storeIdentity != nil,
+            let grant = workspace.evaluator.contentGrant(
+                of: home.device, leastRole: .guest, as: workspace.member)
+        else { return nil }
+        try write()
+        let timestamp = try nextTimestamp()
+        let key = SymmetricKey(using: environment.random, lifetime: .long)
+        let draft = OperationDraft(
+            kind: .privateAuthority, document: .zero,
+            incarnation: storeIdentity?.incarnation ?? 0, sequence: 0, previous: nil,
+            timestamp: timestamp, grant: grant)
+        let clear = PrivatePayload.Clear(
+            workspace: workspace.id,
+            nonce: environment.random.bytes(PrivatePayload.Clear.nonceByteCount))
+        let signed = draft.sealedAndSigned(
+            PrivateChange(.root(root), seat: nil), clear: clear, under: key, with: home.signing,
+            using: environment.random)
+        let document = DocumentID(sameBytesAs: signed.id)
+        try takePrivate(key, of: document, in: workspace)
+        try acceptOwn(signed, in: workspace, document: document)
+        try mail(key, of: document, to: Set(root.seats.map(\.member)), in: workspace)
+        return document
+    }
+
+    // MARK: Changing
+
+    /// Seals, signs and stores a membership operation under the own seat.
+    ///
+    /// - Parameters:
+    ///   - key: the key that the operation introduces, `nil` where it introduces none.
+    ///   - isEffective: whether it does what it should, asked of the state that it would make.
+    /// - Returns: its id, or `nil` when it would have no effect; then nothing is written.
+    func author(
+        _ action: PrivateAction, in document: PrivateDocument, of workspace: Workspace,
+        introducing key: SymmetricKey? = nil,
+        isEffective: (PrivateAuthority) -> Bool = { _ in true }
+    ) throws(StorageError) -> OperationID? {
+        guard let home, storeIdentity != nil,
+            let seat = document.authority.standing(of: workspace.member)?.seat,
+            let grant = workspace.evaluator.contentGrant(
+                of: home.device, leastRole: .guest, as: workspace.member),
+            let sealing = key ?? sealingKey(of: document, in: workspace)?.key
+                ?? document.newestKey
+        else { return nil }
+        try write()
+        let timestamp = try nextTimestamp()
+        let log = LogName(
+            document: document.id, device: home.device,
+            incarnation: storeIdentity?.incarnation ?? 0)
+        let own = store.operations.branches(of: log, in: workspace.number).last
+        let previous = try own.flatMap { (branch) throws(StorageError) in
+            try store.operations.nearest(
+                ofKind: .privateAuthority, before: branch.tipSequence + 1, in: branch.number)
+        }
+        let heads = document.authority.heads.filter { $0 != previous }
+            .prefix(Limits.authDependenciesMax)
+        let draft = OperationDraft(
+            kind: .privateAuthority, document: document.id, incarnation: log.incarnation,
+            sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
+            timestamp: timestamp, grant: grant,
+            dependencies: heads.compactMap { id in
+                document.records[id].map { record in
+                    OperationReference(
+                        device: record.log.device, incarnation: record.log.incarnation,
+                        sequence: record.sequence, id: id)
+                }
+            })
+        let change = PrivateChange(action, seat: seat)
+        let signed = draft.sealedAndSigned(
+            change, clear: nil, under: sealing, with: home.signing, using: environment.random)
+        // What would have no effect is not written at all: it would stay for ever.
+        let trial = PrivateAuthority(
+            of: document.id,
+            operations(of: document) + [
+                PrivateOperation(
+                    id: signed.id, author: workspace.member, previous: previous,
+                    dependencies: heads.map { $0 }, keyID: sealing.keyID, change: change,
+                    isAllowed: true)
+            ])
+        guard trial.isValid(signed.id), isEffective(trial) else { return nil }
+        if let key { try takePrivate(key, of: document.id, in: workspace) }
+        try acceptOwn(signed, in: workspace, document: document.id)
+        return signed.id
+    }
+
+    // MARK: Content
+
+    /// Seals, signs and stores content of a private document, under a key that nobody holds who
+    /// is out: where there is none yet, it is made first.
+    ///
+    /// - Returns: where it is stored, or `nil` when this device may not write there.
+    func authorPrivateContent(
+        _ content: ContentPayload, to document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
+        guard let home, document.authority.standing(of: workspace.member) != nil,
+            let grant = workspace.evaluator.contentGrant(
+                of: home.device, leastRole: .guest, as: workspace.member)
+        else { return nil }
+        if sealingKey(of: document, in: workspace) == nil {
+            _ = try changeKey(of: document, in: workspace)
+        }
+        guard let sealing = sealingKey(of: document, in: workspace) else { return nil }
+        return try authorContent(
+            content, to: document.id, in: workspace, under: sealing, grant: grant,
+            with: home.signing)
+    }
+}

@@ -1,0 +1,96 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Private documents as the channels and direct conversations that people see.
+extension Workspace {
+    /// Everything private that the own member is, or was, in. Documents of one set of people show
+    /// as one conversation, whose messages go into the one with the smallest id.
+    var privateChannels: [Channel] {
+        var channels: [Channel] = []
+        var directs: [[MemberID]: Channel] = [:]
+        for document in privateDocuments.values.sorted(by: { $0.id < $1.id }) {
+            guard let channel = channel(of: document) else { continue }
+            guard channel.isDirect else {
+                channels.append(channel)
+                continue
+            }
+            if directs[channel.people] == nil {
+                directs[channel.people] = channel
+            } else {
+                directs[channel.people]?.others.append(channel.number)
+            }
+        }
+        return channels + directs.values
+    }
+
+    /// What people see of one private document, `nil` where that is nothing: its root is not here,
+    /// or does not count, or names others, or it was deleted.
+    func channel(of document: PrivateDocument) -> Channel? {
+        let authority = document.authority
+        guard let record = document.records[document.rootID], let root = authority.root,
+            root.subtype != .own, authority.isValid(document.rootID),
+            authority.standing(of: member) != nil || !authority.ends(of: member).isEmpty
+        else { return nil }
+        let fields = authority.fields
+        guard fields.deletion == nil else { return nil }
+        let isDirect = root.subtype == .directMessage
+        var circle = Circle(kind: isDirect ? .direct : .channel, roles: [:])
+        for standing in authority.members { circle.roles[standing.member] = standing.role }
+        circle.isFromJoin = root.history == .fromJoin
+        circle.isArchived = fields.archived
+        if document.isLeft { circle.roles[member] = nil }
+        var channel = Channel(
+            id: document.id,
+            publicID: isDirect
+                ? publicID(ofDirect: circle.roles.keys.sorted())
+                : PublicID.channel(document.id),
+            number: document.number, createdAt: record.timestamp.milliseconds,
+            rank: (record.timestamp.rawValue, document.rootID), rule: .closed(circle),
+            isDefault: false)
+        channel.name = fields.name
+        channel.topic = fields.topic.flatMap { $0.isEmpty ? nil : $0 }
+        channel.description = fields.description.flatMap { $0.isEmpty ? nil : $0 }
+        return channel
+    }
+}
+
+extension PrivateDocument {
+    /// Whether the own member was told to be out, by an operation whose key it does not get. Once
+    /// that can be read, it speaks for itself.
+    var isLeft: Bool { notices.contains { records[$0]?.change == nil } }
+}
+
+/// Events of private channels.
+extension NodeCore {
+    /// Tells what changed of a private document since it was told of last.
+    func tell(
+        _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        let before = document.told
+        let channel = workspace.channel(of: document)
+        document.told = channel
+        let arrival = document.order.last.flatMap { document.records[$0]?.arrival } ?? 0
+        let cause = ChannelCause(arrival: arrival, isBackfill: source.isBackfill)
+        guard let channel else {
+            guard before != nil, let deletion = document.authority.fields.deletion else { return }
+            return try record(
+                .channelDeleted, workspace: workspace, document: document.number,
+                arrival: cause.arrival, extra: document.records[deletion]?.author?.bytes,
+                isBackfill: cause.isBackfill)
+        }
+        // A conversation shows with its first message, not with its making.
+        if channel.isDirect { return }
+        try tell(channel, before, wasDeleted: false, in: workspace, cause)
+        guard let before else { return }
+        let (old, new) = (before.circle?.roles ?? [:], channel.circle?.roles ?? [:])
+        for member in Set(old.keys).union(new.keys).sorted() {
+            let (was, now) = (old[member], new[member])
+            if was == nil || now == nil {
+                try record(
+                    now == nil ? .channelMemberRemoved : .channelMemberAdded,
+                    workspace: workspace, document: document.number, arrival: cause.arrival,
+                    extra: member.bytes, isBackfill: cause.isBackfill)
+            }
+        }
+    }
+}

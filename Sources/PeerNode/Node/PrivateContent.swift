@@ -1,0 +1,111 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What content of private documents is shown: what the workspace and the document both allow.
+extension NodeCore {
+    /// Whether a content operation counts in its private document. The workspace has judged it
+    /// already.
+    func isAllowed(
+        _ place: PrivatePlace, in document: PrivateDocument, _ workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let member = workspace.evaluator.subject(ofGrant: place.grant), let key = place.keyID
+        else { return false }
+        let stretch = PrivateDocument.LimitPlace(log: place.log, member: member, key: key)
+        let limit: PrivateContentLimit
+        if let known = document.limits[stretch] {
+            limit = known
+        } else {
+            limit = document.authority.contentLimit(of: member, in: place.log, under: key)
+            document.limits[stretch] = limit
+        }
+        guard let branch = store.operations.branch(place.branch) else { return false }
+        var failure: StorageError?
+        func reach(of cut: CutEntry) -> UInt64? {
+            do throws(StorageError) {
+                return try lastCovered(by: cut, of: branch, in: workspace)
+            } catch {
+                failure = error
+                return nil
+            }
+        }
+        let isAllowed = limit.allows(sequence: place.sequence) { cut in
+            reach(of: cut).map { place.sequence <= $0 } ?? false
+        }
+        if let failure { throw failure }
+        return isAllowed
+    }
+
+    /// Where a content operation stands, and under what.
+    struct PrivatePlace {
+        let log: LogName
+        let branch: Int64
+        let sequence: UInt64
+        let grant: OperationID
+        let keyID: KeyID?
+    }
+
+    /// Who sees what a stored operation of a channel says.
+    func visibility(
+        of stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> ViewStore.Visibility {
+        var isValid = store.operations.isValid(stored.place.sequence, in: stored.place.branch)
+        if isValid, let document = workspace.privateDocuments[stored.log.document] {
+            isValid = try isAllowed(
+                PrivatePlace(
+                    log: stored.log, branch: stored.place.branch,
+                    sequence: stored.place.sequence, grant: stored.entry.grant,
+                    keyID: stored.entry.keyID), in: document, workspace)
+        }
+        if isValid { return .shown }
+        return isOwn(stored.entry.grant, of: stored.log.device, workspace) ? .refused : .hidden
+    }
+
+    /// Folds content of a private document, all of it or what some keys seal. Rows that stay as
+    /// they are cause no event.
+    func refoldPrivate(
+        _ document: PrivateDocument, onlyUnder keys: Set<KeyID>? = nil, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        var found: [(StoredOperation, ContentPayload.Message)] = []
+        try store.operations.forEachOperation(in: document.id, of: workspace.number) {
+            (stored) throws(StorageError) in
+            guard stored.entry.kind == OperationKind.content.rawValue,
+                let key = stored.entry.keyID, keys?.contains(key) ?? true,
+                case .message(let message)? = try content(of: stored, in: workspace)
+            else { return }
+            found.append((stored, message))
+        }
+        for (stored, message) in found {
+            try foldPrivate(message, stored, in: workspace, from: source)
+        }
+    }
+
+    /// Puts a message of a private document in its place.
+    func foldPrivate(
+        _ message: ContentPayload.Message, _ stored: StoredOperation, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        let position = ViewStore.Position(sort: stored.place.sort, arrival: stored.place.arrival)
+        let visibility = try visibility(of: stored, in: workspace)
+        let before = try store.view.stored(at: position, in: stored.document)?.visibility
+        guard before != visibility else { return }
+        try write()
+        try store.view.fold(
+            ViewStore.MessageRow(
+                document: stored.document, position: position,
+                key: MessageKey(
+                    timestamp: stored.entry.timestamp,
+                    idPrefix: stored.place.link.id.messagePrefix),
+                grant: stored.grantNumber, thread: message.thread), as: visibility)
+        switch visibility {
+        case .shown:
+            guard workspace.channelIndex.channel(stored.document) != nil else { return }
+            try record(
+                .messageCreated, workspace: workspace, document: stored.document,
+                arrival: stored.place.arrival, isBackfill: source.isBackfill)
+        case .refused:
+            try recordRefused(stored, in: stored.document, workspace, source)
+        case .hidden: break
+        }
+    }
+}

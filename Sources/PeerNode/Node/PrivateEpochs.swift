@@ -1,0 +1,121 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The keys of private documents: which one seals, when a new one is due, who gets it.
+extension NodeCore {
+    /// The key that seals now: introduced with every end of a membership known, of the document
+    /// and of the workspace. `nil` when a new one is due, or is not held.
+    func sealingKey(
+        of document: PrivateDocument, in workspace: Workspace
+    ) -> (id: KeyID, key: SymmetricKey)? {
+        workspace.sealingKey(of: document.id) {
+            let ends = endsToAnswer(in: document, of: workspace)
+            guard let epoch = document.authority.sealingEpoch(answering: ends)?.epoch,
+                let key = document.keys[epoch.keyID]
+            else { return nil }
+            return (epoch.keyID, key)
+        }
+    }
+
+    /// The valid removals and departures of the workspace that concern somebody, or a device of
+    /// somebody, who was ever in the document.
+    func endsToAnswer(
+        in document: PrivateDocument, of workspace: Workspace
+    ) -> Set<OperationID> {
+        var ends: Set<OperationID> = []
+        let people = document.everIn
+        for id in workspace.evaluator.membershipEnds {
+            guard let record = workspace.authority[id] else { continue }
+            let concerned: [MemberID]
+            switch record.payload {
+            case .remove(let remove): concerned = [remove.member]
+            case .removeDevice(let device, _, _):
+                concerned = workspace.evaluator.members(everUsing: device)
+            default:
+                concerned = [workspace.evaluator.subject(ofGrant: record.grant)].compactMap { $0 }
+            }
+            if concerned.contains(where: people.contains) { ends.insert(id) }
+        }
+        return ends
+    }
+
+    /// A fresh key for whoever stays, with what it hands on.
+    func newEpoch(
+        of document: PrivateDocument, in workspace: Workspace
+    ) -> (key: SymmetricKey, epoch: PrivateEpoch) {
+        let key = SymmetricKey(using: environment.random, lifetime: .long)
+        let isFromJoin = document.root?.history == .fromJoin
+        let held = isFromJoin ? Set(document.authorityKeys.keys) : Set(document.keys.keys)
+        var older: [OlderPrivateKey] = []
+        for name in document.authority.keysToHandOn(holding: held) {
+            if let whole = document.keys[name] {
+                older.append(
+                    .sealing(
+                        whole, form: isFromJoin ? .authority : .whole, under: key,
+                        using: environment.random))
+            } else if let subkey = document.authorityKeys[name]?.first {
+                older.append(
+                    .sealing(subkey, of: name, under: key, using: environment.random))
+            }
+        }
+        let answers = endsToAnswer(in: document, of: workspace)
+            .subtracting(document.answered).sorted()
+        return (
+            key,
+            PrivateEpoch(
+                keyID: key.keyID, older: older,
+                answers: Array(answers.prefix(Limits.privateAnswersMax)))
+        )
+    }
+
+    /// Writes an operation that does nothing but change the key.
+    ///
+    /// - Returns: its id, or `nil` when this device may not; then nothing is written.
+    @discardableResult
+    func changeKey(
+        of document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
+        let (key, epoch) = newEpoch(of: document, in: workspace)
+        guard
+            let id = try author(
+                .rekey(epoch), in: document, of: workspace, introducing: key)
+        else { return nil }
+        try mail(key, of: document.id, to: document.people, in: workspace)
+        return id
+    }
+}
+
+extension PrivateDocument {
+    /// Everybody who is in now.
+    var people: Set<MemberID> { Set(authority.members.map(\.member)) }
+
+    /// Everybody whom an operation that could be opened ever let in.
+    var everIn: Set<MemberID> {
+        var people: Set<MemberID> = []
+        for id in order {
+            switch records[id]?.change?.action {
+            case .root(let root): people.formUnion(root.seats.map(\.member))
+            case .add(let addition): people.formUnion(addition.seats.map(\.member))
+            default: break
+            }
+        }
+        return people
+    }
+
+    /// What valid keys answer already: each of them has its answers in its past.
+    var answered: Set<OperationID> {
+        let heads = Set(authority.heads)
+        return Set(
+            authority.epochs.filter { epoch in
+                heads.contains {
+                    $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0)
+                }
+            }.flatMap(\.epoch.answers))
+    }
+
+    /// The newest key that is held, whether or not it should still seal.
+    var newestKey: SymmetricKey? {
+        authority.epochs.last { keys[$0.epoch.keyID] != nil }.flatMap { keys[$0.epoch.keyID] }
+    }
+}

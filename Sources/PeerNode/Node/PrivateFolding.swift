@@ -1,0 +1,224 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Opening and judging the membership operations of private documents, in whatever order they and
+/// their keys arrive.
+extension NodeCore {
+    /// Places what can be opened of a private document, and shows what follows from it.
+    ///
+    /// - Parameter arrivals: membership operations that were just stored.
+    func placePrivate(
+        _ id: DocumentID, adding arrivals: [Int64] = [], in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        guard let document = try privateDocument(id, in: workspace) else { return }
+        let count = document.order.count
+        for arrival in arrivals { try enter(arrival, into: document, in: workspace) }
+        let hasOpened = try openClosed(document, in: workspace)
+        let isNew = hasOpened || document.order.count != count || document.authority.root == nil
+        let keys = Set(document.keys.keys).subtracting(document.foldedKeys)
+        guard isNew || !keys.isEmpty else { return }
+        document.foldedKeys.formUnion(keys)
+        let hasChanged = isNew && judge(document, in: workspace)
+        if source != .ourselves { passOn(keys, of: document, in: workspace) }
+        try settle(document, onlyUnder: hasChanged ? nil : keys, in: workspace, from: source)
+    }
+
+    /// Takes a document up once more from the store, where operations were lost or came back.
+    func reloadPrivate(
+        _ id: DocumentID, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard let former = workspace.privateDocuments.removeValue(forKey: id),
+            let document = try privateDocument(id, in: workspace)
+        else { return }
+        _ = try openClosed(document, in: workspace)
+        document.told = former.told
+        document.foldedKeys = Set(document.keys.keys)
+        judge(document, in: workspace)
+        try settle(document, onlyUnder: nil, in: workspace, from: source)
+    }
+
+    /// What follows from operations that were just stored in a private document or the mailbox.
+    func applyPrivate(
+        _ appended: [OperationStore.Appended], _ document: OperationStore.DocumentRow,
+        isJudgedAnew: Bool, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        switch document.kind {
+        case .mailbox:
+            try readMailbox(appended, in: workspace, from: source)
+        case .privateDocument:
+            let arrivals = appended.filter {
+                $0.operation.header.kind == OperationKind.privateAuthority.rawValue
+            }.map(\.arrival)
+            if !arrivals.isEmpty {
+                try placePrivate(document.id, adding: arrivals, in: workspace, from: source)
+            }
+            guard let known = workspace.privateDocuments[document.id] else { return }
+            if isJudgedAnew {
+                try rejudgePrivate(document.id, in: workspace, from: source)
+            } else if appended.contains(where: { known.isCut(at: $0.operation) }) {
+                // What a removal leaves was judged as nothing while its end was not here.
+                try refoldPrivate(known, in: workspace, from: source)
+            }
+        case .authority, .channel, .profile, .unknown: break
+        }
+    }
+
+    /// Everything of a workspace's private documents, after the store was opened.
+    func loadPrivateDocuments(of workspace: Workspace) throws(StorageError) {
+        for id in store.operations.documents(ofWorkspace: workspace.number) {
+            guard let document = try privateDocument(id, in: workspace) else { continue }
+            _ = try openClosed(document, in: workspace)
+            judge(document, in: workspace)
+            document.foldedKeys = Set(document.keys.keys)
+        }
+        workspace.forgetChannelIndex()
+        for document in workspace.privateDocuments.values {
+            document.told = workspace.channel(of: document)
+        }
+    }
+
+    /// Judges a document anew: the workspace's rules have changed what counts in it.
+    func rejudgePrivate(
+        _ id: DocumentID, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard let document = workspace.privateDocuments[id] else { return }
+        judge(document, in: workspace)
+        try settle(document, onlyUnder: nil, in: workspace, from: source)
+    }
+
+    // MARK: Opening
+
+    /// Takes a stored membership operation up, not opened yet.
+    func enter(
+        _ arrival: Int64, into document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let stored = try store.operations.operation(arrival), let key = stored.entry.keyID
+        else { return }
+        document.enter(
+            stored.place.link.id,
+            PrivateDocument.Record(
+                change: nil, author: author(of: stored, in: workspace), log: stored.log,
+                sequence: stored.place.sequence, timestamp: stored.entry.timestamp,
+                grant: stored.entry.grant, keyID: key, arrival: arrival,
+                branch: stored.place.branch,
+                previous: try store.operations.nearest(
+                    ofKind: .privateAuthority, before: stored.place.sequence,
+                    in: stored.place.branch),
+                dependencies: stored.entry.dependencies.map(\.id)))
+    }
+
+    /// The member whose device wrote something; `nil` where the grant is not for that device.
+    private func author(of stored: StoredOperation, in workspace: Workspace) -> MemberID? {
+        let grant = stored.entry.grant
+        guard workspace.evaluator.devices(ofGrant: grant).contains(stored.log.device) else {
+            return nil
+        }
+        return workspace.evaluator.subject(ofGrant: grant)
+    }
+
+    /// Opens what can be opened; a key that is found in one operation may open the next.
+    ///
+    /// - Returns: whether anything was opened.
+    private func openClosed(
+        _ document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        var hasOpened = false
+        var goesOn = true
+        while goesOn {
+            goesOn = try takeHandedOn(document, in: workspace)
+            for id in document.closed.sorted() where try open(id, document) {
+                goesOn = true
+                hasOpened = true
+            }
+        }
+        return hasOpened
+    }
+
+    private func takeHandedOn(
+        _ document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        var isNew = false
+        for id in document.order {
+            guard let record = document.records[id], let change = record.change else { continue }
+            isNew =
+                try takeOlder(of: change, under: record.keyID, document, in: workspace) || isNew
+        }
+        return isNew
+    }
+
+    private func open(
+        _ id: OperationID, _ document: PrivateDocument
+    ) throws(StorageError) -> Bool {
+        guard let record = document.records[id],
+            let keys = document.authorityKeys[record.keyID],
+            let stored = try store.operations.operation(record.arrival),
+            let payload = try? PrivatePayload(decoding: stored.entry.payload)
+        else { return false }
+        let header = try header(of: stored)
+        guard let place = keys.firstIndex(where: { $0.opens(payload, of: header) }) else {
+            return false
+        }
+        document.opened(id, keys[place].open(payload, of: header), by: place)
+        return true
+    }
+
+    /// Judges everything of a document, from nothing.
+    ///
+    /// - Returns: whether content may show that did not, or the other way round. Usually it is
+    ///   what was shown already: a long channel is not gone through whenever somebody is added.
+    @discardableResult
+    private func judge(_ document: PrivateDocument, in workspace: Workspace) -> Bool {
+        workspace.forgetSealing(of: document.id)
+        let before = document.limits
+        document.limits = [:]
+        document.authority = PrivateAuthority(
+            of: document.id, operations(of: document))
+        document.noteCuts()
+        guard !before.isEmpty else { return true }
+        for (place, limit) in before {
+            let now = document.authority.contentLimit(
+                of: place.member, in: place.log, under: place.key)
+            document.limits[place] = now
+            guard now == limit else { return true }
+        }
+        return false
+    }
+
+    /// What the evaluator needs to know of a document's operations.
+    func operations(of document: PrivateDocument) -> [PrivateOperation] {
+        document.order.compactMap { id in
+            guard let record = document.records[id] else { return nil }
+            // What stands between membership operations of one log is content.
+            return PrivateOperation(
+                id: id, author: record.author, previous: record.previous,
+                dependencies: record.dependencies.filter { document.records[$0] != nil },
+                keyID: record.keyID, change: record.change,
+                isAllowed: store.operations.isValid(record.sequence, in: record.branch))
+        }
+    }
+
+    /// The header of a stored operation, as far as a sealed payload is bound to it.
+    func header(of stored: StoredOperation) throws(StorageError) -> OperationHeader {
+        let entry = stored.entry
+        return OperationHeader(
+            kind: entry.kind, document: stored.isRoot ? .zero : stored.log.document,
+            device: stored.log.device, incarnation: stored.log.incarnation,
+            sequence: stored.place.sequence,
+            previous: try store.operations.previous(of: stored.place), timestamp: entry.timestamp,
+            grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
+            payloadLength: 0, payloadHash: .zero)
+    }
+
+    // MARK: What follows
+
+    private func settle(
+        _ document: PrivateDocument, onlyUnder keys: Set<KeyID>?, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        workspace.forgetChannelIndex()
+        try tell(document, in: workspace, from: source)
+        try refoldPrivate(document, onlyUnder: keys, in: workspace, from: source)
+    }
+}

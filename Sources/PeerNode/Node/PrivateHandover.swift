@@ -1,0 +1,116 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Keys of private documents for devices that come later: those that were linked, and the one with
+/// which somebody comes back by the phrase.
+extension NodeCore {
+    // MARK: Linked devices
+
+    /// Sends what a new device of the own person needs to read what this one reads.
+    func handOver(to entry: DeviceEntry, in workspace: Workspace) throws(StorageError) {
+        guard let box = AgreementPublicKey(untrusted: entry.agreementKey) else { return }
+        var deliveries: [MailboxDelivery] = []
+        for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
+        where document.authority.standing(of: workspace.member) != nil {
+            for key in document.keysToHandOver {
+                deliveries.append(MailboxDelivery(.key(key, of: document.id), to: box))
+            }
+        }
+        try mail(deliveries, in: workspace)
+    }
+
+    /// A key that came from somebody who may not have known of a device that this one has linked:
+    /// it is passed on. Who wrote long after the device was added knew of it.
+    func passOn(
+        _ keys: Set<KeyID>, of document: PrivateDocument, in workspace: Workspace
+    ) {
+        guard let home else { return }
+        let added = workspace.authorityOrder.compactMap { id -> (DeviceEntry, UInt64)? in
+            guard let record = workspace.authority[id], record.log.device == home.device,
+                case .addDevices(let devices, _, _) = record.payload, let entry = devices.first,
+                workspace.evaluator.bestGrant(of: entry.device, as: workspace.member) != nil
+            else { return nil }
+            return (entry, record.timestamp.milliseconds)
+        }
+        guard !added.isEmpty else { return }
+        for epoch in document.authority.epochs where keys.contains(epoch.epoch.keyID) {
+            guard let record = document.records[epoch.operation],
+                record.author != workspace.member, let key = document.keys[epoch.epoch.keyID]
+            else { continue }
+            for (entry, at) in added {
+                let day: UInt64 = 24 * 3_600 * 1_000
+                guard record.timestamp.milliseconds < at &+ day,
+                    let box = AgreementPublicKey(untrusted: entry.agreementKey)
+                else { continue }
+                mailDue[workspace.number, default: []].append(
+                    MailboxDelivery(.key(key, of: document.id), to: box))
+            }
+        }
+    }
+
+    /// Writes what could not be written while something was being taken in.
+    func mailWhenDue() throws(StorageError) {
+        guard mayWrite, !mailDue.isEmpty else { return }
+        let due = mailDue.sorted { $0.key < $1.key }
+        mailDue = [:]
+        for (number, deliveries) in due {
+            guard let workspace = workspaces[number], workspace.standing == .member else {
+                continue
+            }
+            try mail(deliveries, in: workspace)
+        }
+    }
+
+    // MARK: Coming back
+
+    /// How long the phrase's box key is kept: boxes for it may come late.
+    private static let recoveryBoxMilliseconds: UInt64 = 30 * 24 * 3_600 * 1_000
+
+    private static func recoveryBoxName(_ workspace: Workspace) -> String {
+        "recovery.box.\(workspace.number)"
+    }
+
+    /// Keeps the phrase's box key, which opens what is in the mailbox and signs nothing.
+    func keepRecoveryBox(
+        _ box: AgreementKey, of workspace: Workspace
+    ) throws(StorageError) {
+        guard let home else { return }
+        let name = Self.recoveryBoxName(workspace)
+        workspace.recoveryBox = box
+        workspace.mailboxSecrets = [:]
+        var secret = box.exposedSecret()
+        defer { SecretBytes.wipe(&secret) }
+        try store.registry.setValue(
+            bigEndianBytes(of: time.wall)
+                + home.seal(secret, name: Array(name.utf8), using: environment.random), of: name)
+    }
+
+    func loadRecoveryBox(of workspace: Workspace) throws(StorageError) {
+        let name = Self.recoveryBoxName(workspace)
+        guard let home, let value = try store.registry.value(name), value.count > 8 else { return }
+        let since = value[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        guard time.wall < since &+ Self.recoveryBoxMilliseconds else {
+            try store.begin()
+            return try store.registry.setValue(nil, of: name)
+        }
+        guard var secret = home.open(Array(value[8...]), name: Array(name.utf8)),
+            secret.count == AgreementKey.secretByteCount
+        else { return }
+        defer { SecretBytes.wipe(&secret) }
+        workspace.recoveryBox = AgreementKey(secret: secret)
+    }
+}
+
+extension PrivateDocument {
+    /// What another device of somebody who is in needs: where everything is shown the keys that
+    /// lead to all others, elsewhere each key by itself, of very many the newest.
+    var keysToHandOver: [SymmetricKey] {
+        let held = Set(keys.keys)
+        guard root?.history == .fromJoin else {
+            return authority.keysToHandOn(holding: held).compactMap { keys[$0] }
+        }
+        return authority.epochs.map(\.epoch.keyID).filter(held.contains)
+            .suffix(Limits.olderKeysMax).compactMap { keys[$0] }
+    }
+}

@@ -1,0 +1,82 @@
+import CRDTStore
+import WorkspaceModel
+
+/// The steps of `why` that come from a private document: only who reads it can ask.
+extension NodeCore {
+    /// What made a private channel or direct conversation what it is.
+    func whyPrivate(
+        _ channel: Workspace.Channel, _ action: String?, in workspace: Workspace
+    ) throws(NodeError) -> WhyObject {
+        let document = try document(of: channel, in: workspace)
+        var answer = true
+        if let action {
+            answer = channel.includes(workspace.member)
+            switch action {
+            case "edit", "remove", "invite":
+                answer = answer && channel.allows(.edit, to: workspace.member, of: .member)
+            case "archive", "delete", "transfer", "role":
+                answer = answer && channel.allows(.manage, to: workspace.member, of: .member)
+            case "send": answer = answer && !channel.isArchived
+            default: break
+            }
+        }
+        let name = channel.isDirect ? workspace.name(ofDirect: channel) : channel.name
+        return WhyObject(
+            id: channel.publicID, name: name ?? channel.publicID, role: nil, can: action,
+            answer: answer, steps: steps(of: document, in: workspace))
+    }
+
+    private func steps(
+        of document: PrivateDocument, in workspace: Workspace
+    ) -> [WhyObject.Step] {
+        let why = Why(workspace: workspace)
+        let ordered = document.order.map { (document.authority.lamport(of: $0) ?? .max, $0) }
+        return ordered.sorted { $0 < $1 }.compactMap { _, id in
+            guard let record = document.records[id] else { return nil }
+            let verdict = document.authority.verdict(on: id)
+            var text = sentence(of: record, in: workspace)
+            if verdict != .valid { text += "; without effect: " + why.reason(verdict) }
+            return WhyObject.Step(
+                operation: PublicID.operation(id), kind: record.change?.action.word ?? "sealed",
+                by: record.author.map { person($0, in: workspace) },
+                at: Int64(clamping: record.timestamp.milliseconds), valid: verdict == .valid,
+                text: text)
+        }
+    }
+
+    private func sentence(of record: PrivateDocument.Record, in workspace: Workspace) -> String {
+        func called(_ member: MemberID) -> String { workspace.displayName(of: member) }
+        let name = record.author.map(called) ?? "somebody"
+        switch record.change?.action {
+        case .root(let root):
+            return root.subtype == .directMessage
+                ? "\(name) opened the conversation" : "\(name) made the channel"
+        case .add(let addition):
+            let people = addition.seats.map { called($0.member) }.joined(separator: ", ")
+            return "\(name) added \(people)"
+        case .remove(let member, _, _): return "\(name) removed \(called(member))"
+        case .leave: return "\(name) left"
+        case .role(let member, let role, _): return "\(name) made \(called(member)) \(role.word)"
+        case .set: return "\(name) changed what it is called, or whether it is archived"
+        case .rekey: return "\(name) made a new key"
+        case .delete: return "\(name) deleted the channel"
+        case nil: return "\(name) wrote something that does not open here"
+        }
+    }
+}
+
+extension PrivateAction {
+    /// The word of a kind in steps, as PROTOCOL.md 3.4 has it.
+    fileprivate var word: String {
+        switch self {
+        case .root: "root"
+        case .add: "add"
+        case .remove: "remove"
+        case .leave: "leave"
+        case .role: "role"
+        case .set: "set"
+        case .rekey: "rekey"
+        case .delete: "delete"
+        }
+    }
+}

@@ -1,0 +1,89 @@
+public import WorkspaceModel
+
+/// Asks for keys of a private document that the mailbox did not bring.
+public struct KeyWant: Sendable, Equatable {
+    /// The sender's number for the workspace on this link.
+    public var workspace: WorkspaceNumber
+    /// Whose keys.
+    public var document: DocumentID
+    /// Their names, ascending; empty for whatever leads to the others.
+    public var keys: [KeyID]
+
+    /// A request with the given fields.
+    public init(workspace: WorkspaceNumber, document: DocumentID, keys: [KeyID]) {
+        self.workspace = workspace
+        self.document = document
+        self.keys = keys
+    }
+}
+
+/// One key, in a box that only the asking device opens.
+public struct KeyHave: Sendable, Equatable {
+    /// The sender's number for the workspace on this link.
+    public var workspace: WorkspaceNumber
+    /// Whose key.
+    public var document: DocumentID
+    /// A mailbox payload (PROTOCOL.md, 3.5) whose place is (document, sending device, 0, 0).
+    public var payload: [UInt8]
+
+    /// An answer with the given fields.
+    public init(workspace: WorkspaceNumber, document: DocumentID, payload: [UInt8]) {
+        self.workspace = workspace
+        self.document = document
+        self.payload = payload
+    }
+}
+
+extension SyncMessage {
+    /// Keys that one message asks for.
+    public static let wantedKeysMax = 64
+    /// Bytes of the smallest mailbox payload and some more: 4 boxes of 152.
+    public static let keyPayloadBytesMax = 1_024
+}
+
+extension KeyWant {
+    func encode(to body: inout CBOREncoder) {
+        body.map(count: 3)
+        body.workspace(workspace)
+        body.key(2)
+        body.byteString(document)
+        body.key(3)
+        body.array(count: keys.count)
+        for key in keys { body.byteString(key) }
+    }
+
+    init(from body: inout CBORDecoder) throws(Malformed) {
+        try body.mapCount(exactly: 3)
+        workspace = try body.workspace()
+        try body.key(exactly: 2)
+        document = try body.identifier32()
+        try body.key(exactly: 3)
+        let start = body.position
+        let count = try body.arrayCount(max: SyncMessage.wantedKeysMax)
+        keys = []
+        for _ in 0..<count { keys.append(try body.identifier16()) }
+        guard zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) else {
+            throw Malformed(.keysOutOfOrder, at: start)
+        }
+    }
+}
+
+extension KeyHave {
+    func encode(to body: inout CBOREncoder) {
+        body.map(count: 3)
+        body.workspace(workspace)
+        body.key(2)
+        body.byteString(document)
+        body.key(3)
+        body.byteString(payload)
+    }
+
+    init(from body: inout CBORDecoder) throws(Malformed) {
+        try body.mapCount(exactly: 3)
+        workspace = try body.workspace()
+        try body.key(exactly: 2)
+        document = try body.identifier32()
+        try body.key(exactly: 3)
+        payload = try body.byteString(maxCount: SyncMessage.keyPayloadBytesMax)
+    }
+}

@@ -1,0 +1,135 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `An answer for people` {
+    private let rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
+
+    static let workspace: JSONValue = [
+        "id": "w_1", "name": "acme", "role": .null, "owner": ["id": "u_1", "name": "Mina"],
+        "members": 2, "channels": 1, "selected": true, "created_at": 1_795_190_000_000,
+        "digest": "9f", "deleted": false, "address": .null, "successor": .null,
+        "acknowledged": .null, "state": "removed",
+        "note": "you were removed from 'acme' by Mina; ask for an invite",
+    ]
+
+    @Test func `names what a workspace is, and how one stands to it`() {
+        let text = rendering.text(Self.workspace, of: "workspace.get")
+        #expect(text.contains("owner     Mina\n"))
+        #expect(text.hasSuffix("! you were removed from 'acme' by Mina\n  ask for an invite\n"))
+        #expect(!text.contains("1795190000000") && !text.contains("{"))
+        let list = rendering.text(["items": [Self.workspace]], of: "workspace.list")
+        #expect(list.contains("STATE") && list.contains("removed"))
+    }
+
+    @Test func `has no raw field in it`() {
+        let identity: JSONValue = [
+            "id": "d_1", "name": "Mina", "created_at": 1_795_190_000_000, "passphrase": false,
+            "locked": false, "recovery": "unshown",
+            "members": [["workspace": "w_1", "member": "u_1", "name": "acme"]],
+        ]
+        let network: JSONValue = [
+            "suspended": false, "listen": ["127.0.0.1:1"], "announce": false,
+            "peers": ["connected": 1, "dialing": 0, "waiting": 2, "blocked": 0],
+        ]
+        let texts = [
+            rendering.text(identity, of: "identity.show"),
+            rendering.text(identity, of: "device.link"),
+            rendering.text(network, of: "net.resume"),
+            rendering.text(Self.workspace, of: "identity.recover"),
+        ]
+        for text in texts {
+            for raw in ["{", "created_at", "1795190000000", "dialing"] {
+                #expect(!text.contains(raw), "\(text)")
+            }
+        }
+        #expect(texts[0].contains("in          acme as u_1\n"))
+        #expect(texts[0].contains("identity show --phrase"))
+        #expect(texts[2].contains("peers      1 connected, 2 waiting\n"))
+        #expect(texts[3].contains("wsx-node identity recover LINK"))
+    }
+
+    @Test func `says what was set`() {
+        var workspace = Self.workspace.objectValue ?? JSONObject()
+        workspace["successor"] = ["id": "u_2", "name": "Joon"]
+        #expect(
+            rendering.text(.object(workspace), of: "workspace.successor.set")
+                == "Joon gets acme when its owner leaves\n")
+        #expect(
+            rendering.text(Self.workspace, of: "workspace.successor.set")
+                == "nobody gets acme when its owner leaves\n")
+        let channel: JSONValue = [
+            "name": "plans", "owner": ["name": "Mina"], "admins": [["name": "Joon"]],
+        ]
+        #expect(
+            rendering.text(channel, of: "channel.role") == "#plans: owner Mina, admins Joon\n")
+    }
+
+    @Test func `tells what a removal ended and what a widening kept`() {
+        var member: JSONObject = [
+            "id": "u_1", "name": "Joon", "kept": .null, "ended_invites": ["i_7k3qm2xabc"],
+            "kept_invites": ["i_9"],
+        ]
+        let removed = rendering.text(.object(member), of: "member.remove")
+        #expect(removed.contains("their open invites: i_7k3qm2xa\n"))
+        #expect(removed.contains("yours from now on: i_9\n"))
+        member["kept"] = 0
+        #expect(
+            rendering.text(.object(member), of: "member.remove")
+                .hasPrefix("nothing of Joon has arrived"))
+        member["kept"] = 3
+        #expect(
+            rendering.text(.object(member), of: "member.remove")
+                == "3 of what Joon wrote is kept now that was refused\n")
+    }
+
+    @Test func `marks each problem of a check with what was done`() {
+        let check: JSONValue = [
+            "ok": false, "operations": 5, "rows": 2, "problem_count": 2, "repaired": 2,
+            "problems": [
+                ["kind": "view", "id": "o_1", "text": "differs", "done": "mended"],
+                ["kind": "operation", "id": "o_2", "text": "bad", "done": "asked"],
+            ],
+        ]
+        let text = rendering.text(check, of: "node.check")
+        #expect(text.contains("differs  mended\n") && text.contains("bad  asked of peers\n"))
+    }
+
+    @Test func `lists a device in every workspace, with the command for what is left`() {
+        let device: JSONValue = [
+            "id": "d_1", "name": "phone",
+            "workspaces": [
+                ["name": "acme", "done": true, "message": .null, "hint": .null],
+                ["name": "duo", "done": false, "message": "older", "hint": "wsx-node -w duo x"],
+            ],
+        ]
+        #expect(
+            rendering.text(device, of: "device.revoke")
+                == "revoked phone in acme  d_1\nnot in duo: older\n  wsx-node -w duo x\n")
+    }
+}
+
+@Suite struct `A policy in two words` {
+    @Test func `is the same as by its flag`() {
+        for line in [
+            ["policy", "set", "join", "request"], ["policy", "set", "--join", "request"],
+            ["policy", "set", "who_may_invite", "admins", "--join", "request"],
+        ] {
+            let io = MemoryIO()
+            #expect(Program.run(arguments: line, environment: [:], io: io) == 0, "\(line)")
+        }
+    }
+
+    @Test func `is refused where a word is missing, wrong or twice`() {
+        for line in [
+            ["policy", "set", "join"], ["policy", "set", "join", "admins"],
+            ["policy", "set", "who_may_invite", "open"], ["policy", "set", "name", "x"],
+            ["policy", "set", "join", "open", "--join", "closed"],
+        ] {
+            let io = MemoryIO()
+            #expect(Program.run(arguments: line, environment: [:], io: io) == 2, "\(line)")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `Somebody who is out` {
+    private func links(_ node: BenchNode, to other: BenchNode) throws -> [PeerLink] {
+        let core = try #require(node.host?.core)
+        let device = try #require(other.host?.core.home?.device)
+        return core.network.links(to: device)
+    }
+
+    private func peerNames(_ node: BenchNode) throws -> [String] {
+        try node.ok("peer.list").items.compactMap { $0["id"]?.stringValue }
+    }
+
+    @Test func `is told so, and then the link ends and nobody dials it`() throws {
+        let world = try RemovalBench()
+        let (mina, ada, joon, bench) = (world.mina, world.ada, world.joon, world.bench)
+        let id = try joon.deviceID()
+        #expect(try peerNames(mina).contains(id))
+        try mina.ok("member.remove", ["member": "Joon"])
+        bench.advance(2_000)
+        #expect(try joon.ok("workspace.get")["role"] == .null, "told before the link ends")
+        bench.advance(30_000)
+        for node in [mina, ada] {
+            #expect(try links(node, to: joon).isEmpty, "\(node.name)")
+            #expect(try !peerNames(node).contains(id), "\(node.name)")
+        }
+        // He dials in again, hears it again, and the link ends again, without an event.
+        let before = try mina.cursor()
+        let dialled = mina.dialled.count
+        bench.give(.networkChanged, to: joon)
+        bench.give(.tick, to: joon)
+        bench.settle()
+        #expect(try !links(mina, to: joon).isEmpty)
+        #expect(try !peerNames(mina).contains(id))
+        bench.advance(20_000)
+        #expect(try links(mina, to: joon).isEmpty)
+        #expect(try !mina.eventTypes(since: before).contains("peer.connected"))
+        let errors = try joon.ok("peer.list").texts("last_error")
+        #expect(errors.contains("removed"))
+        bench.advance(120_000)
+        #expect(!mina.dialled[dialled...].contains(joon.address))
+        // After a restart too.
+        try mina.restart()
+        bench.advance(60_000)
+        #expect(try !peerNames(mina).contains(id))
+    }
+
+    @Test func `is dialled until it was told`() throws {
+        let world = try RemovalBench()
+        let (mina, joon, bench) = (world.mina, world.joon, world.bench)
+        for other in [mina, world.ada, world.wim] { bench.cut(joon, other) }
+        try mina.ok("member.remove", ["member": "Joon"])
+        bench.advance(60_000)
+        #expect(try joon.ok("workspace.get")["role"] == "member")
+        bench.heal(mina, joon)
+        bench.advance(2_000)
+        #expect(try joon.ok("workspace.get")["role"] == .null)
+        bench.advance(60_000)
+        #expect(try links(mina, to: joon).isEmpty)
+        let dialled = mina.dialled.count
+        bench.advance(120_000)
+        #expect(!mina.dialled[dialled...].contains(joon.address))
+    }
+
+    @Test func `is told plainly by status, doctor and workspace show`() throws {
+        let world = try RemovalBench()
+        let (mina, joon, bench) = (world.mina, world.joon, world.bench)
+        let removed = try mina.ok("member.remove", ["member": "Joon"])
+        bench.advance(10_000)
+        let shown = try joon.ok("workspace.get")
+        #expect(shown["state"] == "removed" && shown["removed_how"] == "removed")
+        #expect(shown["removed_by"]?["name"] == "Mina")
+        #expect(shown["removed_at"] == removed["removed_at"])
+        #expect(try shown.text("note").hasPrefix("you were removed from 'acme' by Mina on 20"))
+        #expect(try shown.text("note").hasSuffix("wsx-node join LINK"))
+        let status = try joon.ok("node.status")
+        #expect(status["workspaces"]?[0]?["state"] == "removed")
+        let warning = status["warnings"]?.arrayValue?.first { $0["kind"] == "workspace.removed" }
+        #expect(warning?["message"]?.stringValue?.contains("by Mina") == true)
+        let finding = try joon.ok("node.doctor").items.first { $0["id"] == "membership" }
+        #expect(finding?["state"] == "warn")
+        let refused = try joon.refused("message.send", ["channel": "general", "text": "x"])
+        #expect(refused.message.contains("by Mina on 20"))
+        #expect(try mina.ok("node.status")["warnings"] == [])
+        #expect(try mina.ok("workspace.get")["state"] == "member")
+    }
+
+    @Test func `by a revoked device is told which device did it, and has no role`() throws {
+        let bench = CoreBench()
+        let laptop = try bench.node("Mina")
+        let phone = try bench.bareNode("Phone")
+        try laptop.link(phone)
+        bench.advance(5_000)
+        try laptop.ok("device.revoke", ["device": .string(try phone.deviceID())])
+        bench.advance(10_000)
+        let shown = try phone.ok("workspace.get")
+        #expect(shown["role"] == .null && shown["state"] == "device_revoked")
+        #expect(try shown.text("note").contains("by another device of yours"))
+        #expect(try laptop.ok("workspace.get")["role"] == "owner")
+        bench.advance(30_000)
+        #expect(try links(laptop, to: phone).isEmpty)
+    }
+
+    @Test func `by a farewell that is being fetched keeps the link, for ten minutes at most`() {
+        var farewell = Farewell(at: 1_000)
+        let quiet = 1_000 + Limits.farewellMilliseconds
+        let early = farewell.isOver(at: quiet - 1, unsent: 0)
+        farewell.fetched(at: 4_000)
+        let fetching = farewell.isOver(at: quiet, unsent: 0)
+        let over = farewell.isOver(at: 4_000 + Limits.farewellMilliseconds, unsent: 0)
+        #expect(!early && !fetching && over)
+        var slow = Farewell(at: 0)
+        var now: UInt64 = 0
+        while !slow.isOver(at: now, unsent: 9), now < 2 * Limits.farewellMillisecondsMax {
+            now = max(now, slow.due)
+        }
+        #expect(now >= Limits.farewellMillisecondsMax)
+        #expect(now <= Limits.farewellMillisecondsMax + Limits.farewellMilliseconds)
+    }
+
+    @Test func `is listed and told of as before when let in again on the same link`() throws {
+        let world = try RemovalBench()
+        let (mina, joon, bench) = (world.mina, world.joon, world.bench)
+        try mina.ok("member.remove", ["member": "Joon"])
+        bench.advance(60_000)
+        try joon.join(try mina.link())
+        bench.advance(60_000)
+        #expect(try peerNames(mina).contains(try joon.deviceID()))
+        #expect(try joon.ok("workspace.get")["note"] == .null)
+        try joon.send("back")
+        bench.advance(5_000)
+        #expect(try mina.log() == ["back"])
+    }
+}

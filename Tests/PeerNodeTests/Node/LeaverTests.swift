@@ -1,0 +1,151 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `Somebody who left` {
+    private func world() throws -> (bench: CoreBench, mina: BenchNode, joon: BenchNode) {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(20_000)
+        return (bench, mina, joon)
+    }
+
+    @Test func `does not come back by the phrase alone, but by an invite`() throws {
+        let (bench, mina, joon) = try world()
+        let phrase = try joon.ok("identity.show", ["phrase": true])["phrase"] ?? .null
+        let link = try mina.ok("invite.create")["link"] ?? .null
+        let member = try joon.ok("identity.show")["members"]?[0]?["member"]
+        try joon.ok("workspace.leave")
+        bench.advance(20_000)
+        #expect(try mina.memberNames() == ["Mina"])
+        let fresh = try bench.bareNode("Fresh")
+        let refused = try fresh.refused(
+            "identity.recover", ["phrase": phrase, "link": link, "name": "Joon"])
+        #expect(refused.kind == .forbidden && refused.reason == "left")
+        try fresh.ok("workspace.join", ["link": link])
+        bench.advance(10_000)
+        #expect(try fresh.ok("identity.show")["members"]?[0]?["member"] == member)
+        #expect(try mina.memberNames() == ["Joon", "Mina"])
+        try fresh.send("back")
+        bench.advance(5_000)
+        #expect(try mina.log() == ["back"])
+    }
+
+    @Test func `left with all devices, the older one too`() throws {
+        let (bench, mina, joon) = try world()
+        let phone = try bench.bareNode("Phone")
+        try joon.link(phone)
+        try joon.send("from the laptop")
+        bench.advance(10_000)
+        try phone.ok("workspace.leave")
+        bench.advance(20_000)
+        #expect(try mina.memberNames() == ["Mina"])
+        for node in [joon, phone] {
+            #expect(try node.ok("workspace.get")["state"] == "left", "\(node.name)")
+            #expect(
+                try node.refused("message.send", ["channel": "general", "text": "x"]).reason
+                    == "removed")
+        }
+        #expect(try mina.log() == ["from the laptop"])
+        let key = try #require(try mina.workspace().sealingKey)
+        #expect(key.answersAll)
+        #expect(try joon.workspace().keys[key.id] == nil)
+    }
+
+    @Test func `and had founded the workspace comes in again with the same device`() throws {
+        let (bench, mina, joon) = try world()
+        try mina.send("first")
+        let member = try mina.ok("identity.show")["members"]?[0]?["member"]
+        try mina.ok("workspace.transfer", ["member": "Joon"])
+        bench.advance(10_000)
+        try mina.ok("workspace.leave")
+        bench.advance(20_000)
+        #expect(try joon.memberNames() == ["Joon"])
+        try mina.join(try joon.link())
+        bench.advance(20_000)
+        #expect(try mina.ok("identity.show")["members"]?[0]?["member"] == member)
+        #expect(try mina.ok("workspace.get")["role"] == "member")
+        try mina.send("again")
+        bench.advance(5_000)
+        #expect(try joon.log() == ["first", "again"])
+        #expect(try joon.digest() == mina.digest())
+    }
+
+    @Test func `with a linked device is told to come in with the first one`() throws {
+        let (bench, mina, joon) = try world()
+        let phone = try bench.bareNode("Phone")
+        try joon.link(phone)
+        bench.advance(10_000)
+        try phone.ok("workspace.leave")
+        bench.advance(20_000)
+        let refused = try phone.refused(
+            "workspace.join", ["link": .string(try mina.link()), "timeout_ms": 5_000])
+        #expect(refused.reason == "join.linked_device")
+        try joon.join(try mina.link())
+        bench.advance(10_000)
+        #expect(try mina.memberNames() == ["Joon", "Mina"])
+    }
+
+    @Test func `as the only owner hands over to the successor, or does not leave`() throws {
+        let (bench, mina, joon) = try world()
+        #expect(try mina.refused("workspace.leave").kind == .transferFirst)
+        try mina.ok("workspace.successor.set", ["member": "Joon"])
+        try mina.ok("workspace.leave")
+        bench.advance(20_000)
+        #expect(try joon.ok("workspace.get")["role"] == "owner")
+        #expect(try joon.memberNames() == ["Joon"])
+    }
+}
+
+@Suite struct `A device of several workspaces` {
+    @Test func `is renamed and revoked in all of them at once`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        try mina.ok("workspace.create", ["name": "duo"])
+        let phone = try bench.bareNode("Phone")
+        try mina.link(phone)
+        bench.advance(5_000)
+        let id = JSONValue.string(try phone.deviceID())
+        let named = try mina.ok("device.rename", ["device": id, "name": "phone"])
+        #expect(named["workspaces"]?.arrayValue?.map { $0["done"] } == [true, true])
+        for name in ["acme", "duo"] {
+            let names = try mina.ok("device.list", ["workspace": .string(name)]).texts("name")
+            #expect(names.contains("phone"), "\(name)")
+        }
+        // The one that is named alone.
+        try mina.ok(
+            "device.rename", ["device": id, "name": "old phone", "workspace": "duo"])
+        #expect(
+            try mina.ok("device.list", ["workspace": "acme"]).texts("name").contains("phone"))
+        let gone = try mina.ok("device.revoke", ["device": id])
+        #expect(gone["revoked"] == true)
+        #expect(gone["workspaces"]?.arrayValue?.count == 2)
+        for name in ["acme", "duo"] {
+            let rows = try mina.ok("device.list", ["workspace": .string(name)]).items
+            #expect(rows.first { $0["id"] == id }?["revoked"] == true, "\(name)")
+        }
+    }
+
+    @Test func `tells where it could not be done, and by which command it can`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let phone = try bench.bareNode("Phone")
+        try mina.link(phone)
+        bench.advance(5_000)
+        // In a workspace that the phone made, the laptop is the younger device.
+        try phone.ok("workspace.create", ["name": "duo"])
+        #expect(try phone.refused("device.revoke", ["device": "nothing"]).kind == .notFound)
+        let link = try phone.ok("device.link")["link"] ?? .null
+        try mina.ok("device.link", ["code": link])
+        bench.advance(5_000)
+        let id = JSONValue.string(try phone.deviceID())
+        let gone = try mina.ok("device.revoke", ["device": id, "workspace": "acme"])
+        #expect(gone["workspaces"]?.arrayValue?.map { $0["done"] } == [true])
+        let left = try mina.refused("device.revoke", ["device": id, "workspace": "duo"])
+        #expect(left.reason == "device.older")
+    }
+}

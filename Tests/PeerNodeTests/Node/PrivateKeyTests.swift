@@ -1,0 +1,194 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Which keys of private documents who gets, and when a new one is made.
+@Suite struct `Keys of private documents` {
+    private typealias Table = `Private channels`.Table
+
+    private static func texts(_ channel: String, on node: BenchNode) throws -> [String] {
+        try `Private channels`.texts(channel, on: node)
+    }
+
+    private static func document(
+        _ name: String, on node: BenchNode
+    ) throws -> PrivateDocument {
+        let workspace = try #require(node.host?.core.workspaces.values.first)
+        let channel = try #require(workspace.channelIndex.all.first { $0.name == name })
+        return try #require(workspace.privateDocuments[channel.id])
+    }
+
+    @Test func `a newcomer sees the past only where everybody may`() throws {
+        let table = try Table()
+        for history in ["all", "from-join"] {
+            let name = JSONValue.string(history)
+            try table.bob.ok(
+                "channel.create", ["name": name, "private": true, "history": name])
+            let shown = try table.bob.ok("message.send", ["channel": name, "text": "one"])
+            #expect(shown["text"] == "one")
+            try table.bob.ok("channel.add", ["channel": name, "members": ["Cleo"]])
+            try table.cleo.ok("message.send", ["channel": name, "text": "two"])
+            try table.bob.ok("channel.add", ["channel": name, "members": ["Ada"]])
+            try table.ada.ok("message.send", ["channel": name, "text": "three"])
+        }
+        #expect(try Self.texts("all", on: table.ada) == ["one", "two", "three"])
+        #expect(try Self.texts("from-join", on: table.bob) == ["one", "two", "three"])
+        #expect(try Self.texts("from-join", on: table.cleo) == ["two", "three"])
+        #expect(try Self.texts("from-join", on: table.ada) == ["three"])
+        #expect(
+            try table.ada.ok("channel.get", ["channel": "from-join"])["history"] == "from-join")
+        // She judges the membership of all epochs alike, with subkeys that open no content.
+        let (first, last) = (
+            try Self.document("from-join", on: table.bob),
+            try Self.document("from-join", on: table.ada)
+        )
+        #expect(last.authority.members == first.authority.members)
+        #expect(last.closed.isEmpty)
+        #expect(last.keys.count == 1)
+        #expect(last.authorityKeys.count == 3)
+        // And so do all after a restart.
+        try table.ada.restart()
+        #expect(try Self.texts("from-join", on: table.ada) == ["three"])
+        #expect(try Self.texts("all", on: table.ada) == ["one", "two", "three"])
+    }
+
+    @Test func `a new one is made before anything is written after somebody is out`() throws {
+        let table = try Table()
+        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo", "Ada"]])
+        try table.bob.ok("message.send", ["channel": "board", "text": "three of us"])
+        let before = try Self.document("board", on: table.bob).keys.keys
+        // Who leaves the channel.
+        try table.cleo.ok("channel.leave", ["channel": "board"])
+        try table.ada.ok("message.send", ["channel": "board", "text": "two of us"])
+        #expect(try Self.texts("board", on: table.bob) == ["three of us", "two of us"])
+        #expect(try Self.texts("board", on: table.cleo) == ["three of us"])
+        let after = try Self.document("board", on: table.bob)
+        #expect(after.keys.count == before.count + 1)
+        #expect(try Self.document("board", on: table.cleo).keys.count == before.count)
+        // Who is removed from the workspace.
+        let dora = try table.bench.guest("Dora", of: table.ada)
+        try table.bob.ok("channel.add", ["channel": "board", "members": ["Dora"]])
+        #expect(try Self.texts("board", on: dora) == ["three of us", "two of us"])
+        try table.ada.ok("member.remove", ["member": "Dora"])
+        try table.bob.ok("message.send", ["channel": "board", "text": "without Dora"])
+        let held = try Self.document("board", on: dora).keys.keys
+        let sealing = try #require(after.authority.epochs.last?.epoch.keyID)
+        #expect(!held.contains(sealing))
+        #expect(try Self.texts("board", on: table.ada).last == "without Dora")
+        #expect(try table.bob.ok("channel.get", ["channel": "board"])["members"] == 2)
+        // Nothing else has happened since, so nothing new is made.
+        let count = after.keys.count
+        try table.ada.ok("message.send", ["channel": "board", "text": "again"])
+        #expect(try Self.document("board", on: table.ada).keys.count == count)
+    }
+
+    @Test func `a linked device gets those of its person`() throws {
+        let table = try Table()
+        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok(
+            "channel.create", ["name": "later", "private": true, "history": "from-join"])
+        try table.bob.ok("message.send", ["channel": "later", "text": "before Cleo"])
+        try table.bob.ok("channel.add", ["channel": "later", "members": ["Cleo"]])
+        try table.bob.ok("message.send", ["channel": "later", "text": "with Cleo"])
+        try table.bob.ok("message.send", ["channel": "board", "text": "old"])
+        try table.cleo.ok("message.send", ["channel": "@Bob", "text": "psst"])
+        let phone = try table.bench.bareNode("Phone")
+        try table.bob.link(phone)
+        table.bench.advance(5_000)
+        #expect(try Self.texts("board", on: phone) == ["old"])
+        #expect(try Self.texts("@Cleo", on: phone) == ["psst"])
+        #expect(try Self.texts("later", on: phone) == ["before Cleo", "with Cleo"])
+        try phone.ok("message.send", ["channel": "@Cleo", "text": "from the phone"])
+        #expect(try Self.texts("@Bob", on: table.cleo) == ["psst", "from the phone"])
+        // A revoked device gets nothing that is written from then on.
+        try table.bob.ok("device.revoke", ["device": .string(try phone.deviceID())])
+        try table.cleo.ok("message.send", ["channel": "@Bob", "text": "not for the phone"])
+        #expect(try Self.texts("@Cleo", on: table.bob).last == "not for the phone")
+        #expect(try Self.texts("@Cleo", on: phone) == ["psst", "from the phone"])
+    }
+
+    @Test func `the phrase opens what was for it`() throws {
+        let table = try Table()
+        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("message.send", ["channel": "board", "text": "old"])
+        try table.cleo.ok("message.send", ["channel": "@Bob", "text": "psst"])
+        let phrase = try table.bob.ok("identity.show", ["phrase": true])["phrase"] ?? .null
+        let link = try table.ada.ok("invite.create")["link"] ?? .null
+        table.bench.advance(5_000)
+        table.bob.kill()
+        // Cleo, who wrote to him, is away too: a third node has all that he needs.
+        table.cleo.kill()
+        let new = try table.bench.bareNode("New")
+        try new.ok("identity.recover", ["phrase": phrase, "link": link, "name": "Bob"])
+        table.bench.advance(30_000)
+        #expect(try Self.texts("board", on: new) == ["old"])
+        #expect(try Self.texts("@Cleo", on: new) == ["psst"])
+        try new.ok("message.send", ["channel": "@Cleo", "text": "I am back"])
+        try new.restart()
+        #expect(try Self.texts("@Cleo", on: new) == ["psst", "I am back"])
+        try table.cleo.boot()
+        table.bench.advance(30_000)
+        #expect(try Self.texts("@Bob", on: table.cleo) == ["psst", "I am back"])
+    }
+
+    @Test func `who was linked while the other did not know asks for it`() throws {
+        let table = try Table()
+        let phone = try table.bench.bareNode("Phone")
+        table.bench.cut(table.bob, table.cleo)
+        table.bench.cut(table.ada, table.cleo)
+        table.bench.cut(phone, table.cleo)
+        try table.bob.link(phone)
+        // Cleo has not heard of the phone, so there is no box for it.
+        try table.cleo.ok("message.send", ["channel": "@Bob", "text": "psst"])
+        table.bob.kill()
+        table.bench.heal(table.ada, table.cleo)
+        table.bench.advance(5_000)
+        #expect(try Self.texts("@Cleo", on: phone) == [])
+        table.bench.heal(phone, table.cleo)
+        table.bench.advance(60_000)
+        #expect(try Self.texts("@Cleo", on: phone) == ["psst"])
+    }
+
+    @Test func `a device passes on what came for it alone`() throws {
+        let table = try Table()
+        let phone = try table.bench.bareNode("Phone")
+        table.bench.cut(table.bob, table.cleo)
+        table.bench.cut(table.ada, table.cleo)
+        table.bench.cut(phone, table.cleo)
+        try table.bob.link(phone)
+        try table.cleo.ok("message.send", ["channel": "@Bob", "text": "psst"])
+        table.bench.heal(table.bob, table.cleo)
+        table.bench.advance(5_000)
+        table.cleo.kill()
+        table.bench.advance(60_000)
+        #expect(try Self.texts("@Cleo", on: table.bob) == ["psst"])
+        #expect(try Self.texts("@Cleo", on: phone) == ["psst"])
+    }
+
+    @Test func `check and why go through them`() throws {
+        let table = try Table()
+        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
+        let sent = try table.cleo.ok("message.send", ["channel": "board", "text": "m"])
+        try table.bob.ok("channel.remove", ["channel": "board", "members": ["Cleo"]])
+        try table.bob.ok("message.send", ["channel": "@Cleo", "text": "sorry"])
+        table.bench.advance(60_000)
+        for node in [table.ada, table.bob, table.cleo] {
+            let answer = try node.ok("node.check")
+            #expect(answer["ok"] == true, "\(answer.text)")
+        }
+        let why = try table.bob.ok("why", ["subject": "#board", "can": "send"])
+        #expect(why["answer"] == true)
+        let kinds = (why["steps"]?.arrayValue ?? []).compactMap { $0["kind"]?.stringValue }
+        #expect(kinds == ["root", "add", "remove"])
+        #expect(try table.cleo.ok("why", ["subject": "#board", "can": "send"])["answer"] == false)
+        let message = try table.bob.ok("why", ["subject": sent["id"] ?? .null])
+        #expect(message["answer"] == true)
+        #expect(try table.ada.refused("why", ["subject": sent["id"] ?? .null]).kind == .notFound)
+    }
+}
