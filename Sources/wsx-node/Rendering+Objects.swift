@@ -9,7 +9,7 @@ extension Rendering {
         case "workspace.get", "workspace.delete": workspace(value)
         case "workspace.successor.set": successor(value)
         case "identity.show" where value["phrase"] != nil: nil
-        case "identity.show", "identity.create": identity(value)
+        case "identity.show", "identity.create", "identity.passphrase.change": identity(value)
         case "device.link" where value["link"] == nil:
             "this home is a device of \(shown(value["name"])) now\n" + identity(value)
         case "identity.recover": recovered(value)
@@ -82,13 +82,17 @@ extension Rendering {
     }
 
     private func identity(_ identity: JSONValue) -> String {
+        guard identity["locked"] != true else {
+            return lines([
+                ("device", shown(identity["id"])), ("locked", "yes: wsx-node session unlock"),
+            ])
+        }
         var rows: [(String, String)] = [
             ("name", shown(identity["name"])), ("device", shown(identity["id"])),
             ("made", moment(identity["created_at"])),
             ("recovery", recovery(identity["recovery"]?.stringValue)),
             ("passphrase", identity["passphrase"] == true ? "protects the keys" : "none"),
         ]
-        if identity["locked"] == true { rows.append(("locked", "yes: wsx-node session unlock")) }
         for member in identity["members"]?.arrayValue ?? [] {
             let name = member["name"]?.stringValue ?? member["workspace"]?.stringValue ?? "-"
             rows.append(("in", "\(sanitised(name)) as \(shown(member["member"]))"))

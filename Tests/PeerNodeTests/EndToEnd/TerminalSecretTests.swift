@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+extension EndToEnd {
+    @Suite struct `A passphrase on a terminal` {
+        /// A pair of terminal ends: ours, and the one that the program gets.
+        private func terminal() throws -> (ours: FileHandle, theirs: FileHandle) {
+            // TIOCSPTLCK and TIOCGPTN, which the Glibc module lacks as it lacks posix_openpt.
+            let (unlock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+            let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            var (isLocked, number): (Int32, UInt32) = (0, 0)
+            let isReady =
+                ioctl(master, unlock, &isLocked) == 0
+                && ioctl(master, getNumber, &number) == 0
+            try #require(master >= 0 && isReady)
+            let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+            try #require(slave >= 0)
+            return (
+                FileHandle(fileDescriptor: master, closeOnDealloc: true),
+                FileHandle(fileDescriptor: slave, closeOnDealloc: true)
+            )
+        }
+
+        /// Reads until `words` were shown so often, or nothing comes for a while.
+        private func read(
+            _ terminal: FileHandle, until words: String, times: Int = 1, into shown: inout String
+        ) -> Bool {
+            while shown.components(separatedBy: words).count <= times {
+                var waiting = pollfd(
+                    fd: terminal.fileDescriptor, events: Int16(POLLIN), revents: 0)
+                guard poll(&waiting, 1, 20_000) > 0 else { return false }
+                let part = terminal.availableData
+                guard !part.isEmpty else { return false }
+                shown += String(decoding: part, as: UTF8.self)
+            }
+            return true
+        }
+
+        @Test func `is asked for, is never shown, and leaves the echo as it was`() throws {
+            let (node, _) = try `A home with a passphrase`.sealed()
+            node.run("session", "lock")
+            let (ours, theirs) = try terminal()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: TemporaryNode.program)
+            process.arguments = ["--home", node.home, "session", "unlock"]
+            process.environment = ["HOME": node.home, "PATH": "/usr/bin:/bin", "TERM": "dumb"]
+            process.standardInput = theirs
+            process.standardOutput = theirs
+            process.standardError = theirs
+            try process.run()
+            var shown = ""
+            #expect(read(ours, until: "Passphrase: ", into: &shown), "\(shown)")
+            var flags = termios()
+            tcgetattr(theirs.fileDescriptor, &flags)
+            #expect(flags.c_lflag & tcflag_t(ECHO) == 0)
+            let typed = `A home with a passphrase`.passphrase + "\n"
+            try ours.write(contentsOf: Data(typed.utf8))
+            #expect(read(ours, until: "open", into: &shown), "\(shown)")
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            #expect(!shown.contains(`A home with a passphrase`.passphrase))
+            tcgetattr(theirs.fileDescriptor, &flags)
+            #expect(flags.c_lflag & tcflag_t(ECHO) != 0)
+            #expect(node.run("session", "status", "--json").object["state"] == "open")
+        }
+    }
+}
