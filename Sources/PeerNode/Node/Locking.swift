@@ -38,6 +38,7 @@ extension NodeCore {
         lock.passcode = nil
         lock.wrongCodes = 0
         keyChangesDue = [:]
+        mailDue = [:]
         network.candidates = nil
         network.issuedLink = nil
         network.pendingJoins = []
@@ -144,6 +145,8 @@ extension NodeCore {
             workspace.invitePSKs = [:]
             workspace.discovery = []
             try loadSecrets(of: workspace)
+            try loadRecoveryBox(of: workspace)
+            try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
             planKeyChange(of: workspace)
         }
@@ -219,7 +222,11 @@ extension NodeCore {
             let workspace = workspaces[document.workspace]
         else { return }
         let source = OperationSource.released(source: 0, isBackfill: false)
-        guard document.kind == .authority else {
+        switch document.kind {
+        case .authority: break
+        case .mailbox, .privateDocument:
+            return try foldPrivate(stored, document, in: workspace, from: source)
+        case .channel, .profile, .unknown:
             return try fold(stored, document, in: workspace, from: source)
         }
         guard let payload = workspace.authority[stored.place.link.id]?.payload else { return }
@@ -240,6 +247,10 @@ extension Workspace {
         }
         keys = [:]
         documentKeys = [:]
+        // Their keys, and all that these opened: who is in them, and what they are called.
+        privateDocuments = [:]
+        mailboxSecrets = [:]
+        recoveryBox = nil
         openedNames = [:]
         profiles = [:]
         deviceNames = [:]

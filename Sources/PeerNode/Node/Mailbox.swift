@@ -106,29 +106,24 @@ extension NodeCore {
         return secrets
     }
 
-    /// Reads the whole mailbox once more: a key to open boxes with is here that was not before.
-    func readMailboxAgain(
-        in workspace: Workspace, from source: OperationSource
-    ) throws(StorageError) {
-        workspace.mailboxSecrets = [:]
+    /// Takes what is for this device out of a stored operation.
+    ///
+    /// - Returns: the documents that it says something new about.
+    func openMailbox(
+        _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> Set<DocumentID> {
         var documents: Set<DocumentID> = []
-        try store.operations.forEachOperation(
-            in: workspace.mailboxDocument, of: workspace.number
-        ) { (stored) throws(StorageError) in
-            guard stored.log.device != home?.device,
-                let payload = try? MailboxPayload(decoding: stored.entry.payload)
-            else { return }
-            let header = try header(of: stored)
-            for secret in mailboxSecrets(with: stored.log.device, in: workspace) {
-                guard let message = secret.open(payload, at: MailboxPlace(of: header)) else {
-                    continue
-                }
-                try take(message, header, in: workspace).map { _ = documents.insert($0) }
+        guard stored.log.device != home?.device,
+            let payload = try? MailboxPayload(decoding: stored.entry.payload)
+        else { return documents }
+        let header = try header(of: stored)
+        for secret in mailboxSecrets(with: stored.log.device, in: workspace) {
+            guard let message = secret.open(payload, at: MailboxPlace(of: header)) else {
+                continue
             }
+            try take(message, header, in: workspace).map { _ = documents.insert($0) }
         }
-        for document in documents.sorted() {
-            try placePrivate(document, in: workspace, from: source)
-        }
+        return documents
     }
 }
 

@@ -81,6 +81,29 @@ extension NodeCore {
         }
     }
 
+    /// Takes up an operation of a private document, or of the mailbox, that was stored while no key
+    /// was at hand.
+    func foldPrivate(
+        _ stored: StoredOperation, _ row: OperationStore.DocumentRow, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        switch OperationKind(rawValue: stored.entry.kind) {
+        case .mailbox:
+            let found = try openMailbox(stored, in: workspace)
+            for document in found.sorted() {
+                try placePrivate(document, in: workspace, from: source)
+            }
+        case .privateAuthority:
+            try rejudgePrivate(row.id, in: workspace, from: source)
+        case .content:
+            guard case .message(let message)? = try content(of: stored, in: workspace) else {
+                return
+            }
+            try foldPrivate(message, stored, in: workspace, from: source)
+        case .authority, .redact, nil: break
+        }
+    }
+
     /// Puts a message of a private document in its place.
     func foldPrivate(
         _ message: ContentPayload.Message, _ stored: StoredOperation, in workspace: Workspace,

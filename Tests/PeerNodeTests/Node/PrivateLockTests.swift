@@ -1,0 +1,48 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Private documents of a node that is locked: it carries them, and has nothing that opens them.
+@Suite struct `A locked node with private conversations` {
+    private let bench = CoreBench()
+
+    @Test(arguments: [false, true])
+    func `holds no key of them, and shows what came when it is opened`(restarts: Bool) throws {
+        let mina = try bench.sealedNode("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        let sora = try bench.guest("Sora", of: mina)
+        try joon.ok("channel.create", ["name": "board", "private": true])
+        try joon.ok("channel.add", ["channel": "board", "members": ["Mina"]])
+        try joon.send("before", to: "board")
+        #expect(try mina.log(of: "board") == ["before"])
+        try mina.ok("lock.now")
+        let workspace = try #require(mina.host?.core.workspaces.values.first)
+        #expect(workspace.privateDocuments.isEmpty)
+        #expect(workspace.mailboxSecrets.isEmpty)
+        #expect(workspace.keys.isEmpty)
+
+        // What comes now: content, membership with a new key, and a conversation of two.
+        try joon.send("while locked", to: "board")
+        try joon.ok("channel.add", ["channel": "board", "members": ["Sora"]])
+        try joon.ok("channel.remove", ["channel": "board", "members": ["Sora"]])
+        try joon.send("under a new key", to: "board")
+        try sora.send("psst", to: "@Mina")
+        bench.advance(5_000)
+        #expect(workspace.privateDocuments.isEmpty)
+        if restarts {
+            try mina.restart()
+            #expect(mina.session["state"] == "closed")
+        }
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        bench.advance(60_000)
+        #expect(try mina.log(of: "board") == ["before", "while locked", "under a new key"])
+        #expect(try mina.log(of: "@Sora") == ["psst"])
+        try mina.send("answer", to: "@Sora")
+        #expect(try sora.log(of: "@Mina") == ["psst", "answer"])
+        let check = try mina.ok("node.check")
+        #expect(check["ok"] == true, "\(check.text)")
+    }
+}
