@@ -95,7 +95,8 @@ extension NodeCore {
         var void: Set<OperationID> = []
         for branch in store.operations.branches(in: document, of: workspace.number) {
             guard let kept = branch.kept else { continue }
-            for span in store.operations.spans(of: branch.number) where span.first <= kept.sequence {
+            for span in store.operations.spans(of: branch.number) where span.first <= kept.sequence
+            {
                 guard let grant = store.operations.grant(span.grant),
                     !workspace.evaluator.isValid(grant)
                 else { continue }

@@ -67,7 +67,8 @@ struct SlowAudit {
     }
 
     /// The signed fields by the stored bytes, whose hash has to be the stored id.
-    private mutating func header(of stored: StoredOperation) throws(StorageError) -> OperationHeader {
+    private mutating func header(of stored: StoredOperation) throws(StorageError) -> OperationHeader
+    {
         let entry = stored.entry
         let isRoot = stored.place.sequence == 0 && entry.grant == .zero
         let header = OperationHeader(

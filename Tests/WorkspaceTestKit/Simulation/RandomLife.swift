@@ -72,7 +72,8 @@ public final class RandomLife {
 
     // MARK: Work
 
-    /// Does `steps` things by chance. After `heal` everybody is in, and quarrels have more to bite on.
+    /// Does `steps` things by chance. After `heal` everybody is in, and quarrels have more to
+    /// bite on.
     public func work(steps: Int) {
         isHealing = false
         if members.isEmpty {
@@ -325,7 +326,9 @@ public final class RandomLife {
     }
 
     private var isSettled: Bool {
-        guard joins.isEmpty, removals.isEmpty, sent.allSatisfy({ $0.isAcknowledged || $0.isRefused }) else {
+        guard joins.isEmpty, removals.isEmpty,
+            sent.allSatisfy({ $0.isAcknowledged || $0.isRefused })
+        else {
             return false
         }
         for (place, (workspace, nodes)) in members.enumerated() {
