@@ -23,6 +23,10 @@ extension RandomLife {
         return problems
     }
 
+    private func isGone(_ channel: String, in view: WorkspaceView) -> Bool {
+        hasRemovals && !view.channelNames.contains(channel)
+    }
+
     private func check(_ view: WorkspaceView, of workspace: String) -> [String] {
         var problems: [String] = []
         var counts: [String: Int] = [:]
@@ -30,7 +34,9 @@ extension RandomLife {
         let mine = sent.filter { $0.workspace == workspace }
         for message in mine {
             let count = counts.removeValue(forKey: message.text) ?? 0
-            if message.isAcknowledged, count != 1, !isExcused(message) || count > 1 {
+            // A channel whose maker was removed before anybody heard of it is gone with all in it.
+            let isExcused = isExcused(message) || isGone(message.channel, in: view)
+            if message.isAcknowledged, count != 1, !isExcused || count > 1 {
                 problems.append("\(message.text) was acknowledged and is there \(count) times")
             } else if count > 1 {
                 problems.append("\(message.text) is there \(count) times")
@@ -55,6 +61,7 @@ private struct WorkspaceView {
     private(set) var texts: [String] = []
     private(set) var ids: [String] = []
     private(set) var told: [String] = []
+    private(set) var channelNames: Set<String> = []
     private var textsByChannel: [String: [String]] = [:]
 
     init(_ workspace: String, on node: SimulatedNode) {
@@ -68,6 +75,7 @@ private struct WorkspaceView {
             "channel.list", ["workspace": .string(workspace), "scope": "all", "limit": 100])
         for channel in channels?["items"]?.arrayValue ?? [] {
             guard let id = channel["id"]?.stringValue else { continue }
+            channel["name"]?.stringValue.map { _ = channelNames.insert($0) }
             lines.append("channel \(id) \(channel["name"]?.stringValue ?? "?")")
             for field in ["topic", "owner", "archived"] {
                 lines.append("\(field) \(id) \(channel[field]?.text ?? "?")")
