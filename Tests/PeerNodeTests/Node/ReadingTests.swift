@@ -1,8 +1,9 @@
 import CRDTStore
-import PeerNode
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import PeerNode
 
 /// What was read, notices and settings as commands.
 @Suite struct `What was read` {
