@@ -90,17 +90,17 @@ extension Command {
             })
     }()
 
-    private static let preferenceKey = Parameter.text(
-        "key", "What the setting is called.", bytes: 1...Limits.preferenceNameBytesMax)
+    private static let preferenceName = Parameter.text(
+        "setting", "What the setting is called.", bytes: 1...Limits.preferenceNameBytesMax)
 
     private static let preferenceGet = Command(
         "ui.pref.get",
-        line: CommandLineForm("ui pref get", ["key"], examples: ["ui pref get theme"]),
+        line: CommandLineForm("ui pref get", ["setting"], examples: ["ui pref get theme"]),
         "Show a setting that programs keep for all of one's devices.",
-        parameters: [preferenceKey.definition], result: "preference",
-        example: ["key": "theme"],
+        parameters: [preferenceName.definition], result: "preference",
+        example: ["setting": "theme"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.preference(given[preferenceKey], context.scope(given)))
+            .reply(try context.node.preference(given[preferenceName], context.scope(given)))
         })
 
     private static let preferenceSet = {
@@ -111,14 +111,14 @@ extension Command {
         return Command(
             "ui.pref.set",
             line: CommandLineForm(
-                "ui pref set", ["key", "value"], examples: ["ui pref set theme dark"]),
+                "ui pref set", ["setting", "value"], examples: ["ui pref set theme dark"]),
             "Keep a setting for all of one's devices.",
-            parameters: [preferenceKey.definition, value.definition], result: "preference",
-            failures: [.forbidden], example: ["key": "theme", "value": "dark"],
+            parameters: [preferenceName.definition, value.definition], result: "preference",
+            failures: [.forbidden], example: ["setting": "theme", "value": "dark"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.setPreference(
-                        given[preferenceKey], to: given[value], context.scope(given)))
+                        given[preferenceName], to: given[value], context.scope(given)))
             })
     }()
 }

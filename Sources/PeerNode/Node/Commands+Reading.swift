@@ -185,23 +185,23 @@ extension NodeCore {
         }
         // The place is a hash of the name, and two names do not share one.
         guard case .preference(_, let value)? = found else {
-            return PreferenceObject(key: name, value: nil)
+            return PreferenceObject(name: name, value: nil)
         }
-        return PreferenceObject(key: name, value: value)
+        return PreferenceObject(name: name, value: value)
     }
 
     func setPreference(
         _ name: String, to value: String?, _ scope: CallScope
     ) throws(NodeError) -> PreferenceObject {
         let workspace: Workspace = try workspace(scope)
-        for (field, text) in [("key", name), ("value", value ?? "")]
+        for (field, text) in [("setting", name), ("value", value ?? "")]
         where text.utf8.contains(0) {
             throw NodeError(
                 .badRequest, "'\(field)' contains a zero byte", hint: nil, reason: "bad_text",
                 fields: [.init(name: field, reason: "form")])
         }
         try keep(.preference(name, value: value), in: workspace)
-        return PreferenceObject(key: name, value: value)
+        return PreferenceObject(name: name, value: value)
     }
 }
 

@@ -130,8 +130,8 @@ import WorkspaceModel
                 "last":{"id":"m_2","author":{"id":"u_joon00","name":"Joon"},"at":7,"text":"hi"}}
                 """)
         #expect(
-            PreferenceObject(key: "theme", value: nil).json.text == """
-                {"id":"theme","key":"theme","value":null}
+            PreferenceObject(name: "theme", value: nil).json.text == """
+                {"id":"theme","setting":"theme","value":null}
                 """)
     }
 

@@ -36,12 +36,12 @@ extension TableNode {
     }
     func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject {
         try note("preference \(name)", scope)
-        return PreferenceObject(key: name, value: "dark")
+        return PreferenceObject(name: name, value: "dark")
     }
     func setPreference(_ name: String, to value: String?, _ scope: CallScope) throws(NodeError)
         -> PreferenceObject
     {
         try note("setPreference \(name) \(value ?? "-")", scope)
-        return PreferenceObject(key: name, value: value)
+        return PreferenceObject(name: name, value: value)
     }
 }

@@ -87,9 +87,9 @@ import WorkspaceTestKit
             try table.ada.refused("channel.notify", ["channel": "general", "level": "loud"]).kind
                 == .badRequest)
         #expect(
-            try table.ada.refused("ui.pref.set", ["key": "", "value": "x"]).kind == .badRequest)
+            try table.ada.refused("ui.pref.set", ["setting": "", "value": "x"]).kind == .badRequest)
         #expect(
-            try table.ada.refused("ui.pref.set", ["key": "a\u{0}", "value": "x"]).kind
+            try table.ada.refused("ui.pref.set", ["setting": "a\u{0}", "value": "x"]).kind
                 == .badRequest)
     }
 
@@ -167,18 +167,18 @@ import WorkspaceTestKit
         let table = try Table()
         try table.ada.send("one")
         try table.bob.ok("read.mark", ["channel": "general"])
-        try table.bob.ok("ui.pref.set", ["key": "theme", "value": "dark"])
+        try table.bob.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
         try table.bob.ok("channel.notify", ["channel": "general", "level": "mentions"])
         try table.bob.ok("channel.mute", ["channel": "@Cleo", "for_ms": 60_000])
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
         table.bench.advance(2_000)
         #expect(try Self.unread(phone).isEmpty)
-        #expect(try phone.ok("ui.pref.get", ["key": "theme"])["value"] == "dark")
+        #expect(try phone.ok("ui.pref.get", ["setting": "theme"])["value"] == "dark")
         #expect(try phone.ok("channel.get", ["channel": "general"])["notify"] == "mentions")
-        #expect(try phone.ok("ui.pref.get", ["key": "theme2"])["value"] == .null)
+        #expect(try phone.ok("ui.pref.get", ["setting": "theme2"])["value"] == .null)
         #expect(try phone.ok("node.check")["problem_count"] == 0)
-        #expect(try table.ada.ok("ui.pref.get", ["key": "theme"])["value"] == .null)
+        #expect(try table.ada.ok("ui.pref.get", ["setting": "theme"])["value"] == .null)
         // No command lists the document.
         #expect(try phone.ok("channel.list", ["scope": "all"]).items.count == 1)
         #expect(try phone.ok("dm.list").items.isEmpty)
@@ -191,18 +191,18 @@ import WorkspaceTestKit
 
     @Test func `is set, changed and taken back`() throws {
         let table = try Table()
-        #expect(try table.bob.ok("ui.pref.get", ["key": "theme"])["value"] == .null)
-        let set = try table.bob.ok("ui.pref.set", ["key": "theme", "value": "dark"])
+        #expect(try table.bob.ok("ui.pref.get", ["setting": "theme"])["value"] == .null)
+        let set = try table.bob.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
         #expect(set["id"] == "theme")
         #expect(set["value"] == "dark")
         let count = try `What was read`.operations(table.bob)
-        try table.bob.ok("ui.pref.set", ["key": "theme", "value": "dark"])
+        try table.bob.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
         #expect(try `What was read`.operations(table.bob) == count)
-        try table.bob.ok("ui.pref.set", ["key": "theme", "value": "light"])
+        try table.bob.ok("ui.pref.set", ["setting": "theme", "value": "light"])
         try table.bob.restart()
-        #expect(try table.bob.ok("ui.pref.get", ["key": "theme"])["value"] == "light")
-        try table.bob.ok("ui.pref.set", ["key": "theme"])
-        #expect(try table.bob.ok("ui.pref.get", ["key": "theme"])["value"] == .null)
+        #expect(try table.bob.ok("ui.pref.get", ["setting": "theme"])["value"] == "light")
+        try table.bob.ok("ui.pref.set", ["setting": "theme"])
+        #expect(try table.bob.ok("ui.pref.get", ["setting": "theme"])["value"] == .null)
     }
 
     @Test func `mutes for a while, for ever, and not any more`() throws {
@@ -235,20 +235,20 @@ import WorkspaceTestKit
         for other in [table.ada, table.cleo, phone] { table.bench.cut(table.bob, other) }
         table.bench.cut(phone, table.ada)
         table.bench.cut(phone, table.cleo)
-        try table.bob.ok("ui.pref.set", ["key": "theme", "value": "dark"])
-        try table.bob.ok("ui.pref.set", ["key": "size", "value": "12"])
+        try table.bob.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
+        try table.bob.ok("ui.pref.set", ["setting": "size", "value": "12"])
         table.bench.advance(10)
-        try phone.ok("ui.pref.set", ["key": "theme", "value": "light"])
+        try phone.ok("ui.pref.set", ["setting": "theme", "value": "light"])
         try phone.ok("channel.notify", ["channel": "general", "level": "none"])
         table.bench.heal(table.bob, phone)
         for node in [table.bob, phone] {
-            #expect(try node.ok("ui.pref.get", ["key": "theme"])["value"] == "light")
-            #expect(try node.ok("ui.pref.get", ["key": "size"])["value"] == "12")
+            #expect(try node.ok("ui.pref.get", ["setting": "theme"])["value"] == "light")
+            #expect(try node.ok("ui.pref.get", ["setting": "size"])["value"] == "12")
             #expect(try node.ok("channel.get", ["channel": "general"])["notify"] == "none")
             #expect(try node.ok("node.check")["problem_count"] == 0)
         }
-        try table.bob.ok("ui.pref.set", ["key": "size", "value": "14"])
-        #expect(try phone.ok("ui.pref.get", ["key": "size"])["value"] == "14")
+        try table.bob.ok("ui.pref.set", ["setting": "size", "value": "14"])
+        #expect(try phone.ok("ui.pref.get", ["setting": "size"])["value"] == "14")
         for node in [table.bob, phone] {
             let core = try #require(node.host).core
             let workspace = try #require(core.workspaces.values.first)
@@ -259,7 +259,7 @@ import WorkspaceTestKit
 
     @Test func `that a table holds wrongly is found, and put right`() throws {
         let table = try Table()
-        try table.bob.ok("ui.pref.set", ["key": "theme", "value": "dark"])
+        try table.bob.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
         try table.ada.send("one")
         try table.bob.ok("read.mark", ["channel": "general"])
         #expect(try table.bob.ok("node.check")["problem_count"] == 0)
@@ -276,7 +276,7 @@ import WorkspaceTestKit
             try table.bob.ok("node.check", ["repair": true])
             #expect(try table.bob.ok("node.check")["problem_count"] == 0, "\(sql)")
         }
-        #expect(try table.bob.ok("ui.pref.get", ["key": "theme"])["value"] == "dark")
+        #expect(try table.bob.ok("ui.pref.get", ["setting": "theme"])["value"] == "dark")
         #expect(try `What was read`.unread(table.bob).isEmpty)
     }
 
@@ -285,16 +285,16 @@ import WorkspaceTestKit
         let ada = try bench.bareNode("Ada")
         try ada.ok("identity.create", ["name": "Ada", "passphrase": "correct horse battery"])
         try ada.ok("workspace.create", ["name": "acme"])
-        try ada.ok("ui.pref.set", ["key": "theme", "value": "dark"])
+        try ada.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
         try ada.ok("lock.now")
         let calls: [(String, JSONValue)] = [
-            ("unread.get", [:]), ("read.status", [:]), ("ui.pref.get", ["key": "theme"]),
+            ("unread.get", [:]), ("read.status", [:]), ("ui.pref.get", ["setting": "theme"]),
             ("read.mark", ["channel": "general"]), ("channel.mute", ["channel": "general"]),
         ]
         for (method, arguments) in calls {
             #expect(try ada.refused(method, arguments).kind == .locked, "\(method)")
         }
         try ada.ok("session.unlock", ["passphrase": "correct horse battery"])
-        #expect(try ada.ok("ui.pref.get", ["key": "theme"])["value"] == "dark")
+        #expect(try ada.ok("ui.pref.get", ["setting": "theme"])["value"] == "dark")
     }
 }

@@ -34,18 +34,18 @@ public struct ReadingObject: ControlObject {
 /// A setting that the devices of one person share.
 public struct PreferenceObject: ControlObject {
     /// What it is called; also its `id`.
-    public let key: String
+    public let name: String
     /// What it is set to, `nil` where it is not.
     public let value: String?
 
-    /// The setting `key`.
-    public init(key: String, value: String?) {
-        self.key = key
+    /// The setting `name`.
+    public init(name: String, value: String?) {
+        self.name = name
         self.value = value
     }
 
     /// All fields.
     public var json: JSONValue {
-        ["id": .string(key), "key": .string(key), "value": JSONValue(orNull: value)]
+        ["id": .string(name), "setting": .string(name), "value": JSONValue(orNull: value)]
     }
 }
