@@ -29,8 +29,15 @@ struct ColumnSet {
                 "ID": "id", "NAME": "name", "KIND": "kind", "PRIVATE": "private",
                 "MEMBERS": "members", "UNREAD": "unread", "TOPIC": "topic",
             ])
+        case "unread.get", "read.mark", "read.status":
+            ColumnSet(["ID": "id", "NAME": "name", "UNREAD": "unread", "LAST": "last.text"])
         case "dm.list", "dm.open":
             ColumnSet(["ID": "id", "NAME": "name", "MEMBERS": "members", "UNREAD": "unread"])
+        case "channel.mute", "channel.notify":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "MUTED": "muted", "UNTIL": "muted_until",
+                "NOTIFY": "notify",
+            ])
         case "channel.transfer", "channel.role", "channel.archive", "channel.unarchive":
             ColumnSet([
                 "ID": "id", "NAME": "name", "OWNER": "owner.name", "ARCHIVED": "archived",

@@ -11,7 +11,7 @@ extension Rendering {
         case "identity.show" where value["phrase"] != nil: nil
         case "identity.show", "identity.create", "identity.passphrase.change": identity(value)
         case "device.link" where value["link"] == nil:
-            "this home is a device of \(shown(value["name"])) now\n" + identity(value)
+            "this home is another device of yours now\n" + identity(value)
         case "identity.recover": recovered(value)
         case "device.revoke", "device.rename": devices(value, of: method)
         case "net.suspend", "net.resume", "net.status": network(value)

@@ -17,7 +17,8 @@ extension Session {
             guard values[parameter.name]?.stringValue == "-" else { continue }
             values[parameter.name] = .string(try textFromInput(command))
         }
-        if let setting = values["setting"]?.stringValue {
+        let isFlag = command.parameters.contains { $0.name == "setting" && $0.isLocal }
+        if isFlag, let setting = values["setting"]?.stringValue {
             guard let value = values["value"] else {
                 throw .usage(
                     "\(NodeError.quoted(setting)) needs a value",

@@ -36,13 +36,14 @@ public final class NodeStore {
 
     private static func prepare(_ connection: Connection) throws(StorageError) {
         let version = try connection.schemaVersion()
-        guard version == 0 || version == Int64(Schema.version) else {
+        let additions = Schema.additions[version]
+        guard version == 0 || version == Int64(Schema.version) || additions != nil else {
             throw StorageError(
                 .newerSchema, "the store has schema \(version), this program \(Schema.version)")
         }
-        guard version == 0 else { return }
+        guard version != Int64(Schema.version) else { return }
         try connection.begin()
-        for statement in Schema.statements { try connection.execute(statement) }
+        for statement in additions ?? Schema.statements { try connection.execute(statement) }
         try connection.setSchemaVersion(Schema.version)
         try connection.commit()
     }

@@ -5,7 +5,19 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 2
+    public static let version: Int32 = 3
+
+    /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
+    /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
+    /// where was read.
+    private static let registers = """
+        CREATE TABLE self_register(workspace INTEGER NOT NULL, kind INTEGER NOT NULL,
+            subject BLOB NOT NULL, hlc INTEGER NOT NULL, id BLOB NOT NULL, arr INTEGER NOT NULL,
+            key_hlc INTEGER, key_id INTEGER, PRIMARY KEY(workspace, kind, subject)) WITHOUT ROWID
+        """
+
+    /// What a store of an older schema lacks. By the schema that it has.
+    static let additions: [Int64: [String]] = [2: [registers]]
 
     /// Everything, in the order of creation.
     static let statements = [
@@ -109,6 +121,8 @@ public enum Schema {
             joined INTEGER NOT NULL, hlc INTEGER NOT NULL, id BLOB NOT NULL,
             PRIMARY KEY(did, member)) WITHOUT ROWID
         """,
+
+        registers,
 
         // What happened, by reference only. type: EventType. arr: the operation, or NULL.
         // extra: Enc of what has no operation. backfill: it came by a first sync.

@@ -334,6 +334,16 @@ extension ViewStore {
         ).integer(.integer(document), .blob(member.bytes)) == 1
     }
 
+    /// When `member` began to follow the channel, by the latest word; `nil` for who does not.
+    public func joined(
+        _ member: MemberID, _ document: Int64
+    ) throws(StorageError) -> HybridTimestamp? {
+        try connection.statement(
+            "SELECT hlc FROM subscription WHERE did = ? AND member = ? AND joined = 1"
+        ).integer(.integer(document), .blob(member.bytes))
+            .map { HybridTimestamp(rawValue: UInt64(bitPattern: $0)) }
+    }
+
     /// Forgets everything of one channel.
     public func clear(_ document: Int64) throws(StorageError) {
         for table in ["message", "subscription"] {
@@ -345,5 +355,6 @@ extension ViewStore {
     public func clear() throws(StorageError) {
         try connection.execute("DELETE FROM message")
         try connection.execute("DELETE FROM subscription")
+        try connection.execute("DELETE FROM self_register")
     }
 }

@@ -138,6 +138,7 @@ public final class NodeLoop {
         switch request {
         case .stop:
             log.write(.info, "node.stopping by=signal")
+            pending.append(.stopping)
             isStopping = true
         case .reopenLog: log.reopen()
         }

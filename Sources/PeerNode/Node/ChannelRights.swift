@@ -77,6 +77,13 @@ extension NodeCore {
                 "a direct conversation is nobody's, and its people stay the same",
                 reason: "channel.direct", hint: "make a channel: wsx-node channel create NAME")
         }
+        if channel.isPrivate, workspace.role(of: owner) == nil {
+            let former = NodeError.quoted(workspace.displayName(of: owner))
+            throw .forbidden(
+                "the channel \(name) belonged to \(former), who is not in the workspace any more",
+                reason: "channel.ownerless",
+                hint: "make another: wsx-node channel create NAME --private")
+        }
         throw .forbidden(
             "the channel \(name) belongs to \(NodeError.quoted(workspace.displayName(of: owner)))",
             reason: "channel.role",
@@ -109,6 +116,18 @@ extension NodeCore {
         throw .forbidden(
             "you are not in the channel \(NodeError.quoted(shownName(channel, workspace)))",
             reason: "channel.not_in", hint: "ask who owns it to add you")
+    }
+
+    /// What is written to people who are all out of the workspace reaches nobody.
+    func refuseDeserted(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        let others = channel.people.filter { $0 != workspace.member }
+        guard !others.isEmpty, others.allSatisfy({ workspace.role(of: $0) == nil }) else { return }
+        let names = others.map { workspace.displayName(of: $0) }.joined(separator: ", ")
+        throw .forbidden(
+            "nobody would read it: \(NodeError.quoted(names)) is not in the workspace any more",
+            reason: "channel.deserted", hint: "wsx-node member list --removed")
     }
 
     // MARK: People

@@ -13,6 +13,8 @@ struct Checking {
     var result = CheckObject()
     /// What the operations say about who follows what: the largest (hlc, id) of each.
     var subscriptions: [Place: (HybridTimestamp, ViewStore.Subscription)] = [:]
+    /// What the own documents say.
+    var registers: [ViewStore.Register.Place: ViewStore.Register] = [:]
     /// Messages that the operations give.
     var messages: Int64 = 0
 
@@ -106,7 +108,9 @@ extension NodeCore {
         case .membership(let action, let members)
         where isValid && workspace.privateDocuments[stored.log.document] == nil:
             note(action, members, stored, document, in: workspace, &check)
-        case .membership, .profile, .device, nil:
+        case .own(let register) where shown == nil:
+            try note(register, stored, in: workspace, &check)
+        case .membership, .profile, .device, .own, nil:
             guard shown != nil else { return }
             check.result.add(
                 "view", PublicID.operation(stored.place.link.id), "what is no message is shown",
@@ -142,6 +146,7 @@ extension NodeCore {
     private func finish(_ check: inout Checking) throws(StorageError) {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             compareVerdicts(of: workspace, &check)
+            try compareRegisters(of: workspace, &check)
             for channel in workspace.channels.values.sorted(by: { $0.number < $1.number }) {
                 try compareSubscriptions(of: channel, &check)
             }

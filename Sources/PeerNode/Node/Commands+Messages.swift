@@ -9,6 +9,7 @@ extension NodeCore {
         let named = try channel(draft.channel, in: workspace)
         try refuseArchived(named, in: workspace)
         try refuseOutsider(of: named, in: workspace)
+        try refuseDeserted(named, in: workspace)
         let thread = try draft.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: named)
         }

@@ -201,6 +201,7 @@ extension NodeCore: NodeCommands {
     }
 
     func stop(_ scope: CallScope) throws(NodeError) {
+        try stored { () throws(StorageError) in try writeMarkers(all: true) }
         isStopping = true
         stopEffects = true
     }

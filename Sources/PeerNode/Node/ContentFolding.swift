@@ -26,10 +26,8 @@ extension NodeCore {
                 let content = content(of: item.operation, in: workspace)
             else { continue }
             if document.kind == .privateDocument {
-                guard case .message(let message) = content,
-                    let stored = try store.operations.operation(item.arrival)
-                else { continue }
-                try foldPrivate(message, stored, in: workspace, from: source)
+                guard let stored = try store.operations.operation(item.arrival) else { continue }
+                try foldPrivate(content, stored, in: workspace, from: source)
                 continue
             }
             try fold(
@@ -119,6 +117,7 @@ extension NodeCore {
                     .memberEdited, workspace: workspace, arrival: place.arrival,
                     extra: author.bytes, isBackfill: place.source.isBackfill)
             }
+        case .own: break
         case .device(let device, let name):
             guard place.document.kind == .profile, place.isValid else { return }
             takeName(
@@ -247,6 +246,9 @@ extension NodeCore {
         let known = try store.view.message(
             arrival: stored.place.arrival, sort: stored.place.sort, document: row.number)
         guard known == nil, let content = try content(of: stored, in: workspace) else { return }
+        if row.kind == .privateDocument {
+            return try foldPrivate(content, stored, in: workspace, from: source)
+        }
         try fold(content, of: stored, row, in: workspace, from: source)
     }
 

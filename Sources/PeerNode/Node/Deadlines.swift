@@ -36,6 +36,7 @@ extension NodeCore {
         erasureDue.map { deadlines.append($0) }
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         deadlines += keyChangesDue.values
+        nextMarker.map { deadlines.append($0) }
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, mayLink, !network.registry.isSuspended,
             !network.listening.isEmpty
@@ -70,6 +71,7 @@ extension NodeCore {
         try expireLinking()
         try changeKeysWhenDue()
         try mailWhenDue()
+        try writeMarkers()
         dialWhenDue()
         announceWhenDue()
     }

@@ -20,6 +20,7 @@ enum EventType: Int64, CaseIterable {
     case messageCreated = 20
     case messageRefused = 21
     case messageRestored = 22
+    case readChanged = 23
     case memberJoined = 30
     case memberRoleChanged = 31
     case memberRemoved = 32
@@ -60,6 +61,7 @@ enum EventType: Int64, CaseIterable {
         case .messageCreated: "message.created"
         case .messageRefused: "message.refused"
         case .messageRestored: "message.restored"
+        case .readChanged: "read.changed"
         case .memberJoined: "member.joined"
         case .memberRoleChanged: "member.role_changed"
         case .memberRemoved: "member.removed"
@@ -173,6 +175,8 @@ extension NodeCore {
                     arrival: arrival, sort: stored.place.sort, document: document)
             else { return .null }
             return try object(of: row, in: workspace)?.json ?? .null
+        case .readChanged:
+            return try readData(event, workspace)
         case .messageRefused:
             return try refusalData(of: event, in: workspace)
         case .memberJoined, .memberRoleChanged, .memberRemoved, .memberEdited:

@@ -28,6 +28,7 @@ extension NodeCore {
             try drop(link, because: .closedByPeer)
         case .listening(let addresses): try listening(addresses)
         case .networkChanged: network.registry.networkChanged()
+        case .stopping: try writeMarkers(all: true)
         case .beacon(let bytes, let host): heard(bytes, from: host)
         case .tick, .call, .stretched, .controlClosed: break
         }

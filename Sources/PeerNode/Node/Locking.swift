@@ -20,6 +20,7 @@ extension NodeCore {
     func lockKeys() throws(StorageError) {
         guard let home, let identity = localIdentity else { return }
         try write()
+        try writeMarkers(all: true)
         let certified = LockState.Certified(
             identity: identity, address: ownRecord(), createdAt: home.createdAt)
         try endWhatNeedsKeys()

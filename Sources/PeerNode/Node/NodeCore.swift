@@ -233,7 +233,8 @@ final class NodeCore {
             ".doctor", "events.",
         ]
         // The position of a named reader is written.
-        let isNamed = method == "events.ack" || arguments["name"] != nil
+        let isNamed =
+            method == "events.ack" || arguments["name"] != nil || arguments["mark_all"] == true
         guard isNamed || !reads.contains(where: { method.contains($0) }) else { return }
         throw NodeError(storage: refusal)
     }

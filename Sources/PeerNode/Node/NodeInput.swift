@@ -35,6 +35,8 @@ public enum NodeInput: Sendable {
     case listening([String])
     /// The machine's addresses changed: dial again at once.
     case networkChanged
+    /// The process is about to end: what waits to be written cannot wait any longer.
+    case stopping
     /// A beacon heard on the local network, from the host part of an address.
     case beacon([UInt8], host: String)
     /// A `StretchJob` has ended; whoever made the call waits for what follows from it.

@@ -148,6 +148,7 @@ extension NodeCore {
         object.isJoined = followers.contains(workspace.member)
         object.isArchived = channel.isArchived
         object.last = try preview(of: channel, in: workspace)
+        try addReading(to: &object, channel, in: workspace)
         return object
     }
 

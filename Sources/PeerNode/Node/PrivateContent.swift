@@ -67,17 +67,33 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         guard keys?.isEmpty != true else { return }
-        var found: [(StoredOperation, ContentPayload.Message)] = []
+        if keys == nil, workspace.isOwn(document) {
+            return try refoldOwn(in: workspace, from: source)
+        }
+        var found: [(StoredOperation, ContentPayload)] = []
         try store.operations.forEachOperation(in: document.id, of: workspace.number) {
             (stored) throws(StorageError) in
             guard stored.entry.kind == OperationKind.content.rawValue,
                 let key = stored.entry.keyID, keys?.contains(key) ?? true,
-                case .message(let message)? = try content(of: stored, in: workspace)
+                let content = try content(of: stored, in: workspace)
             else { return }
-            found.append((stored, message))
+            found.append((stored, content))
         }
-        for (stored, message) in found {
+        for (stored, content) in found {
+            try foldPrivate(content, stored, in: workspace, from: source)
+        }
+    }
+
+    /// Takes over what content of a private document says.
+    func foldPrivate(
+        _ content: ContentPayload, _ stored: StoredOperation, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        switch content {
+        case .message(let message):
             try foldPrivate(message, stored, in: workspace, from: source)
+        case .own(let register): try fold(register, stored, in: workspace, from: source)
+        case .membership, .profile, .device: break
         }
     }
 

@@ -35,7 +35,9 @@ extension NodeCore {
             guard let record = document.records[id] else { return nil }
             let verdict = document.authority.verdict(on: id)
             var text = sentence(of: record, in: workspace)
-            if verdict != .valid { text += "; without effect: " + why.reason(verdict) }
+            if verdict != .valid, record.change != nil {
+                text += "; without effect: " + why.reason(verdict)
+            }
             return WhyObject.Step(
                 operation: PublicID.operation(id), kind: record.change?.action.word ?? "sealed",
                 by: record.author.map { person($0, in: workspace) },
@@ -57,11 +59,25 @@ extension NodeCore {
         case .remove(let member, _, _): return "\(name) removed \(called(member))"
         case .leave: return "\(name) left"
         case .role(let member, let role, _): return "\(name) made \(called(member)) \(role.word)"
-        case .set: return "\(name) changed what it is called, or whether it is archived"
+        case .set(let settings): return "\(name) changed \(settings.words)"
         case .rekey: return "\(name) made a new key"
         case .delete: return "\(name) deleted the channel"
         case nil: return "\(name) wrote something that does not open here"
         }
+    }
+}
+
+extension PrivateSettings {
+    /// What they change, for people.
+    fileprivate var words: String {
+        var words: [String] = []
+        if name != nil { words.append("the name") }
+        if topic != nil { words.append("the topic") }
+        if description != nil { words.append("the description") }
+        if let archived {
+            words.append(archived ? "the channel to archived" : "the channel to open again")
+        }
+        return words.isEmpty ? "nothing" : words.joined(separator: ", ")
     }
 }
 

@@ -5,6 +5,8 @@ import WorkspaceModel
 enum PublicID {
     static func workspace(_ id: WorkspaceID) -> String { "w_" + half(id) }
     static func channel(_ id: DocumentID) -> String { "c_" + half(id) }
+    /// - Parameter name: the 16 bytes that the id of a channel or direct conversation spells.
+    static func conversation(_ name: [UInt8]) -> String { "c_" + Base32.encode(name) }
     static func device(_ id: DeviceID) -> String { "d_" + half(id) }
     static func invite(_ id: OperationID) -> String { "i_" + half(id) }
     static func request(_ id: OperationID) -> String { "r_" + half(id) }

@@ -79,6 +79,8 @@ final class Workspace {
     var contentLimits: [LimitPlace: ContentLimit] = [:]
     /// The roles that events have told of.
     var toldRoles: [MemberID: Role] = [:]
+    /// Read markers that wait to be written.
+    var readMarks = ReadMarks()
     /// Who is behind the grant with this number.
     var grantSubjects: [Int64: MemberID] = [:]
 

@@ -41,6 +41,8 @@ public enum ContentPayload: Hashable, Sendable {
     case device(DeviceID, name: String)
     /// Empty `members` means the author.
     case membership(MembershipAction, members: [MemberID])
+    /// What the author keeps for the own devices; in the own document.
+    case own(OwnRegister)
 }
 
 /// The name of a message inside a channel: when, and the start of its id.
@@ -92,6 +94,8 @@ extension ContentPayload {
             fields.field(1) { $0.byteString(device) }
             fields.field(2) { $0.text(name) }
             return fields.bytes
+        case .own(let register):
+            return register.encoded
         }
     }
 
@@ -102,11 +106,14 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...4).contains(type) else { throw Malformed(.unsupported, at: 1) }
+        guard (1...4).contains(type) || OwnRegister.types.contains(type) else {
+            throw Malformed(.unsupported, at: 1)
+        }
         var fields = try FieldReader(decoder)
         switch type {
         case 1: self = .message(try Message(&fields))
         case 2: self = try Self.membership(&fields)
+        case OwnRegister.types: self = .own(try OwnRegister(type, &fields))
         case 4:
             let device = try fields.required(1) { (d) throws(Malformed) -> DeviceID in
                 try d.identifier32()
@@ -151,13 +158,7 @@ extension ContentPayload.Message {
             throw Malformed(.outOfRange, at: start)
         }
         self.format = format
-        thread = try fields.optional(3) { (d) throws(Malformed) in
-            try d.arrayCount(exactly: 2)
-            let timestamp = HybridTimestamp(rawValue: try d.uint())
-            let prefix = try d.byteString(exactly: 8)
-            return MessageKey(
-                timestamp: timestamp, idPrefix: prefix.reduce(0) { $0 << 8 | UInt64($1) })
-        }
+        thread = try fields.optional(3) { (d) throws(Malformed) in try MessageKey(&d) }
     }
 }
 

@@ -58,6 +58,16 @@ public enum Limits {
 
     /// People of one direct conversation besides whoever opens it: more are a channel.
     public static let directPeopleMax = 31
+    /// The name of a setting in the own document.
+    public static let preferenceNameBytesMax = 64
+    /// The value of one: what a program keeps for all devices is small.
+    public static let preferenceBytesMax = 16 * 1_024
+    /// Of one conversation at most one read marker is written in this time: who reads a busy
+    /// channel must not fill everybody's store with it.
+    public static let readMarkerMilliseconds: UInt64 = 60_000
+    /// How many of the newest messages of a conversation are looked at to count those that were not
+    /// read, so that a list of channels costs the same after a year away.
+    public static let unreadScanMax: Int64 = 10_000
     /// Keys under one name that cannot prove themselves: members who hand on a wrong one must not
     /// make others try thousands.
     public static let unprovenKeysMax = 8

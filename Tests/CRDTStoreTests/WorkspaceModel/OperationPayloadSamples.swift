@@ -123,7 +123,25 @@ enum PayloadSamples {
         "profile": .profile(name: "Ada"),
         "join": .membership(.join, members: []),
         "remove": .membership(.remove, members: [member, other]),
+        "read": .own(
+            .read(
+                conversation,
+                upTo: MessageKey(
+                    timestamp: HybridTimestamp(rawValue: 1 << 48 + 5),
+                    idPrefix: 0x0102_0304_0506_0708))),
+        "preference": .own(.preference("theme", value: "dark")),
+        "noPreference": .own(.preference("theme", value: nil)),
+        "mute": .own(.mute(conversation, until: 5)),
+        "muteForEver": .own(.mute(conversation, until: nil)),
+        "level": .own(.level(conversation, .mentions)),
     ]
+
+    private static let conversation: ConversationName = {
+        guard let name = ConversationName([UInt8](repeating: 6, count: 16)) else {
+            preconditionFailure("a name has 16 bytes")
+        }
+        return name
+    }()
 }
 
 extension PayloadSamples {
@@ -243,6 +261,24 @@ extension PayloadSamples {
         """,
         "remove": """
         82 02 a2 01 03 02 82 50 02*16 50 2a*16
+        """,
+        "read": """
+        82 05 a2 01 50 06*16 02 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08
+        """,
+        "preference": """
+        82 06 a2 01 65 74 68 65 6d 65 02 64 64 61 72 6b
+        """,
+        "noPreference": """
+        82 06 a1 01 65 74 68 65 6d 65
+        """,
+        "mute": """
+        82 07 a2 01 50 06*16 02 05
+        """,
+        "muteForEver": """
+        82 07 a1 01 50 06*16
+        """,
+        "level": """
+        82 08 a2 01 50 06*16 02 01
         """,
     ]
 }

@@ -81,7 +81,8 @@ import WorkspaceModel
                 {"id":"c_1","workspace":"w_1","name":"general","kind":"channel",\
                 "private":false,"default":false,"description":null,"topic":null,"owner":null,\
                 "admins":[],"members":0,"people":null,"joined":false,"archived":false,"history":"all",\
-                "unread":0,"mentions":0,"last":null,"created_at":5}
+                "unread":0,"mentions":0,"muted":false,"muted_until":null,"notify":"all",\
+                "last":null,"created_at":5}
                 """)
     }
 
@@ -100,6 +101,9 @@ import WorkspaceModel
         object.history = "from-join"
         object.unread = 1
         object.mentions = 4
+        object.isMuted = true
+        object.mutedUntil = 8
+        object.notify = "none"
         object.last = PreviewObject(id: "m_1", author: joon, at: 7, text: nil)
         #expect(
             object.json.text == """
@@ -108,8 +112,26 @@ import WorkspaceModel
                 "owner":{"id":"u_mina00","name":"Mina"},"admins":[],"members":2,\
                 "people":[{"id":"u_joon00","name":"Joon"},{"id":"u_mina00","name":"Mina"}],\
                 "joined":true,"archived":true,"history":"from-join","unread":1,"mentions":4,\
+                "muted":true,"muted_until":8,"notify":"none",\
                 "last":{"id":"m_1","author":{"id":"u_joon00","name":"Joon"},"at":7,\
                 "text":null},"created_at":5}
+                """)
+    }
+
+    @Test func `what was read, and a setting`() {
+        var object = ReadingObject(id: "c_1", name: "general")
+        object.unread = 2
+        object.mentions = 1
+        object.message = "m_1"
+        object.last = PreviewObject(id: "m_2", author: joon, at: 7, text: "hi")
+        #expect(
+            object.json.text == """
+                {"id":"c_1","name":"general","unread":2,"mentions":1,"message":"m_1",\
+                "last":{"id":"m_2","author":{"id":"u_joon00","name":"Joon"},"at":7,"text":"hi"}}
+                """)
+        #expect(
+            PreferenceObject(name: "theme", value: nil).json.text == """
+                {"id":"theme","setting":"theme","value":null}
                 """)
     }
 

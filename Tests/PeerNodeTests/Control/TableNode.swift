@@ -12,7 +12,7 @@ final class TableNode: NodeCommands {
     var text = "hello"
     var authorName = "Mina"
 
-    private func note(_ what: String, _ scope: CallScope) throws(NodeError) {
+    func note(_ what: String, _ scope: CallScope) throws(NodeError) {
         if let failure { throw failure }
         asked.append(what)
         if let key = scope.key { keys.append(key) }
@@ -27,7 +27,7 @@ final class TableNode: NodeCommands {
     private var workspace: WorkspaceObject {
         WorkspaceObject(id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
     }
-    private var channel: ChannelObject {
+    var channel: ChannelObject {
         ChannelObject(id: "c_general0", workspace: "w_acme0000", name: "general", createdAt: 1)
     }
     private var invite: InviteObject {

@@ -20,8 +20,10 @@ private enum Fields {
     static let channel: Set<String> = [
         "id", "workspace", "name", "kind", "private", "default", "description", "topic", "owner",
         "members", "people", "joined", "archived", "history", "unread", "mentions", "last",
-        "created_at", "admins",
+        "created_at", "admins", "muted", "muted_until", "notify",
     ]
+    static let reading: Set<String> = ["id", "name", "unread", "mentions", "message", "last"]
+    static let preference: Set<String> = ["id", "setting", "value"]
     static let member: Set<String> = [
         "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
         "kept", "ended_invites", "open_invites", "kept_invites",
@@ -182,6 +184,18 @@ private enum Fields {
         Call(
             method: "channel.unarchive", parameters: ["channel": "ideas"], fields: Fields.channel),
         Call(method: "channel.delete", parameters: ["channel": "ideas"], fields: Fields.channel),
+        Call(method: "channel.mute", parameters: ["channel": "general"], fields: Fields.channel),
+        Call(
+            method: "channel.notify", parameters: ["channel": "general", "level": "none"],
+            fields: Fields.channel),
+        Call(method: "read.mark", parameters: ["channel": "general"], fields: Fields.reading),
+        Call(method: "read.status", fields: Fields.page, element: Fields.reading),
+        Call(method: "unread.get", fields: Fields.page, element: Fields.reading),
+        Call(
+            method: "ui.pref.get", parameters: ["setting": "theme"], fields: Fields.preference),
+        Call(
+            method: "ui.pref.set", parameters: ["setting": "theme", "value": "dark"],
+            fields: Fields.preference),
         Call(method: "dm.open", parameters: ["members": ["Joon"]], fields: Fields.channel),
         Call(method: "dm.list", fields: Fields.page, element: Fields.channel),
         Call(
@@ -273,6 +287,8 @@ private enum Fields {
         } else if call.method.hasPrefix("channel.") {
             try bench.nodes[1].ok("channel.create", ["name": "theirs"])
             try mina.ok("channel.create", ["name": "ideas"])
+        } else if call.method == "unread.get" {
+            try bench.nodes[1].send("hello")
         } else if call.method == "dm.list" {
             try mina.ok("dm.open", ["members": ["Joon"]])
         } else if call.method == "member.status" {

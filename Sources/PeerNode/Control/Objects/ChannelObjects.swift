@@ -36,6 +36,12 @@ public struct ChannelObject: ControlObject {
     public var unread: Int64 = 0
     /// Those of them that mention the caller.
     public var mentions: Int64 = 0
+    /// Whether the caller wants no notice of it now.
+    public var isMuted = false
+    /// Until when, milliseconds since 1970; `nil` also where that is for ever.
+    public var mutedUntil: Int64?
+    /// Of which messages the caller wants notice: `all`, `mentions` or `none`.
+    public var notify = "all"
     /// The newest message.
     public var last: PreviewObject?
     /// Milliseconds since 1970.
@@ -60,7 +66,9 @@ public struct ChannelObject: ControlObject {
             "people": people.map { .array($0.map(\.json)) } ?? .null, "joined": .bool(isJoined),
             "archived": .bool(isArchived), "history": .string(history),
             "unread": .integer(unread), "mentions": .integer(mentions),
-            "last": last?.json ?? .null, "created_at": .integer(createdAt),
+            "muted": .bool(isMuted), "muted_until": JSONValue(orNull: mutedUntil),
+            "notify": .string(notify), "last": last?.json ?? .null,
+            "created_at": .integer(createdAt),
         ]
     }
 }

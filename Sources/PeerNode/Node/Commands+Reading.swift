@@ -1,0 +1,217 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What was read, of what notice is wanted, and settings that all own devices share.
+extension NodeCore {
+    // MARK: Read and unread
+
+    func markRead(
+        _ reference: ChannelReference, upTo message: String?, _ scope: CallScope
+    ) throws(NodeError) -> ReadingObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        try refuseOutsider(of: channel, in: workspace)
+        let last = try stored { () throws(StorageError) in
+            try unread(channel, in: workspace).last
+        }
+        let key = try message.map { (id) throws(NodeError) in
+            ViewStore.readKey(of: try row(id, of: channel))
+        }
+        if let key = key ?? last { try mark(channel, upTo: key, in: workspace) }
+        return try stored { () throws(StorageError) in try reading(channel, in: workspace) }
+    }
+
+    private func row(
+        _ id: String, of channel: Workspace.Channel
+    ) throws(NodeError) -> ViewStore.MessageRow {
+        let row = try stored { () throws(StorageError) in
+            try PublicID.messageKey(id).flatMap { (key) throws(StorageError) in
+                try store.view.message(key)
+            }
+        }
+        guard let row, channel.contains(document: row.document) else {
+            throw .notFound("message", id, field: "message", hint: "wsx-node log CHANNEL")
+        }
+        return row
+    }
+
+    private func mark(
+        _ channel: Workspace.Channel, upTo key: MessageKey, in workspace: Workspace
+    ) throws(NodeError) {
+        let isWritten = try stored { () throws(StorageError) in
+            try markRead(channel, upTo: key, in: workspace)
+        }
+        guard isWritten else { throw notAllowed(in: workspace) }
+    }
+
+    func readStatus(
+        _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<ReadingObject> {
+        let workspace: Workspace = try workspace(scope)
+        let (items, next) = try page(try followed(in: workspace), request)
+        return Page(
+            try stored { () throws(StorageError) in
+                var objects: [ReadingObject] = []
+                for channel in items { objects.append(try reading(channel, in: workspace)) }
+                return objects
+            }, next: next)
+    }
+
+    func unread(
+        marksAll: Bool, _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<ReadingObject> {
+        let workspace: Workspace = try workspace(scope)
+        let channels = try followed(in: workspace)
+        if marksAll {
+            for channel in channels {
+                let last = try stored { () throws(StorageError) in
+                    try unread(channel, in: workspace).last
+                }
+                if let last { try mark(channel, upTo: last, in: workspace) }
+            }
+        }
+        var objects = try stored { () throws(StorageError) in
+            var objects: [ReadingObject] = []
+            for channel in channels {
+                let object = try reading(channel, in: workspace)
+                if object.unread > 0 { objects.append(object) }
+            }
+            return objects
+        }
+        objects.sort {
+            ($0.mentions, $0.last?.at ?? 0, $0.id) > ($1.mentions, $1.last?.at ?? 0, $1.id)
+        }
+        let (items, next) = try page(objects, request)
+        return Page(Array(items), next: next)
+    }
+
+    /// The conversations that the caller is in.
+    private func followed(in workspace: Workspace) throws(NodeError) -> [Workspace.Channel] {
+        try stored { () throws(StorageError) in
+            var channels: [Workspace.Channel] = []
+            for channel in workspace.channelIndex.all
+            where try readUpTo(channel, in: workspace) != nil {
+                channels.append(channel)
+            }
+            return channels
+        }
+    }
+
+    private func reading(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> ReadingObject {
+        let shown = try object(of: channel, in: workspace)
+        var object = ReadingObject(id: shown.id, name: shown.name)
+        object.unread = shown.unread
+        object.last = shown.last
+        object.message = try channel.conversation.flatMap { (name) throws(StorageError) in
+            try marker(place(.read, name, in: workspace), in: workspace)
+        }.map(PublicID.message)
+        return object
+    }
+
+    // MARK: Notices
+
+    func mute(
+        _ reference: ChannelReference, until: Int64?, forMilliseconds: Int64?, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        guard until == nil || forMilliseconds == nil else {
+            throw NodeError(
+                .badRequest, "either 'until' or 'for_ms', not both",
+                hint: "wsx-node help channel mute", reason: "conflict",
+                fields: [.init(name: "for_ms", reason: "conflict")])
+        }
+        let end = forMilliseconds.map { time.wall &+ UInt64(clamping: $0) }
+        return try set(reference, scope) {
+            .mute($0, until: end ?? until.map(UInt64.init(clamping:)))
+        }
+    }
+
+    func setNotices(
+        _ level: String, of reference: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        let level = OwnRegister.NoticeLevel.allCases.first { $0.word == level } ?? .all
+        return try set(reference, scope) { .level($0, level) }
+    }
+
+    private func set(
+        _ reference: ChannelReference, _ scope: CallScope,
+        _ register: (ConversationName) -> OwnRegister
+    ) throws(NodeError) -> ChannelObject {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        try refuseOutsider(of: channel, in: workspace)
+        guard let name = channel.conversation else { throw .internalFailure(reason: "channel") }
+        try keep(register(name), in: workspace)
+        return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }
+    }
+
+    /// Writes a register, unless it says that already.
+    private func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
+        let isWritten = try stored { () throws(StorageError) -> Bool in
+            if try register(place(of: wanted, in: workspace), in: workspace) == wanted {
+                return true
+            }
+            return try authorOwn(wanted, in: workspace)
+        }
+        guard isWritten else { throw notAllowed(in: workspace) }
+    }
+
+    /// Fills in what the caller has read of a conversation, and wants to hear of it.
+    func addReading(
+        to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let name = channel.conversation else { return }
+        object.unread = try unread(channel, in: workspace).count
+        if case .mute(_, let until)? = try register(
+            place(.mute, name, in: workspace), in: workspace)
+        {
+            object.isMuted = until.map { $0 > time.wall } ?? true
+            object.mutedUntil = object.isMuted ? until.map(Int64.init(clamping:)) : nil
+        }
+        if case .level(_, let level)? = try register(
+            place(.level, name, in: workspace), in: workspace)
+        {
+            object.notify = level.word
+        }
+    }
+
+    // MARK: Settings
+
+    func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject {
+        let workspace: Workspace = try workspace(scope)
+        let found = try stored { () throws(StorageError) in
+            try register(place(ofPreference: name, in: workspace), in: workspace)
+        }
+        // The place is a hash of the name, and two names do not share one.
+        guard case .preference(_, let value)? = found else {
+            return PreferenceObject(name: name, value: nil)
+        }
+        return PreferenceObject(name: name, value: value)
+    }
+
+    func setPreference(
+        _ name: String, to value: String?, _ scope: CallScope
+    ) throws(NodeError) -> PreferenceObject {
+        let workspace: Workspace = try workspace(scope)
+        for (field, text) in [("setting", name), ("value", value ?? "")]
+        where text.utf8.contains(0) {
+            throw NodeError(
+                .badRequest, "'\(field)' contains a zero byte", hint: nil, reason: "bad_text",
+                fields: [.init(name: field, reason: "form")])
+        }
+        try keep(.preference(name, value: value), in: workspace)
+        return PreferenceObject(name: name, value: value)
+    }
+}
+
+extension OwnRegister.NoticeLevel {
+    /// As the interface calls it.
+    var word: String {
+        switch self {
+        case .all: "all"
+        case .mentions: "mentions"
+        case .none: "none"
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What was read, on all devices of one person, and how much was not.
+extension Workspace {
+    /// Read markers that wait to be written, and when the last ones were. By the 16 bytes that a
+    /// conversation's id spells.
+    struct ReadMarks {
+        /// What was read and is not written yet, with its time on the monotonic clock.
+        var pending: [ConversationName: (key: MessageKey, due: UInt64)] = [:]
+        /// When a marker was last written, on the monotonic clock.
+        var written: [ConversationName: UInt64] = [:]
+    }
+}
+
+extension Workspace.Channel {
+    /// What registers call it.
+    var conversation: ConversationName? {
+        PublicID.bytes(publicID, prefix: "c_").flatMap(ConversationName.init)
+    }
+}
+
+extension NodeCore {
+    // MARK: Markers
+
+    /// Up to where a conversation was read: what is stored, or was said a moment ago.
+    func marker(
+        _ place: ViewStore.Register.Place, in workspace: Workspace
+    ) throws(StorageError) -> MessageKey? {
+        let stored = try store.view.register(place)?.key
+        let pending = ConversationName(place.subject).flatMap {
+            workspace.readMarks.pending[$0]?.key
+        }
+        return [stored, pending].compactMap { $0 }.max()
+    }
+
+    /// Up to where a conversation counts as read: by a marker, or because the own member came in
+    /// later. `nil` where nothing is unread, for who is not in it.
+    func readUpTo(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> MessageKey? {
+        guard let name = channel.conversation, let beginning = try beginning(channel, workspace)
+        else { return nil }
+        let key = MessageKey(timestamp: beginning, idPrefix: .max)
+        return max(key, try marker(place(.read, name, in: workspace), in: workspace) ?? key)
+    }
+
+    /// When the own member came into a conversation, `nil` where they are not in it.
+    private func beginning(
+        _ channel: Workspace.Channel, _ workspace: Workspace
+    ) throws(StorageError) -> HybridTimestamp? {
+        guard channel.includes(workspace.member) else { return nil }
+        if channel.isDirect { return .zero }
+        if channel.isDefault {
+            return admission(of: workspace.member, in: workspace)?.timestamp
+        }
+        guard channel.isPrivate else {
+            return try store.view.joined(workspace.member, channel.number)
+        }
+        guard let document = workspace.privateDocuments[channel.id] else { return nil }
+        return document.order.compactMap { id -> HybridTimestamp? in
+            guard let record = document.records[id], document.authority.isValid(id) else {
+                return nil
+            }
+            let seats: [PrivateSeat]
+            switch record.change?.action {
+            case .root(let root): seats = root.seats
+            case .add(let addition): seats = addition.seats
+            default: return nil
+            }
+            return seats.contains { $0.member == workspace.member } ? record.timestamp : nil
+        }.max()
+    }
+
+    /// How many messages of others in a conversation were not read, and the last of all behind
+    /// what was.
+    func unread(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> (count: Int64, last: MessageKey?) {
+        guard let key = try readUpTo(channel, in: workspace) else { return (0, nil) }
+        let found = try store.view.unread(channel.filter, after: key)
+        let count = found.counts.reduce(0) { sum, row in
+            author(ofGrant: row.key, in: workspace) == workspace.member ? sum : sum + row.value
+        }
+        return (count, found.last)
+    }
+
+    // MARK: Marking
+
+    /// Notes that a conversation was read up to a message. Of one conversation a marker is written
+    /// at most once a minute; a later one waits until then, and counts at once.
+    ///
+    /// - Returns: whether this device may write.
+    func markRead(
+        _ channel: Workspace.Channel, upTo key: MessageKey, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let name = channel.conversation else { return true }
+        if let known = try readUpTo(channel, in: workspace), known >= key { return true }
+        let due = (workspace.readMarks.written[name] ?? 0) &+ Limits.readMarkerMilliseconds
+        guard workspace.readMarks.written[name] != nil, time.monotonic < due else {
+            return try writeMarker(name, key, in: workspace)
+        }
+        workspace.readMarks.pending[name] = (key, due)
+        try tellRead(name.bytes, in: workspace, isBackfill: false)
+        return true
+    }
+
+    private func writeMarker(
+        _ name: ConversationName, _ key: MessageKey, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        workspace.readMarks.written[name] = time.monotonic
+        return try authorOwn(.read(name, upTo: key), in: workspace)
+    }
+
+    /// When a waiting marker is to be written, on the monotonic clock.
+    var nextMarker: UInt64? {
+        guard home != nil, mayWrite else { return nil }
+        return workspaces.values.flatMap { $0.readMarks.pending.values.map(\.due) }.min()
+    }
+
+    /// Writes the markers whose minute is over; all of them before the keys go or the node ends.
+    func writeMarkers(all: Bool = false) throws(StorageError) {
+        guard home != nil, mayWrite else { return }
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            let due = workspace.readMarks.pending.filter { all || $0.value.due <= time.monotonic }
+            for (name, mark) in due.sorted(by: {
+                $0.key.bytes.lexicographicallyPrecedes($1.key.bytes)
+            }) {
+                // Another device may have said more; and whoever is out has nothing to keep.
+                let known = try store.view.register(place(.read, name, in: workspace))?.key
+                if workspace.standing == .member, known.map({ $0 < mark.key }) ?? true {
+                    _ = try writeMarker(name, mark.key, in: workspace)
+                }
+                workspace.readMarks.pending[name] = nil
+            }
+        }
+    }
+
+    // MARK: Telling
+
+    /// Records that a conversation was read further, where it is one that is shown.
+    func tellRead(
+        _ subject: [UInt8], in workspace: Workspace, isBackfill: Bool
+    ) throws(StorageError) {
+        let id = PublicID.conversation(subject)
+        guard let place = workspace.channelIndex.place(of: id) else { return }
+        let channel = workspace.channelIndex.all[place]
+        try record(
+            .readChanged, workspace: workspace, document: channel.number, extra: subject,
+            isBackfill: isBackfill)
+    }
+
+    /// `{channel, message, unread, mentions}`, as it is when it is told.
+    func readData(
+        _ event: EventStore.StoredEvent, _ workspace: Workspace
+    ) throws(StorageError) -> JSONValue {
+        guard let channel = channel(event.document, in: workspace),
+            let name = channel.conversation
+        else { return .null }
+        let key = try marker(place(.read, name, in: workspace), in: workspace)
+        return [
+            "channel": .string(channel.publicID),
+            "message": JSONValue(orNull: key.map(PublicID.message)),
+            "unread": .integer(try unread(channel, in: workspace).count), "mentions": 0,
+        ]
+    }
+}

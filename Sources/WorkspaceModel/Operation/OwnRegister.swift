@@ -1,0 +1,123 @@
+/// What somebody keeps for the own devices: content of the own document (PROTOCOL.md, 3.2).
+///
+/// Each is one word about one subject, and the latest counts. Anywhere else it has no effect.
+public enum OwnRegister: Hashable, Sendable {
+    /// Everything of a conversation up to this message was read; the largest key counts.
+    case read(ConversationName, upTo: MessageKey)
+    /// A setting of a program; without a value there is none any more. At most
+    /// `Limits.preferenceNameBytesMax` and `Limits.preferenceBytesMax` bytes.
+    case preference(String, value: String?)
+    /// No notice is wanted of a conversation until then, milliseconds; `nil` is for ever.
+    case mute(ConversationName, until: UInt64?)
+    /// Of which messages of a conversation notice is wanted.
+    case level(ConversationName, NoticeLevel)
+
+    /// Of which messages somebody wants to be told.
+    public enum NoticeLevel: UInt64, Sendable, CaseIterable {
+        case all = 0
+        case mentions = 1
+        case none = 2
+    }
+}
+
+/// The 16 bytes that the shown id of a channel or a direct conversation spells.
+public struct ConversationName: Hashable, Sendable {
+    /// 16 bytes.
+    public let bytes: [UInt8]
+    /// Bytes of every name.
+    public static let byteCount = 16
+
+    /// The name with these bytes, or `nil` where they are not 16.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = bytes
+    }
+}
+
+extension OwnRegister {
+    /// The types of content that are registers.
+    static let types: ClosedRange<UInt64> = 5...8
+
+    var encoded: [UInt8] {
+        switch self {
+        case .read(let conversation, let key):
+            var fields = FieldWriter(type: 5)
+            fields.field(1) { $0.byteString(conversation.bytes) }
+            fields.field(2) { encoder in
+                encoder.array(count: 2)
+                encoder.uint(key.timestamp.rawValue)
+                encoder.byteString(bigEndianBytes(of: key.idPrefix))
+            }
+            return fields.bytes
+        case .preference(let name, let value):
+            var fields = FieldWriter(type: 6)
+            fields.field(1) { $0.text(name) }
+            fields.optional(2, value) { $0.text($1) }
+            return fields.bytes
+        case .mute(let conversation, let until):
+            var fields = FieldWriter(type: 7)
+            fields.field(1) { $0.byteString(conversation.bytes) }
+            fields.optional(2, until) { $0.uint($1) }
+            return fields.bytes
+        case .level(let conversation, let level):
+            var fields = FieldWriter(type: 8)
+            fields.field(1) { $0.byteString(conversation.bytes) }
+            fields.field(2) { $0.uint(level.rawValue) }
+            return fields.bytes
+        }
+    }
+
+    /// - Precondition: `type` is one of `types`.
+    init(_ type: UInt64, _ fields: inout FieldReader) throws(Malformed) {
+        if type == 6 {
+            self = try Self.preference(&fields)
+            return
+        }
+        let name = try fields.required(1) { (d) throws(Malformed) in
+            try d.byteString(exactly: ConversationName.byteCount)
+        }
+        let start = fields.decoder.position
+        guard let conversation = ConversationName(Array(name)) else {
+            throw Malformed(.outOfRange, at: start)
+        }
+        switch type {
+        case 5:
+            let key = try fields.required(2) { (d) throws(Malformed) in try MessageKey(&d) }
+            self = .read(conversation, upTo: key)
+        case 7:
+            self = .mute(
+                conversation,
+                until: try fields.optional(2) { (d) throws(Malformed) in try d.uint() })
+        default:
+            let number = try fields.required(2) { (d) throws(Malformed) in try d.uint() }
+            guard let level = NoticeLevel(rawValue: number) else {
+                throw Malformed(.outOfRange, at: start)
+            }
+            self = .level(conversation, level)
+        }
+    }
+
+    private static func preference(_ fields: inout FieldReader) throws(Malformed) -> Self {
+        let start = fields.decoder.position
+        let name = try fields.required(1) { (d) throws(Malformed) in
+            try d.text(maxBytes: Limits.preferenceNameBytesMax)
+        }
+        let value = try fields.optional(2) { (d) throws(Malformed) in
+            try d.text(maxBytes: Limits.preferenceBytesMax)
+        }
+        guard !name.isEmpty, !name.utf8.contains(0), value?.utf8.contains(0) != true else {
+            throw Malformed(.badText, at: start)
+        }
+        return .preference(name, value: value)
+    }
+}
+
+extension MessageKey {
+    /// Reads `Enc` array [hlc, bytes 8].
+    init(_ decoder: inout CBORDecoder) throws(Malformed) {
+        try decoder.arrayCount(exactly: 2)
+        let timestamp = HybridTimestamp(rawValue: try decoder.uint())
+        let prefix = try decoder.byteString(exactly: 8)
+        self.init(timestamp: timestamp, idPrefix: prefix.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+}

@@ -1,0 +1,47 @@
+import PeerNode
+import WorkspaceModel
+
+/// What was read, and settings: answered with small fixed things.
+extension TableNode {
+    private var reading: ReadingObject { ReadingObject(id: "c_general0", name: "general") }
+    func markRead(
+        _ channel: ChannelReference, upTo message: String?, _ scope: CallScope
+    ) throws(NodeError) -> ReadingObject {
+        try note("markRead \(channel) \(message ?? "-")", scope)
+        return reading
+    }
+    func readStatus(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ReadingObject>
+    {
+        try note("readStatus", scope)
+        return Page([reading])
+    }
+    func unread(marksAll: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ReadingObject>
+    {
+        try note("unread \(marksAll)", scope)
+        return Page([reading])
+    }
+    func mute(
+        _ channel: ChannelReference, until: Int64?, forMilliseconds: Int64?, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        try note("mute \(channel) \(until ?? -1) \(forMilliseconds ?? -1)", scope)
+        return self.channel
+    }
+    func setNotices(
+        _ level: String, of channel: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject {
+        try note("setNotices \(level) \(channel)", scope)
+        return self.channel
+    }
+    func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject {
+        try note("preference \(name)", scope)
+        return PreferenceObject(name: name, value: "dark")
+    }
+    func setPreference(_ name: String, to value: String?, _ scope: CallScope) throws(NodeError)
+        -> PreferenceObject
+    {
+        try note("setPreference \(name) \(value ?? "-")", scope)
+        return PreferenceObject(name: name, value: value)
+    }
+}
