@@ -275,7 +275,9 @@ extension NodeError {
             phase == .gated
                 ? "the node is locked, and opens to the passcode"
                 : "the node is locked, and opens to the passphrase",
-            hint: "wsx-node session unlock",
+            hint: phase == .gated
+                ? "wsx-node session unlock, with the passcode or the passphrase"
+                : "wsx-node session unlock",
             reason: phase == .gated ? "session.passcode" : "session.locked")
     }
 }
