@@ -45,7 +45,9 @@ extension NodeCore {
     }
 
     /// The secret for a dial of the registry: of a workspace that the device is in, else of the
-    /// selected one, else of any.
+    /// selected one, else of any. Whoever does not answer under the newest discovery secret may
+    /// not have heard of it: every further round of attempts takes an older one, and begins anew
+    /// behind the oldest.
     func candidate(forDial number: UInt64) -> PSKCandidate? {
         let dialled = network.dials.removeValue(forKey: number)
         let members = workspaces.values.filter { $0.standing == .member }
@@ -56,7 +58,9 @@ extension NodeCore {
         } else if let selected = try? selectedWorkspace() {
             chosen = selected
         }
-        guard let chosen, let index = chosen.discovery.indices.last else { return nil }
+        guard let chosen, !chosen.discovery.isEmpty else { return nil }
+        let rounds = dialled.flatMap { network.registry.peer($0)?.failures } ?? 0
+        let index = chosen.discovery.count - 1 - rounds % chosen.discovery.count
         return PSKCandidate(
             .workspace(chosen.id, discovery: UInt32(clamping: index)),
             psk: chosen.discovery[index].derived(Array("psk".utf8)))

@@ -93,6 +93,8 @@ final class PeerLink {
     var askedKeys = 0
     /// How many such keys were given.
     var givenKeys = 0
+    /// How many came that nobody had asked for, or that nothing names.
+    var refusedKeys = 0
 
     init(
         id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64
