@@ -116,6 +116,40 @@ import WorkspaceTestKit
         #expect(try names(joon) == [all[0]])
     }
 
+    @Test(arguments: [false, true])
+    func `is not taken from a box under a name that nothing gives`(namesAnother: Bool) throws {
+        let world = try RemovalBench()
+        let (mina, ada, wim, bench) = (world.mina, world.ada, world.wim, world.bench)
+        let before = try names(mina)
+        let random = SeededRandom(seed: 12)
+        let (key, secret) = (SymmetricKey(using: random), SymmetricKey(using: random))
+        let other = SymmetricKey(using: random)
+        let core = try #require(ada.host?.core)
+        let wraps = try ada.workspace().keyHolders(excluding: []).compactMap {
+            core.wrap(key, secret, for: $0.device, to: $0.agreementKey)
+        }
+        try ada.author(
+            .rekey(
+                .init(
+                    rekey: Rekey(keyID: key.keyID, wraps: wraps, olderKeys: []),
+                    discoveryID: namesAnother ? DiscoveryName.id(of: other) : nil,
+                    olderDiscovery: [
+                        SealedSecret(
+                            id: DiscoveryName.id(of: other),
+                            sealed: KeyWrap.wrap(secret, under: key, using: random))
+                    ], answers: nil)))
+        bench.advance(5_000)
+        for node in [mina, wim, world.joon] {
+            #expect(try node.workspace().keys[key.keyID] != nil)
+            #expect(try names(node) == before)
+        }
+        try wim.restart()
+        bench.advance(30_000)
+        #expect(try names(wim) == before)
+        try wim.send("still found")
+        #expect(try mina.log().last == "still found")
+    }
+
     @Test func `by two admins at once is one of both for all, in one order`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
