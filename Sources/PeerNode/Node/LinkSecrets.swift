@@ -46,9 +46,9 @@ extension NodeCore {
 
     /// The secret for a dial of the registry: of a workspace that the device is in, else of the
     /// selected one, else of any. Whoever does not answer under the newest discovery secret may
-    /// not have heard of it: every further round of attempts takes an older one, and begins anew
+    /// not have heard of it: the next attempt takes the one before, and so on, beginning anew
     /// behind the oldest.
-    func candidate(forDial number: UInt64) -> PSKCandidate? {
+    func candidate(forDial number: UInt64, at address: String) -> PSKCandidate? {
         let dialled = network.dials.removeValue(forKey: number)
         let members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
@@ -59,8 +59,8 @@ extension NodeCore {
             chosen = selected
         }
         guard let chosen, !chosen.discovery.isEmpty else { return nil }
-        let rounds = dialled.flatMap { network.registry.peer($0)?.failures } ?? 0
-        let index = chosen.discovery.count - 1 - rounds % chosen.discovery.count
+        let unanswered = network.unanswered[address] ?? 0
+        let index = chosen.discovery.count - 1 - unanswered % chosen.discovery.count
         return PSKCandidate(
             .workspace(chosen.id, discovery: UInt32(clamping: index)),
             psk: chosen.discovery[index].derived(Array("psk".utf8)))
