@@ -28,13 +28,31 @@ extension FrozenScenes {
         try ada.ok("channel.add", ["channel": "board", "members": ["Kim"]])
         bench.advance(2_000)
         try kim.send("back", to: "board")
-        try parted(ada, joon, kim, mina, bench)
-        try conversations(joon, kim, mina, bench)
+        try alone(joon, of: [mina, ada, kim, dora], bench) {
+            try joon.ok("channel.remove", ["channel": "board", "members": ["Kim"]])
+            try joon.send("on this side", to: "board")
+            try kim.send("said meanwhile", to: "board")
+            try ada.ok("channel.add", ["channel": "board", "members": ["Mina"]])
+            bench.advance(2_000)
+            try mina.send("new here", to: "board")
+        }
+        try joon.ok("channel.add", ["channel": "board", "members": ["Kim"]])
+        bench.advance(2_000)
+        try mina.ok("channel.leave", ["channel": "board"])
+        bench.advance(2_000)
+        // Her leaving needs a new key before anybody writes.
+        try ada.send("settled", to: "board")
+        try alone(joon, of: [mina, ada, kim, dora], bench) {
+            try joon.send("from Joon", to: "@Kim")
+            try kim.send("from Kim", to: "@Joon")
+        }
+        try joon.send("both of us", to: "@Kim")
+        try later(kim, mina, bench)
         let forged = try forgeries(by: kim, dora, in: "board", bench)
         // Out of the workspace: a new key answers it, and what Kim did not say in time is void.
         for node in [mina, ada, joon, dora] { bench.cut(kim, node) }
         try kim.send("not in time", to: "board")
-        try mina.ok("member.remove", ["member": "Kim"])
+        try mina.ok("member.remove", ["member": "Kim", "force": true])
         bench.advance(2_000)
         try joon.send("after Kim", to: "board")
         bench.advance(5_000)
@@ -42,43 +60,21 @@ extension FrozenScenes {
             "behind doors", of: [mina, ada, joon, kim, dora], besides: forged)
     }
 
-    /// Both sides change the channel while apart, and somebody leaves.
-    private static func parted(
-        _ ada: BenchNode, _ joon: BenchNode, _ kim: BenchNode, _ mina: BenchNode,
-        _ bench: CoreBench
+    /// Does something while one of them hears of none of the others.
+    private static func alone(
+        _ node: BenchNode, of others: [BenchNode], _ bench: CoreBench, _ body: () throws -> Void
     ) throws {
         bench.advance(5_000)
-        for near in [ada, kim, mina] { bench.cut(joon, near) }
-        try joon.ok("channel.remove", ["channel": "board", "members": ["Kim"]])
-        try joon.send("on this side", to: "board")
-        try kim.send("said meanwhile", to: "board")
-        try ada.ok("channel.add", ["channel": "board", "members": ["Mina"]])
-        bench.advance(2_000)
-        try mina.send("new here", to: "board")
-        for near in [ada, kim, mina] { bench.heal(joon, near) }
+        for other in others { bench.cut(node, other) }
+        try body()
+        for other in others { bench.heal(node, other) }
         bench.advance(30_000)
-        try joon.ok("channel.add", ["channel": "board", "members": ["Kim"]])
-        bench.advance(2_000)
-        try mina.ok("channel.leave", ["channel": "board"])
-        bench.advance(2_000)
-        // Her leaving needs a new key before anybody writes.
-        try ada.send("settled", to: "board")
-        bench.advance(2_000)
     }
 
-    /// A conversation that both opened, and a channel that shows only what is written from
-    /// joining on and changes its owner.
-    private static func conversations(
-        _ joon: BenchNode, _ kim: BenchNode, _ mina: BenchNode, _ bench: CoreBench
+    /// A channel that shows only what is written from joining on and changes its owner.
+    private static func later(
+        _ kim: BenchNode, _ mina: BenchNode, _ bench: CoreBench
     ) throws {
-        bench.cut(joon, kim)
-        bench.cut(joon, mina)
-        try joon.send("from Joon", to: "@Kim")
-        try kim.send("from Kim", to: "@Joon")
-        bench.heal(joon, kim)
-        bench.heal(joon, mina)
-        bench.advance(10_000)
-        try joon.send("both of us", to: "@Kim")
         try kim.ok(
             "channel.create", ["name": "later", "private": true, "history": "from-join"])
         try kim.send("early", to: "later")
