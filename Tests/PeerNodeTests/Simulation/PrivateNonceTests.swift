@@ -1,8 +1,9 @@
 import CRDTStore
-import PeerNode
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import PeerNode
 
 /// Homes that are copied and put back seal under the keys that they had, in the same logs.
 @Suite struct `A key and its nonces` {
@@ -15,9 +16,10 @@ import WorkspaceTestKit
 
     /// Every use that a node has stored, by the operation.
     private func uses(on node: SimulatedNode) throws -> [OperationID: Use] {
-        let operations = try #require(node.host).core.store.operations
+        let core = try #require(node.host?.core)
+        let operations = core.store.operations
         var found: [OperationID: Use] = [:]
-        for number in try #require(node.host).core.workspaces.keys {
+        for number in core.workspaces.keys {
             for document in operations.documents(ofWorkspace: number) {
                 try operations.forEachOperation(in: document, of: number) {
                     (stored) throws(StorageError) in

@@ -16,17 +16,16 @@ struct FrozenSecrets {
 
     /// The secrets that a scene of the file tells.
     init(of scene: FrozenScene) throws {
+        func bytes(_ hex: String) throws -> [UInt8] { try #require(Vectors.bytes(hex: hex)) }
         for entry in scene.documentKeys ?? [] {
-            let document = try #require(
-                DocumentID(untrusted: try #require(Vectors.bytes(hex: entry.document))))
-            let key = SymmetricKey(try #require(Vectors.bytes(hex: entry.key)))
+            let document = DocumentID(try bytes(entry.document))
+            let key = SymmetricKey(try bytes(entry.key))
             #expect(key.keyID.bytes.hex == entry.id)
             keys[document, default: [:]][key.keyID] = key
         }
         for entry in scene.boxKeys ?? [] {
-            let device = try #require(
-                DeviceID(untrusted: try #require(Vectors.bytes(hex: entry.device))))
-            boxes[device] = AgreementKey(secret: try #require(Vectors.bytes(hex: entry.secret)))
+            boxes[DeviceID(try bytes(entry.device))] = AgreementKey(
+                secret: try bytes(entry.secret))
         }
     }
 
