@@ -67,6 +67,11 @@ import WorkspaceTestKit
             try send(0, "three")
             try must(0, "channel.add", ["channel": "board", "members": ["Bob"]])
             try send(2, "four")
+            // What Bob says before he hears that he was out and is back counts for nobody.
+            world.run(within: 600_000) {
+                revive()
+                return Scenes.texts(of: "board", on: nodes[1]).contains("four")
+            }
             try send(1, "five")
             // Whoever crashes from here on does so after everything was said.
             for _ in 0..<60 {
