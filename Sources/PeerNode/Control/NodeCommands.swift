@@ -136,7 +136,8 @@ public protocol NodeCommands: AnyObject {
     /// Ends the own membership.
     func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
     /// Changes the key for contents and names.
-    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    func changeWorkspaceKey(withDiscovery: Bool, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
 
     // MARK: Channels
 

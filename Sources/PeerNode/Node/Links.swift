@@ -59,7 +59,7 @@ extension NodeCore {
         let linking = network.linking.flatMap { $0.dial == number ? $0 : nil }
         let candidate =
             join.map { network.joins[$0].candidate } ?? linking?.candidate
-            ?? candidate(forDial: number)
+            ?? candidate(forDial: number, at: address)
         guard let identity = localIdentity, let candidate else {
             network.registry.abandoned(number)
             effects.append(.close(id))
@@ -135,6 +135,7 @@ extension NodeCore {
         }
         if case .invite = peer.psk { return }
         if peer.psk == .deviceLink { return offerLink(on: link) }
+        network.unanswered[link.address] = nil
         if isFormer(peer.device) {
             try establishedFormer(link, peer.device)
         } else {
@@ -252,6 +253,7 @@ extension NodeCore {
                 if ending == .ourselves {
                     network.registry.reachedOurselves(attempt)
                 } else {
+                    network.noteUnanswered(link.address)
                     network.registry.failed(
                         attempt, error: ending.word, now: time.monotonic,
                         using: environment.random)

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Dropping the keys of a running node, and taking them up again (PROTOCOL.md, 6.2).
+/// Dropping the keys of a running node, and taking them up again (PROTOCOL.md, 6.3).
 ///
 /// What stays while it is locked: the Noise static key and the certificate over it, discovery
 /// secrets, and the psks of invites, so that links go on. What goes: signing, box, home and epoch

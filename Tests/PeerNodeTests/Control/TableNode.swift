@@ -300,8 +300,10 @@ final class TableNode: NodeCommands {
         try note("leave", scope)
         return workspace
     }
-    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
-        try note("rekey", scope)
+    func changeWorkspaceKey(
+        withDiscovery: Bool, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        try note("rekey \(withDiscovery)", scope)
         return workspace
     }
     func createChannel(_ draft: ChannelDraft, _ scope: CallScope) throws(NodeError)
