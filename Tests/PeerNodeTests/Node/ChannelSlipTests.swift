@@ -10,6 +10,7 @@ import WorkspaceTestKit
     @Test(arguments: [true, false])
     func `that takes out who is not in is told`(isPrivate: Bool) throws {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.ok("channel.create", ["name": "plans", "private": .bool(isPrivate)])
         table.bench.advance(5_000)
         let before = try table.bob.rowCount("operation")
@@ -35,6 +36,7 @@ import WorkspaceTestKit
 
     @Test func `that leaves twice is told`() throws {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.ok("channel.create", ["name": "board", "private": true])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         table.bench.advance(5_000)
@@ -45,6 +47,7 @@ import WorkspaceTestKit
 
     @Test func `that makes a channel twice is told what there is`() throws {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.ok("channel.create", ["name": "board", "private": true])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         try table.ada.ok("channel.create", ["name": "plans"])
@@ -70,7 +73,9 @@ import WorkspaceTestKit
         ("nothing.*", "'message.created'"),
     ])
     func `in the name of an event is told`(_ name: String, _ hint: String) throws {
-        let node = try CoreBench().node("Mina")
+        let bench = CoreBench()
+        defer { withExtendedLifetime(bench) {} }
+        let node = try bench.node("Mina")
         for method in ["events.subscribe", "events.wait"] {
             let error = try node.refused(method, ["types": [.string(name)]])
             #expect(error.kind == .badRequest && error.reason == "events.type")
@@ -83,7 +88,9 @@ import WorkspaceTestKit
         "message.*", "*", "*.created", "events.gap", "keepalive", "mention.received", "ch*d",
     ])
     func `is not what fits an event of the interface`(_ name: String) throws {
-        let node = try CoreBench().node("Mina")
+        let bench = CoreBench()
+        defer { withExtendedLifetime(bench) {} }
+        let node = try bench.node("Mina")
         try node.ok("events.wait", ["types": [.string(name)]])
     }
 }
@@ -105,6 +112,7 @@ import WorkspaceTestKit
 
     @Test func `ends with what it is to the one who asks`() throws {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.ok("channel.create", ["name": "plans"])
         try table.bob.ok("channel.create", ["name": "board", "private": true])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
@@ -136,6 +144,7 @@ import WorkspaceTestKit
 
     @Test func `is told by the bare name, where nobody is called so`() throws {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         let plain = try table.bob.ok("why", ["subject": "general"])
         #expect(plain == (try table.bob.ok("why", ["subject": "#general"])))
         #expect(try table.bob.ok("why", ["subject": "Cleo"])["role"] == "member")

@@ -9,6 +9,7 @@ import WorkspaceTestKit
 
     @Test func `of somebody who is out still opens what was said`() throws {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.send("hello", to: "@Cleo")
         try table.cleo.send("hi", to: "@Bob")
         try table.ada.ok("member.remove", ["member": "Cleo"])
@@ -26,6 +27,7 @@ import WorkspaceTestKit
 
     @Test func `of two people is told with ids that can be pasted`() throws {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         let other = try table.bench.guest("Cleo", of: table.ada)
         table.bench.advance(5_000)
         let error = try table.bob.refused("message.send", ["channel": "@Cleo", "text": "who?"])
@@ -48,6 +50,7 @@ import WorkspaceTestKit
 
     @Test func `of one's own private channel is not taken by somebody else's`() throws {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         table.bench.cut(table.bob, table.cleo)
         table.bench.cut(table.bob, table.ada)
         // Cleo's is older, and comes with her letting Bob in.

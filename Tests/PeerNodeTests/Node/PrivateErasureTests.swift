@@ -34,6 +34,7 @@ import WorkspaceTestKit
     @Test func `is erased after 7 days: its keys and all it showed, and no digest notices`() throws
     {
         let (table, id) = try board()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.ok("channel.delete", ["channel": "board"])
         table.bench.advance(10_000)
         for node in [table.bob, table.cleo] {
@@ -53,6 +54,7 @@ import WorkspaceTestKit
 
     @Test func `comes back to nobody, by a restart, by the mailbox or by asking`() throws {
         let (table, id) = try board()
+        defer { withExtendedLifetime(table.bench) {} }
         table.bench.cut(table.bob, table.cleo)
         table.bench.cut(table.ada, table.cleo)
         try table.bob.ok("channel.delete", ["channel": "board"])

@@ -13,6 +13,7 @@ import WorkspaceTestKit
 
     private func board() throws -> Table {
         let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.ok("channel.create", ["name": "board", "private": true])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         for text in ["one", "two"] { try table.bob.send(text, to: "board") }
@@ -30,6 +31,7 @@ import WorkspaceTestKit
     /// Rows that are taken away behind the node's back come back where content is gone through.
     @Test func `is not gone through because somebody is let in`() throws {
         let table = try board()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.restart()
         try forgetRows(of: table.bob)
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Ada"]])
@@ -41,6 +43,7 @@ import WorkspaceTestKit
     /// Only what the removal's verdict may change is looked at: what Cleo wrote, not Bob's.
     @Test func `is gone through where a removal may have changed it`() throws {
         let table = try board()
+        defer { withExtendedLifetime(table.bench) {} }
         try table.bob.restart()
         try forgetRows(of: table.bob)
         try table.bob.ok("channel.remove", ["channel": "board", "members": ["Cleo"]])
@@ -51,6 +54,7 @@ import WorkspaceTestKit
     @Test(arguments: [false, true])
     func `hides what a removal does not leave, whatever was said before`(speaks: Bool) throws {
         let table = try board()
+        defer { withExtendedLifetime(table.bench) {} }
         table.bench.cut(table.bob, table.cleo)
         table.bench.cut(table.bob, table.ada)
         // Cleo writes what Bob does not know of when he removes her; Ada has no part in it.
