@@ -132,7 +132,7 @@ extension EndToEnd {
             node.up(name: "Mina", workspace: "acme")
             let elsewhere = (node.home as NSString).deletingLastPathComponent + "/kept.wsx"
             for path in [node.home + "/inside.wsx", elsewhere] {
-                let made = node.run("backup", "create", path)
+                let made = node.run("backup", "create", "-o", path)
                 try #require(made.status == 0, "\(made.errors)")
             }
             node.run("down")

@@ -69,7 +69,7 @@ import WorkspaceTestKit
     @Test(arguments: [
         ("mesage.created", "did you mean 'message.created'?"),
         ("message.creatd", "did you mean 'message.created'?"),
-        ("channel.renamed", "channel.edited"), ("nonsense", "'message.created'"),
+        ("channel.moved_away", "channel.edited"), ("nonsense", "'message.created'"),
         ("nothing.*", "'message.created'"),
     ])
     func `in the name of an event is told`(_ name: String, _ hint: String) throws {

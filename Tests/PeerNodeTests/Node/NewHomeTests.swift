@@ -62,8 +62,9 @@ import WorkspaceTestKit
     @Test func `is called as it was told, in every workspace and by everybody`() throws {
         let laptop = try bench.node("Mina")
         try laptop.ok("workspace.create", ["name": "second"])
-        let phone = try bench.bareNode("Pocket")
-        try laptop.link(phone)
+        let phone = try bench.bareNode("Phone")
+        let link = try laptop.ok("device.link")["link"] ?? .null
+        try phone.ok("device.link", ["code": link, "name": "Pocket"])
         bench.advance(5_000)
         let id = try phone.deviceID()
         for node in [laptop, phone] {
