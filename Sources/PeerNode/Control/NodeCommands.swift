@@ -311,6 +311,8 @@ public struct JoinDraft: Sendable {
     public let timeoutMilliseconds: Int64
     /// Whether a new identity gets a recovery phrase.
     public var hasRecovery = true
+    /// What seals a new identity; `nil` leaves its keys in the clear.
+    public var passphrase: String?
 }
 
 /// What coming back needs.
@@ -323,6 +325,8 @@ public struct RecoveryDraft: Sendable {
     public let name: String?
     /// How long to look for somebody who has the workspace.
     public let timeoutMilliseconds: Int64
+    /// What seals a new identity; `nil` leaves its keys in the clear.
+    public var passphrase: String?
 }
 
 /// What a new invite is made of.

@@ -176,6 +176,12 @@ extension NodeCore {
         return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
+    /// From where on operations are stored that nobody was told of; `nil` for none.
+    func firstUnfolded() throws(StorageError) -> Int64? {
+        if let first = lock.unfolded { return first }
+        return try storedUnfolded()
+    }
+
     /// Writes the note, where a transaction is open anyway.
     func storeUnfolded() throws(StorageError) {
         guard let first = lock.unfolded, !lock.isUnfoldedStored,

@@ -34,6 +34,7 @@ extension NodeCore {
         for id in store.operations.documents(ofWorkspace: workspace.number)
         where store.operations.document(id, in: workspace.number)?.kind == .privateDocument {
             guard let document = workspace.privateDocuments[id] else {
+                if (try? isErased(private: id)) != false { continue }
                 if isNewHere(workspace) || other == workspace.member { missing.append((id, [])) }
                 continue
             }
