@@ -120,6 +120,12 @@ final class TestClient {
         return String(decoding: whole, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    /// Reads what is there and returns all of it.
+    func text() -> String {
+        receive()
+        return String(decoding: received, as: UTF8.self)
+    }
+
     /// How many bytes were read in all.
     var receivedCount: Int { received.count }
 }
