@@ -145,21 +145,17 @@ extension EndToEnd {
 
         // MARK: curl
 
-        private static let curl = ["/usr/bin/curl", "/bin/curl"].first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
-
         private func curl(_ arguments: String..., input: String? = nil) throws
             -> TemporaryNode.Outcome
         {
             let process = Process()
-            process.executableURL = URL(fileURLWithPath: try #require(Self.curl))
+            process.executableURL = URL(fileURLWithPath: try #require(Curl.path))
             process.arguments = ["-sS", "--unix-socket", node.socket] + arguments
             process.environment = ["PATH": "/usr/bin:/bin"]
             return TemporaryNode.finish(process, input: input)
         }
 
-        @Test(.enabled(if: curl != nil, "curl is not installed: nothing was tried with it"))
+        @Test(.enabled(if: Curl.path != nil, "curl is not installed: nothing was tried with it"))
         func `serves curl, as the documentation shows it`() throws {
             let path = node.run("socket").output.trimmingCharacters(in: .newlines)
             #expect(path == node.socket)
@@ -184,7 +180,7 @@ extension EndToEnd {
         }
 
         /// Above a megabyte curl asks before it sends.
-        @Test(.enabled(if: curl != nil, "curl is not installed: nothing was tried with it"))
+        @Test(.enabled(if: Curl.path != nil, "curl is not installed: nothing was tried with it"))
         func `lets curl ask before it sends a long body, and answers it`() throws {
             let fits = String(repeating: " ", count: 1_000_000)
             let call = #"{"jsonrpc":"2.0","id":1,"method":"node.version"}"#
@@ -202,5 +198,12 @@ extension EndToEnd {
                 #expect(long.output == "413", "\(long.errors)")
             }
         }
+    }
+}
+
+/// The program of this name, where the machine has it.
+private enum Curl {
+    static let path = ["/usr/bin/curl", "/bin/curl"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
     }
 }
