@@ -325,8 +325,8 @@ import WorkspaceModel
         var connection = ControlConnection(id: 1)
         let head = "POST /hooks/general HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: "
         connection.receive(Array((head + "2\r\n\r\n").utf8))
-        let request = connection.nextRequest()
-        #expect(request == nil)
+        let early = connection.nextRequest()
+        #expect(early == nil)
         #expect(
             String(decoding: connection.unsent, as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(!connection.isFinished)
@@ -336,8 +336,8 @@ import WorkspaceModel
         #expect(!connection.wantsInput)
         var refused = ControlConnection(id: 2)
         refused.receive(Array((head + "2000000\r\n\r\n").utf8))
-        let request = refused.nextRequest()
-        #expect(request == nil)
+        let none = refused.nextRequest()
+        #expect(none == nil)
         let answer = try Answer(&refused)
         #expect(answer.status == 413)
         #expect(refused.isFinished)

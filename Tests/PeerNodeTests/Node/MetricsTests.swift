@@ -1,3 +1,4 @@
+import CRDTStore
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
