@@ -30,9 +30,9 @@ import WorkspaceTestKit
         ("2 * 3 * 4", "2 * 3 * 4"), ("a*b*c", "a*b*c"), ("*open", "*open"), ("*a\nb*", "*a\nb*"),
         ("snake_case_name", "snake_case_name"), ("* item\n* item", "* item\n* item"),
         ("**b**", "**b**"), ("~ x ~", "~ x ~"), ("*a* and *b*", "**a** and **b**"),
-        ("~1~~2~", "~~1~~~2~"), ("<https://x|*a*>", "[*a*](https://x)"),
+        ("~1~~2~", "~~1~~2~~"), ("<https://x|*a*>", "[*a*](https://x)"),
         // Code.
-        ("`*a* &lt;` *b*", "`*a* <` **b**"), ("```*a*\n_b_```*c*", "```*a*\n_b_```*c*"),
+        ("`*a* &lt;` *b*", "`*a* <` **b**"), ("```*a*\n_b_```*c*", "```*a*\n_b_```**c**"),
         ("```a``` *c*", "```a``` **c**"), ("```open *b*", "```open **b**"),
         ("`open *b*", "`open **b**"), ("`a\n*b*`", "`a\n**b**`"),
         // Emoji.

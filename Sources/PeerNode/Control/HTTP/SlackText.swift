@@ -134,7 +134,8 @@ struct SlackText {
 
     // MARK: Emphasis
 
-    /// Emphasis begins after and ends before something that is no letter, and hugs its words.
+    /// Emphasis begins after and ends before something that is no letter, and hugs its words. Two
+    /// signs in a row are none of theirs: who writes `**b**` writes our way already.
     private mutating func noteMarker() {
         let before = index > 0 ? bytes[index - 1] : 0x20
         let after = index + 1 < bytes.count ? bytes[index + 1] : 0x20
@@ -142,8 +143,9 @@ struct SlackText {
         markers.append(
             Marker(
                 position: output.count, sign: sign,
-                opens: !Self.isWord(before) && !Self.isSpace(after) && after != sign,
-                closes: !Self.isSpace(before) && !Self.isWord(after)))
+                opens: !Self.isWord(before) && before != sign && !Self.isSpace(after)
+                    && after != sign,
+                closes: !Self.isSpace(before) && !Self.isWord(after) && after != sign))
     }
 
     private static func isWord(_ byte: UInt8) -> Bool {
