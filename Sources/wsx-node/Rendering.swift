@@ -55,6 +55,7 @@ struct Rendering {
         case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
         case "workspace.leave" where !isPlain:
             return "left \(shown(result["name"])); it stays readable here\n"
+        case "node.metrics": return result["text"]?.stringValue ?? ""
         case "node.status" where !isPlain: return status(result)
         case "node.doctor" where !isPlain: return findings(result)
         case "why" where !isPlain: return why(result)

@@ -9,6 +9,8 @@ public protocol NodeCommands: AnyObject {
 
     /// The state of everything, for one screen.
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject
+    /// Numbers about the node, for a monitoring system.
+    func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject
     /// Checks the node and its surroundings. Answers with `Page<FindingObject>`.
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Ends the process, after this call was answered.

@@ -10,7 +10,8 @@ extension NodeCore {
     /// What is answered while the node is locked; everything else is `locked`.
     static func isAnsweredLocked(_ method: String) -> Bool {
         let methods: Set<String> = [
-            "node.version", "node.status", "node.doctor", "node.stop", "identity.show",
+            "node.version", "node.status", "node.metrics", "node.doctor", "node.stop",
+            "identity.show",
         ]
         return methods.contains(method)
             || ["session.", "lock.", "rpc."].contains { method.utf8.starts(with: $0.utf8) }

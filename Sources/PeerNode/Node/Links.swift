@@ -109,7 +109,9 @@ extension NodeCore {
             case .established(let peer): try established(link, peer)
             case .message(let message, _): try received(message, on: link)
             case .pong: try answeredPing(link)
-            case .close(let ending): try drop(link, because: ending)
+            case .close(let ending):
+                tally.noteEnding(ending)
+                try drop(link, because: ending)
             }
         }
     }

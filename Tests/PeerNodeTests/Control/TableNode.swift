@@ -49,6 +49,10 @@ final class TableNode: NodeCommands {
         PolicyObject(workspace: "w_acme0000", mayInvite: "admins", join: "closed", address: nil)
     }
 
+    func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject {
+        try note("metrics", scope)
+        return MetricsObject([.init("wsx_event_seq", "The newest.", samples: [.init(7)])])
+    }
     func editWorkspace(_ draft: WorkspaceEdit, _ scope: CallScope) throws(NodeError)
         -> WorkspaceObject
     {
