@@ -127,6 +127,13 @@ extension NodeCore {
         for wrap in wrapped.wraps.lazy.filter({ $0.devicePrefix == prefix }).prefix(2) {
             guard var secrets = SealedBox.open(wrap.box, with: box) else { continue }
             defer { SecretBytes.wipe(&secrets) }
+            if !wrap.holdsKey, secrets.count == 32 {
+                let discovery = SymmetricKey(secrets[...], lifetime: .long)
+                if discoveryNames(of: workspace).contains(DiscoveryName.id(of: discovery)) {
+                    try take(discovery: discovery, in: workspace)
+                }
+                continue
+            }
             guard secrets.count == 64 else { continue }
             let key = SymmetricKey(secrets[..<32], lifetime: .long)
             guard key.keyID == wrapped.key else { continue }
@@ -175,7 +182,14 @@ extension NodeCore {
                 kind: .epochKey, id: key.keyID.bytes, workspace: workspace.number,
                 names: store.operations)
         }
-        guard let discovery else { return isNew }
+        if let discovery { try take(discovery: discovery, in: workspace) }
+        return isNew
+    }
+
+    private func take(
+        discovery: SymmetricKey, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let home else { return }
         let id = DiscoveryName.id(of: discovery)
         if !workspace.discovery.contains(where: { DiscoveryName.id(of: $0) == id }) {
             workspace.discovery.append(discovery)
@@ -184,7 +198,6 @@ extension NodeCore {
                 kind: .discovery, id: id, workspace: workspace.number, names: store.operations)
             network.candidates = nil
         }
-        return isNew
     }
 
     // MARK: Verdicts
@@ -286,6 +299,7 @@ extension NodeCore {
         workspace.toldRoles = Dictionary(
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
         planKeyChange(of: workspace)
+        planGuests(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.staleDocuments.insert(document)

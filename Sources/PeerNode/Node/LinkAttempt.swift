@@ -197,7 +197,7 @@ extension NodeCore {
                 devices.contains(where: { $0.device == home.device }),
                 workspace.evaluator.isValid(id),
                 workspace.evaluator.subject(ofGrant: id) == workspace.member,
-                workspace.currentKey != nil
+                workspace.isKeyed
             else { continue }
             try settleIn(workspace)
             network.linking?.workspaces[number] = .syncing

@@ -15,10 +15,10 @@ struct SealingKey {
 
 extension Workspace {
     /// Of the keys that valid operations made and we hold: the one with the largest (lam, id)
-    /// whose operation has every valid removal and departure in its past, or is one. Without such
-    /// a key, the newest.
+    /// whose operation has every valid removal and departure in its past, and every grant that made
+    /// a guest of somebody, or is one. Without such a key, the newest.
     func findSealingKey() -> SealingKey? {
-        let ends = evaluator.membershipEnds
+        let ends = evaluator.keyEnds
         let depth = ends.compactMap { evaluator.lamport(of: $0) }.max() ?? 0
         var newest: (rank: (UInt64, OperationID), id: KeyID)?
         var best: (rank: (UInt64, OperationID), id: KeyID)?
@@ -48,7 +48,7 @@ extension Workspace {
             guard let wrapped = authority[id]?.payload.wrappedKeys, wrapped.key == sealing.id,
                 evaluator.isValid(id)
             else { continue }
-            boxes.formUnion(wrapped.wraps.map(\.devicePrefix))
+            boxes.formUnion(wrapped.wraps.filter(\.holdsKey).map(\.devicePrefix))
         }
         return keyHolders(excluding: []).contains {
             !boxes.contains(Array($0.device.bytes.prefix(8)))
