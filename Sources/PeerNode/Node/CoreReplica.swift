@@ -11,8 +11,8 @@ struct CoreReplica: Replica {
     let workspace: Workspace
     /// The device at the other end, where a session asks.
     var peer: DeviceID?
-    private var scope: SyncScope?
-    private var part = ScopedDigest()
+    var scope: SyncScope?
+    var part = ScopedDigest()
 
     init(core: NodeCore, workspace: Workspace, peer: DeviceID? = nil) {
         self.core = core

@@ -280,7 +280,7 @@ final class NodeCore {
         for row in try registry.workspaces() {
             guard let id = store.operations.document(numbered: row.number)?.id else { continue }
             let workspace = Workspace(id: id, row: row)
-            workspace.ownName = home?.name
+            workspace.ownName = home.name
             workspaces[row.number] = workspace
             // A join that a crash cut short starts again from nothing.
             guard row.standing == .member else {
