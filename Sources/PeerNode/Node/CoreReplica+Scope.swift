@@ -85,25 +85,27 @@ extension Workspace {
 
 extension NodeCore {
     /// The private documents that this device asks for as a guest: those of which it was ever given
-    /// a key. Ascending; of more than an opening takes the first.
+    /// a key. Ascending; of more than an opening takes some, those that are stored first.
     ///
     /// The store is asked and not the keys, which a locked node does not have.
     func namedDocuments(of workspace: Workspace) -> [DocumentID] {
         if let known = workspace.namedDocuments { return known }
-        var named: [DocumentID] = []
+        var named: (known: [DocumentID], unknown: [DocumentID]) = ([], [])
         do throws(StorageError) {
             for id in store.operations.documents(ofWorkspace: workspace.number) {
                 guard let row = store.operations.document(id, in: workspace.number),
                     row.kind == .privateDocument || row.kind == .unknown,
                     try !store.registry.secrets(of: row.number).isEmpty
                 else { continue }
-                named.append(id)
+                if row.kind == .unknown { named.unknown.append(id) } else { named.known.append(id) }
             }
         } catch {
             failure = error
             return []
         }
-        let list = Array(named.sorted().prefix(Limits.scopeDocumentsMax))
+        // Keys may name documents that never were: what is there goes before them.
+        let all = named.known.sorted() + named.unknown.sorted()
+        let list = all.prefix(Limits.scopeDocumentsMax).sorted()
         workspace.namedDocuments = list
         return list
     }

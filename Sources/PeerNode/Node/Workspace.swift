@@ -226,6 +226,7 @@ final class Workspace {
     /// Called when something about a private document changed.
     func forgetChannelIndex() {
         derived.channels = nil
+        guard derived.told != nil else { return }
         derived.told = nil
         derived.names = [:]
     }
