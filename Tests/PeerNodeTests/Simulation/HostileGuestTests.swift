@@ -48,8 +48,12 @@ struct HostileGuestScene {
     }
 
     /// A peer with Mallory's keys that has opened the workspace, naming what it likes.
-    func link(to node: SimulatedNode, naming documents: [DocumentID]?) -> HostileLink {
-        let link = HostilePeer(world, as: mallory, number: 3).connect(to: node)
+    ///
+    /// - Parameter number: another one for each peer of a test.
+    func link(
+        to node: SimulatedNode, naming documents: [DocumentID]?, from number: Int = 3
+    ) -> HostileLink {
+        let link = HostilePeer(world, as: mallory, number: number).connect(to: node)
         name(documents, on: link)
         return link
     }
@@ -143,9 +147,11 @@ extension HostileMember {
     @Test func `pulls nothing but what it may, whatever it asks for`() throws {
         let scene = try HostileGuestScene(seed: 71)
         defer { scene.world.end() }
+        var number = 3
         for node in [scene.ada, scene.bob] {
             for named in [nil, [], [scene.board]] as [[DocumentID]?] {
-                let link = scene.link(to: node, naming: named)
+                number += 1
+                let link = scene.link(to: node, naming: named, from: number)
                 try scene.askForAll(of: node, on: link)
                 let told = HostileGuestScene.told(on: link)
                 #expect(told.isSubset(of: scene.common.union(named ?? [])))
@@ -169,7 +175,7 @@ extension HostileMember {
         #expect(HostileGuestScene.told(on: link) == scene.common.union([scene.board]))
         // Bob is not. Knowing the name is the right to what he passes on, sealed as it is; still
         // nothing of it is public.
-        let other = scene.link(to: scene.bob, naming: named)
+        let other = scene.link(to: scene.bob, naming: named, from: 4)
         try scene.askForAll(of: scene.bob, on: other)
         #expect(
             HostileGuestScene.told(on: other)
@@ -181,7 +187,9 @@ extension HostileMember {
     @Test func `is told nothing while others write`() throws {
         let scene = try HostileGuestScene(seed: 73)
         defer { scene.world.end() }
-        let links = [scene.ada, scene.bob].map { scene.link(to: $0, naming: [scene.board]) }
+        let links = [(scene.ada, 3), (scene.bob, 4)].map {
+            scene.link(to: $0.0, naming: [scene.board], from: $0.1)
+        }
         let before = links.map(\.messages.count)
         for channel in ["general", "xylographvault", "xylographpublic"] {
             _ = scene.ada.ask(
