@@ -3,7 +3,9 @@ import WorkspaceModel
 /// The messages that begin something: opening a workspace, joining, and the small ones.
 extension WorkspaceOpening {
     func encode(to body: inout CBOREncoder) {
-        body.map(count: 4 + (agreedRoot == nil ? 0 : 1) + (documents == nil ? 0 : 1))
+        body.map(
+            count: 4 + (agreedRoot == nil ? 0 : 1) + (documents == nil ? 0 : 1)
+                + (seen == nil ? 0 : 1))
         body.workspace(workspace)
         body.key(2)
         body.byteString(tag)
@@ -15,15 +17,20 @@ extension WorkspaceOpening {
         }
         body.key(5)
         body.byteString(mine)
-        guard let documents else { return }
-        body.key(6)
-        body.array(count: documents.count)
-        for document in documents { body.byteString(document) }
+        if let documents {
+            body.key(6)
+            body.array(count: documents.count)
+            for document in documents { body.byteString(document) }
+        }
+        if let seen {
+            body.key(7)
+            body.uint(seen)
+        }
     }
 
     init(from body: inout CBORDecoder) throws(Malformed) {
         let start = body.position
-        let count = try body.mapCount(max: 6)
+        let count = try body.mapCount(max: 7)
         guard count >= 4 else { throw Malformed(.wrongKeys, at: start) }
         workspace = try body.workspace()
         try body.key(exactly: 2)
@@ -33,17 +40,22 @@ extension WorkspaceOpening {
         agreedRoot = nil
         var keyStart = body.position
         var key = try body.key()
-        if key == 4 {
+        if key == 4, count > 4 {
             agreedRoot = try body.identifier32()
             keyStart = body.position
             key = try body.key()
         }
         guard key == 5 else { throw Malformed(.wrongKeys, at: keyStart) }
         mine = try body.identifier32()
-        documents = nil
-        guard count > (agreedRoot == nil ? 4 : 5) else { return }
-        try body.key(exactly: 6)
-        documents = try body.namedDocuments()
+        for _ in (agreedRoot == nil ? 4 : 5)..<count {
+            keyStart = body.position
+            // Keys ascend, so each comes once.
+            switch try body.key() {
+            case 6: documents = try body.namedDocuments()
+            case 7: seen = try body.uint()
+            default: throw Malformed(.wrongKeys, at: keyStart)
+            }
+        }
     }
 }
 

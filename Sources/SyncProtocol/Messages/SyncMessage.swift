@@ -83,11 +83,14 @@ public struct WorkspaceOpening: Sendable, Equatable {
     /// The private documents that a guest asks for, strictly ascending, at most
     /// `Limits.scopeDocumentsMax`; `nil` from everybody else.
     public var documents: [DocumentID]?
+    /// To a peer that names documents: how many of its openings on this link the sender had
+    /// received, so that it knows which of its lists the root is over.
+    public var seen: UInt64?
 
     /// An opening with the given fields.
     public init(
         workspace: WorkspaceNumber, tag: WorkspaceTag, root: SetDigest, agreedRoot: SetDigest?,
-        mine: SetDigest, documents: [DocumentID]? = nil
+        mine: SetDigest, documents: [DocumentID]? = nil, seen: UInt64? = nil
     ) {
         self.workspace = workspace
         self.tag = tag
@@ -95,6 +98,7 @@ public struct WorkspaceOpening: Sendable, Equatable {
         self.agreedRoot = agreedRoot
         self.mine = mine
         self.documents = documents
+        self.seen = seen
     }
 }
 

@@ -61,10 +61,13 @@ extension SyncSession {
 
     /// Sends `ws_open`; whoever may not know it is told no digest.
     mutating func sayRoot(replica: some Replica) {
-        named = standing == .full ? replica.ownDocuments : nil
+        let documents = standing == .full ? replica.ownDocuments : nil
+        openingsSent += 1
+        if documents != named { namedSince = openingsSent }
+        named = documents
+        answeredNamed = theirNamed
         let replica = confine(replica)
         reopens = false
-        openingsSent += 1
         // Each opening of ours may be answered by a digest, also one that crossed a changed
         // standing.
         digestsAllowed = min(digestsAllowed + 1, 4)
@@ -75,7 +78,7 @@ extension SyncSession {
             root: isFull ? replica.root : .zero,
             agreedRoot: isFull && scope == nil ? agreed?.root : nil,
             mine: isFull ? replica.ownTipsDigest(of: configuration.ownDevice) : .zero,
-            documents: named)
+            documents: named, seen: theirNamed == nil ? nil : UInt64(openingsReceived))
         send(.workspaceOpen(opening), .control)
     }
 
@@ -88,8 +91,7 @@ extension SyncSession {
         peerRefuses = false
         theirNamed = opening.documents
         let replica = confine(replica)
-        // A root that was said of another scope tells a guest nothing.
-        if openingsSent < openingsReceived || (reopens && replica.isPeerGuest) {
+        if openingsSent < openingsReceived || theirNamed != answeredNamed {
             sayRoot(replica: replica)
             if standing == .authorityOnly {
                 send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
@@ -98,6 +100,9 @@ extension SyncSession {
         // A peer that may not know us yet says no root; it compares nothing and would take our
         // digest for one too many.
         guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
+        // A root of the scope before: the peer has not seen what this side names now, and what is
+        // new in it and empty here would not show.
+        guard named == nil || (opening.seen ?? 0) >= UInt64(namedSince) else { return }
         let isFirst = !hasCompared
         hasCompared = true
         let root = replica.root

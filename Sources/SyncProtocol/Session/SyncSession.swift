@@ -154,8 +154,12 @@ public struct SyncSession: Sendable {
     var openingsReceived = 0
     /// What this side named in its last opening; `nil` when it named nothing, being no guest.
     var named: [DocumentID]?
+    /// Which opening was the first to name that.
+    var namedSince = 0
     /// What the peer named in its last opening.
     var theirNamed: [DocumentID]?
+    /// What the peer had named when this side said its root last.
+    var answeredNamed: [DocumentID]?
     /// What both speak of; `nil` is everything.
     var scope: SyncScope?
     /// Whether claims lie outside the scope, which has become smaller.

@@ -109,11 +109,18 @@ struct HostileGuestScene {
                     runs.filter { !$0.entries.isEmpty }.map(\.log.document))
             case .forkProbe(_, let tip): documents.insert(tip.log.document)
             case .pull(_, let pull): documents.formUnion(pull.items.map(\.target.log.document))
-            case .keyHave(let have): documents.insert(have.document)
             default: break
             }
         }
         return documents
+    }
+
+    /// The documents of which keys were given on a link.
+    static func keyed(on link: HostileLink) -> Set<DocumentID> {
+        Set(
+            link.messages.compactMap { message in
+                if case .keyHave(let have) = message { have.document } else { nil }
+            })
     }
 
     /// What every guest is served.
@@ -157,6 +164,8 @@ extension HostileMember {
                 #expect(told.isSubset(of: scene.common.union(named ?? [])))
                 #expect(told.isSuperset(of: scene.common))
                 #expect(told.contains(scene.board) == (named?.contains(scene.board) == true))
+                // Keys go by who is in, and Mallory is in the one.
+                #expect(HostileGuestScene.keyed(on: link) == [scene.board])
                 link.close()
                 scene.world.run(for: 500)
             }
@@ -180,7 +189,7 @@ extension HostileMember {
         #expect(
             HostileGuestScene.told(on: other)
                 == scene.common.union([scene.board, scene.vault]))
-        #expect(!other.messages.contains { if case .keyHave = $0 { true } else { false } })
+        #expect(HostileGuestScene.keyed(on: other).isSubset(of: [scene.board]))
         #expect(link.isOpen && other.isOpen)
     }
 

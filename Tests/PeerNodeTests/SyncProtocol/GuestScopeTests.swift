@@ -116,7 +116,8 @@ import WorkspaceTestKit
         world.pass(60_000)
         world.nodes[1].replica.ownDocuments = nil
         world.nodes[0].replica.isPeerGuest = false
-        world.write(at: 0, SyncWorld.document(2), payload: [60])
+        // The grant, by which both learn of it.
+        world.write(at: 0, SyncWorld.document(0), payload: [60])
         world.pass(120_000)
         #expect(held(world, by: 1) == Set((0...3).map(SyncWorld.document)))
         #expect(!world.nodes[0].agreed.isEmpty)
@@ -134,6 +135,27 @@ import WorkspaceTestKit
         world.pass(120_000)
         #expect(told(world) == Set([0, 2].map(SyncWorld.document)))
         expectPeace(world)
+    }
+
+    /// An empty document is in no digest: the root of the old list equals the one of the new.
+    @Test func `is not over before the other side has seen the last list`() {
+        var lone = LoneSession()
+        var planner = PullPlanner()
+        lone.replica.ownDocuments = []
+        _ = lone.give(.opened(.full, agreed: nil), &planner)
+        lone.replica.ownDocuments = Self.documents([1])
+        func answer(seen: UInt64?) -> [SyncSession.Effect] {
+            let opening = WorkspaceOpening(
+                workspace: 4, tag: LoneSession.tag, root: lone.replica.root, agreedRoot: nil,
+                mine: .zero, seen: seen)
+            return lone.give(.received(.workspaceOpen(opening)), &planner)
+        }
+        let isOver = { (effects: [SyncSession.Effect]) in
+            effects.contains { if case .caughtUp = $0 { true } else { false } }
+        }
+        #expect(!isOver(answer(seen: nil)))
+        #expect(!isOver(answer(seen: 1)))
+        #expect(isOver(answer(seen: UInt64(lone.session.namedSince))))
     }
 
     @Test func `of two guests speaks of what both have named`() {
