@@ -39,6 +39,7 @@ extension NodeCore {
         lock.passcode = nil
         lock.wrongCodes = 0
         keyChangesDue = [:]
+        guestsDue = [:]
         mailDue = [:]
         network.candidates = nil
         network.issuedLink = nil
@@ -150,6 +151,7 @@ extension NodeCore {
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
             planKeyChange(of: workspace)
+            planGuests(of: workspace)
         }
         beginFolding()
         try openPendingJoins()
