@@ -26,6 +26,7 @@ extension NodeCore {
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
             from: source)
+        if isNew, isJoining(workspace) { try endSyncedJoin(of: workspace) }
     }
 
     /// Judges a document anew, and finds out what of its content that may show or hide. Usually

@@ -93,6 +93,7 @@ private enum Fields {
         Call(method: "rpc.methods", fields: Fields.page, element: ["name", "summary"]),
         Call(method: "node.version", fields: Fields.version),
         Call(method: "node.status", fields: Fields.status),
+        Call(method: "node.metrics", fields: ["text"]),
         Call(method: "node.doctor", fields: Fields.page, element: Fields.finding),
         Call(method: "node.stop", fields: []),
         Call(method: "identity.show", fields: Fields.identity),
