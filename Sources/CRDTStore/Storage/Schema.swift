@@ -21,40 +21,40 @@ public enum Schema {
     /// bytes of a keyed hash of its sign. These name a register. hlc: with its highest bit turned,
     /// so that it orders. flags: 1 on, 2 the own member is mentioned. hidden: 1 where it is not
     /// valid. covered: 1 where a valid one of the register has it in its past.
-    private static let annotations = [
-        """
+    private static let annotation = """
         CREATE TABLE annotation(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
             key_id INTEGER NOT NULL, kind INTEGER NOT NULL, member BLOB NOT NULL,
             tag BLOB NOT NULL, id BLOB NOT NULL, hlc INTEGER NOT NULL, arr INTEGER NOT NULL,
             flags INTEGER NOT NULL, hidden INTEGER NOT NULL, covered INTEGER NOT NULL,
             PRIMARY KEY(did, key_hlc, key_id, kind, member, tag, id)) WITHOUT ROWID
-        """,
-        "CREATE INDEX annotation_arrival ON annotation(arr)",
-        // What counts, or counts as much as something else.
         """
+    private static let annotationArrival = "CREATE INDEX annotation_arrival ON annotation(arr)"
+
+    /// What counts, or counts as much as something else.
+    private static let annotationHead = """
         CREATE INDEX annotation_head ON annotation(did, key_hlc, key_id, kind, member, tag, hlc, id,
             arr, flags) WHERE hidden = 0 AND covered = 0
-        """,
-        // What an annotation cites, whatever that is.
         """
+
+    /// What an annotation cites, whatever that is.
+    private static let annotationPast = """
         CREATE TABLE annotation_past(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
             key_id INTEGER NOT NULL, id BLOB NOT NULL, cited BLOB NOT NULL,
             PRIMARY KEY(did, key_hlc, key_id, id, cited)) WITHOUT ROWID
-        """,
-        "CREATE INDEX annotation_citing ON annotation_past(did, key_hlc, key_id, cited)",
-    ]
+        """
+    private static let annotationCiting =
+        "CREATE INDEX annotation_citing ON annotation_past(did, key_hlc, key_id, cited)"
 
     /// What a store of an older schema lacks. By the schema that it has.
-    static let additions: [Int64: [String]] = [
-        2: [registers] + mentioning + annotations, 3: mentioning + annotations,
-    ]
+    static let additions: [Int64: [String]] = [2: [registers] + since3, 3: since3]
 
-    private static let mentioning = [
-        "ALTER TABLE message ADD COLUMN mention INTEGER NOT NULL DEFAULT 0"
+    private static let since3 = [
+        "ALTER TABLE message ADD COLUMN mention INTEGER NOT NULL DEFAULT 0", annotation,
+        annotationArrival, annotationHead, annotationPast, annotationCiting,
     ]
 
     /// Everything, in the order of creation.
-    static let statements = annotations + [
+    static let statements = [
         // What there is one of, by name. Values are described where they are written.
         "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 
@@ -157,7 +157,7 @@ public enum Schema {
             PRIMARY KEY(did, member)) WITHOUT ROWID
         """,
 
-        registers,
+        registers, annotation, annotationArrival, annotationHead, annotationPast, annotationCiting,
 
         // What happened, by reference only. type: EventType. arr: the operation, or NULL.
         // extra: Enc of what has no operation. backfill: it came by a first sync.

@@ -130,8 +130,10 @@ extension ViewStore {
         _ isValid: Bool, _ id: OperationID, in register: Annotation.Register, known: RowState
     ) throws(StorageError) {
         guard known.isHidden == isValid else { return }
-        try connection.statement("UPDATE annotation SET hidden = ? \(Annotation.Register.match) AND id = ?")
-            .run([.integer(isValid ? 0 : 1)] + register.values + [.blob(id.bytes)])
+        try connection.statement(
+            "UPDATE annotation SET hidden = ? \(Annotation.Register.match) AND id = ?"
+        )
+        .run([.integer(isValid ? 0 : 1)] + register.values + [.blob(id.bytes)])
         // Where it is covered, its past is covered by something else.
         guard !known.isCovered else { return }
         if isValid {
@@ -145,8 +147,10 @@ extension ViewStore {
     func removeAnnotations(arrivals: [Int64]) throws(StorageError) {
         for arrival in arrivals {
             guard let row = try annotation(arrival: arrival) else { continue }
-            try connection.statement("DELETE FROM annotation \(Annotation.Register.match) AND id = ?")
-                .run(row.register.values + [.blob(row.id.bytes)])
+            try connection.statement(
+                "DELETE FROM annotation \(Annotation.Register.match) AND id = ?"
+            )
+            .run(row.register.values + [.blob(row.id.bytes)])
             try connection.statement(
                 "DELETE FROM annotation_past WHERE did = ? AND key_hlc = ? AND key_id = ? AND id = ?"
             ).run(row.register.place + [.blob(row.id.bytes)])

@@ -30,7 +30,9 @@ extension Command {
                     "message edit last 'hello, all' --in general",
                 ]),
             "Change the text of a message that one wrote.",
-            parameters: [message.definition, text.definition, base.definition, inChannel.definition],
+            parameters: [
+                message.definition, text.definition, base.definition, inChannel.definition,
+            ],
             result: "message", failures: refusals + [.conflict],
             example: ["message": "m_01hx9t4c", "text": "hello, all"],
             run: { (context, given) throws(NodeError) in

@@ -214,9 +214,10 @@ extension NodeCore {
     func reactionData(
         _ event: EventStore.StoredEvent, _ workspace: Workspace
     ) throws(StorageError) -> JSONValue {
-        guard let stored = try event.arrival.flatMap({ (arrival) throws(StorageError) in
-            try store.operations.operation(arrival)
-        }), let channel = channel(event.document, in: workspace),
+        guard
+            let stored = try event.arrival.flatMap({ (arrival) throws(StorageError) in
+                try store.operations.operation(arrival)
+            }), let channel = channel(event.document, in: workspace),
             case .annotation(let annotation)? = try content(of: stored, in: workspace),
             case .reaction(let emoji, _) = annotation.change,
             let member = workspace.evaluator.subject(ofGrant: stored.entry.grant)

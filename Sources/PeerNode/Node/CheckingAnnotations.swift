@@ -24,6 +24,11 @@ extension NodeCore {
         in workspace: Workspace, _ check: inout Checking
     ) throws(StorageError) {
         let source = AnnotationSource(stored)
+        if let document = workspace.privateDocuments[stored.log.document],
+            workspace.isOwn(document)
+        {
+            return
+        }
         guard let row = row(of: annotation, source, in: workspace) else { return }
         check.annotations[
             .init(document: row.register.document, target: row.register.target), default: []

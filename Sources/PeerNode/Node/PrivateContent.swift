@@ -94,6 +94,10 @@ extension NodeCore {
             try foldPrivate(message, stored, in: workspace, from: source)
         case .own(let register): try fold(register, stored, in: workspace, from: source)
         case .annotation(let annotation):
+            // There are no messages in the own document.
+            guard let document = workspace.privateDocuments[stored.log.document],
+                !workspace.isOwn(document)
+            else { return }
             try fold(
                 annotation, AnnotationSource(stored),
                 isValid: try visibility(of: stored, in: workspace) == .shown, in: workspace,

@@ -53,7 +53,8 @@ public struct MessageLocation: Hashable, Sendable {
             parts.joined().allSatisfy({ (0x30...0x39).contains($0) })
         else { return nil }
         let fraction = parts.count == 2 ? Array(parts[1]) : []
-        let digits = Array(parts[0]) + fraction + [UInt8](repeating: 0x30, count: 7 - fraction.count)
+        let digits =
+            Array(parts[0]) + fraction + [UInt8](repeating: 0x30, count: 7 - fraction.count)
         let number = digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         return isNegative ? -number : number
     }

@@ -167,13 +167,12 @@ public struct MessageObject: ControlObject {
             "author": author.json, "at": .integer(at), "text": JSONValue(orNull: text),
             "format": .string(format), "thread": JSONValue(orNull: thread),
             "replies": .integer(replies), "edited_at": JSONValue(orNull: editedAt),
-            "version": JSONValue(orNull: version),
             "deleted": deleted.map { ["at": .integer($0.at), "by": $0.by.json] } ?? .null,
             "reactions": .array(reactions.map(reactionJSON)), "attachments": [],
             "location": location.map(locationJSON) ?? .null,
             "mentions": JSONValue(texts: mentions), "pinned": .bool(isPinned),
             "self": .bool(isSelf), "bot": .bool(isBot), "state": .string(state),
-            "holders": .integer(holders),
+            "holders": .integer(holders), "version": JSONValue(orNull: version),
         ]
     }
 }
