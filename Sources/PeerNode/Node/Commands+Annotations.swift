@@ -90,6 +90,7 @@ extension NodeCore {
         try refuseArchived(aim.channel, in: aim.workspace)
         try refuseOutsider(of: aim.channel, in: aim.workspace)
         try refuseDeserted(aim.channel, in: aim.workspace)
+        guard aim.workspace.ownRole != nil else { throw notAllowed(in: aim.workspace) }
         return aim
     }
 

@@ -1,3 +1,4 @@
+import CRDTStore
 import WorkspaceModel
 
 /// Finding whom a text mentions, when it is written here: `@Mina`, `@channel`, `@everyone`.

@@ -261,12 +261,14 @@ extension NodeCore {
         let most = signs.values.sorted {
             $0.count == $1.count ? $1.first.counts(before: $0.first) : $0.count > $1.count
         }.prefix(Limits.reactionsShownMax).sorted { $1.first.counts(before: $0.first) }
-        return try most.compactMap { (sign) throws(StorageError) -> MessageObject.Reaction? in
+        var shown: [MessageObject.Reaction] = []
+        for sign in most {
             guard case .reaction(let emoji, _)? = try change(sign.first, in: workspace) else {
-                return nil
+                continue
             }
-            return (emoji, sign.count, sign.isSelf)
+            shown.append((emoji, sign.count, sign.isSelf))
         }
+        return shown
     }
 
     func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {

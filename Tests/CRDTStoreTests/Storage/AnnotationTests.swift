@@ -163,6 +163,27 @@ import WorkspaceTestKit
         #expect(try view.current(register) == nil)
     }
 
+    @Test func `is added to a store of the schema before`() throws {
+        let connection = try Connection()
+        let old = try NodeStore(connection)
+        try connection.begin()
+        let row = `The view of a channel`.row(1)
+        try old.view.fold(row, as: .shown)
+        for table in ["annotation", "annotation_past"] {
+            try connection.execute("DROP TABLE \(table)")
+        }
+        try connection.execute("ALTER TABLE message DROP COLUMN mention")
+        try connection.setSchemaVersion(3)
+        try connection.commit()
+        let store = try NodeStore(connection)
+        #expect(try connection.schemaVersion() == Int64(Schema.version))
+        #expect(try store.view.message(row.key) == row)
+        try store.begin()
+        let word = Word(1, Self.register(), hlc: 1)
+        try word.fold(into: store.view)
+        #expect(try store.view.current(word.row.register) == word.row)
+    }
+
     // 3.15.14
     @Test(arguments: Seeds.explore(40))
     func `is the same whichever way it is folded and judged`(seed: UInt64) throws {

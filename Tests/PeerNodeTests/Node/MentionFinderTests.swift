@@ -48,7 +48,7 @@ import WorkspaceModel
         #expect(finder.mentions(in: text).members.count == Limits.mentionsMax)
         let signs = String(repeating: "@ ", count: Limits.mentionSignsMax)
         #expect(finder.mentions(in: signs + "@p1x") == .none)
-        #expect(finder.mentions(in: signs.dropFirst(2) + "@p1x") != .none)
+        #expect(finder.mentions(in: String(signs.dropFirst(2)) + "@p1x") != .none)
     }
 
     @Test func `are ascending and each once`() {
