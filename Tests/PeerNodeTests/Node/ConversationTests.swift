@@ -86,7 +86,8 @@ import WorkspaceTestKit
         // Who says so all the same is not heard.
         let core = try #require(table.bob.host?.core)
         let general = try #require(try table.bob.workspace().channels.values.first)
-        let key = try #require(PublicID.messageKey(try #require(id.stringValue)))
+        let text = try #require(id.stringValue)
+        let key = try #require(PublicID.messageKey(text))
         core.beginTurn(at: table.bob.time)
         let said = try core.authorContent(
             .annotation(
