@@ -113,7 +113,8 @@ import WorkspaceTestKit
         ]
         // Citing what is of another register overwrites nothing.
         let words = registers.enumerated().map { place, register in
-            Word(place + 1, register, hlc: UInt64(place), citing: (1...9).filter { $0 != place + 1 })
+            Word(
+                place + 1, register, hlc: UInt64(place), citing: (1...9).filter { $0 != place + 1 })
         }
         let view = try view(words)
         for (register, word) in zip(registers, words) {
