@@ -15,6 +15,8 @@ struct Checking {
     var subscriptions: [Place: (HybridTimestamp, ViewStore.Subscription)] = [:]
     /// What the own documents say.
     var registers: [ViewStore.Register.Place: ViewStore.Register] = [:]
+    /// What the operations say about messages.
+    var annotations: [AnnotationPlace: [ExpectedAnnotation]] = [:]
     /// Messages that the operations give.
     var messages: Int64 = 0
 
@@ -90,12 +92,7 @@ extension NodeCore {
         case .message(let message):
             check.messages += 1
             check.result.rows += 1
-            let expected = ViewStore.MessageRow(
-                document: document, position: position,
-                key: MessageKey(
-                    timestamp: stored.entry.timestamp,
-                    idPrefix: stored.place.link.id.messagePrefix),
-                grant: stored.grantNumber, thread: message.thread)
+            let expected = try row(of: message, stored, in: workspace)
             guard shown?.row != expected || shown?.visibility != visibility else { return }
             check.result.add(
                 "view", PublicID.operation(stored.place.link.id),
@@ -110,7 +107,9 @@ extension NodeCore {
             note(action, members, stored, document, in: workspace, &check)
         case .own(let register) where shown == nil:
             try note(register, stored, in: workspace, &check)
-        case .membership, .profile, .device, .own, nil:
+        case .annotation(let annotation) where shown == nil:
+            try note(annotation, stored, isValid: visibility == .shown, in: workspace, &check)
+        case .membership, .profile, .device, .own, .annotation, nil:
             guard shown != nil else { return }
             check.result.add(
                 "view", PublicID.operation(stored.place.link.id), "what is no message is shown",
@@ -147,6 +146,7 @@ extension NodeCore {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             compareVerdicts(of: workspace, &check)
             try compareRegisters(of: workspace, &check)
+            try compareAnnotations(of: workspace, &check)
             for channel in workspace.channels.values.sorted(by: { $0.number < $1.number }) {
                 try compareSubscriptions(of: channel, &check)
             }

@@ -36,6 +36,12 @@ public enum Limits {
     public static let runPayloadBytesMax = 256 * 1024
     /// Text of one message, in bytes of UTF-8.
     public static let messageTextBytesMax = 16 * 1024
+    /// The sign of a reaction, in bytes of UTF-8: a family with skin tones takes 41.
+    public static let emojiBytesMax = 64
+    /// Members that one message mentions: more are everybody.
+    public static let mentionsMax = 64
+    /// How far off a place may be said to be, in metres: half round the earth.
+    public static let locationAccuracyMax: UInt64 = 20_040_000
     /// A name inside an operation, in bytes of UTF-8. This alone is validity.
     public static let nameBytesMax = 256
     /// A name when it is written here, in grapheme clusters.
@@ -86,6 +92,18 @@ public enum Limits {
     /// Keys of private documents that one link asks for, or is given: what is missing still then
     /// is asked for on the next one.
     public static let keysAskedPerLinkMax = 4_096
+
+    // MARK: Messages
+
+    /// Signs that are shown under one message, those that most people gave.
+    public static let reactionsShownMax = 64
+    /// Signs that one person may leave under one message when they are written here.
+    public static let reactionsPerMemberMax = 32
+    /// Rows of one person's reactions to one message that are looked at: what two devices wrote
+    /// apart fits, and nobody can make showing a message slow for everybody.
+    public static let reactionRowsPerMemberMax = 64
+    /// `@` in one text that are looked up among the names.
+    public static let mentionSignsMax = 256
 
     // MARK: Deleted channels
 

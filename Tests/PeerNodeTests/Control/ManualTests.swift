@@ -212,7 +212,7 @@ import WorkspaceModel
     @Test func `has schemas of known words that fit every example`() throws {
         let known: Set<String> = [
             "type", "minLength", "maxLength", "pattern", "minimum", "maximum", "enum", "items",
-            "minItems", "maxItems",
+            "minItems", "maxItems", "oneOf",
         ]
         for method in methods {
             let example = try #require(method["examples"]?[0]?["params"])
