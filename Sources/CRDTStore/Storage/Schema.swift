@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 3
+    public static let version: Int32 = 4
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -16,8 +16,39 @@ public enum Schema {
             key_hlc INTEGER, key_id INTEGER, PRIMARY KEY(workspace, kind, subject)) WITHOUT ROWID
         """
 
+    /// Payloads that are not there, by arrival number: what is left of them. missing: 1 where
+    /// nobody has deleted it, so that it is asked of peers. The operation's row holds zeros.
+    private static let absent = [
+        """
+        CREATE TABLE absent(arr INTEGER PRIMARY KEY, plen INTEGER NOT NULL, phash BLOB NOT NULL,
+            missing INTEGER NOT NULL)
+        """,
+        "CREATE INDEX absent_missing ON absent(arr) WHERE missing = 1",
+    ]
+
+    /// The view: what redactions name. target: the id of an operation that is to be erased, or of
+    /// a redaction that is undone. by: arrival number of the redaction.
+    private static let redactions = [
+        """
+        CREATE TABLE redaction(did INTEGER NOT NULL, target BLOB NOT NULL, by INTEGER NOT NULL,
+            PRIMARY KEY(did, target, by)) WITHOUT ROWID
+        """,
+        "CREATE INDEX redaction_by ON redaction(by)",
+
+        // What is deleted, by arrival number. by: the redaction that counts. due: when the payload
+        // is erased, ms; NULL once it is.
+        """
+        CREATE TABLE redacted(arr INTEGER PRIMARY KEY, did INTEGER NOT NULL, by INTEGER NOT NULL,
+            due INTEGER)
+        """,
+        "CREATE INDEX redacted_due ON redacted(due) WHERE due IS NOT NULL",
+        "CREATE INDEX redacted_document ON redacted(did)",
+    ]
+
     /// What a store of an older schema lacks. By the schema that it has.
-    static let additions: [Int64: [String]] = [2: [registers]]
+    static let additions: [Int64: [String]] = [
+        2: [registers] + absent + redactions, 3: absent + redactions,
+    ]
 
     /// Everything, in the order of creation.
     static let statements = [
@@ -64,6 +95,7 @@ public enum Schema {
         // What cites others, which is little: kept tips are made anew from it.
         "CREATE INDEX operation_citing ON operation(lid, seq) WHERE deps IS NOT NULL",
 
+    ] + absent + [
         // Operations whose rows do not give their ids any more.
         """
         CREATE TABLE damaged(lid INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(lid, seq))
@@ -123,6 +155,7 @@ public enum Schema {
         """,
 
         registers,
+    ] + redactions + [
 
         // What happened, by reference only. type: EventType. arr: the operation, or NULL.
         // extra: Enc of what has no operation. backfill: it came by a first sync.

@@ -2,11 +2,11 @@ import WorkspaceModel
 
 extension Command {
     /// What people do all day.
-    static let messageCommands = [messageSend, messageHistory, tail, messageGet]
+    static let messageCommands = [messageSend, messageHistory, tail, messageGet, messageDelete]
 
     static let channel = Parameter.channel("channel", "Which channel or conversation.")
     /// Where the command line looks for `last` and for the rest of a short id.
-    private static let inChannel = Parameter.channel(
+    static let inChannel = Parameter.channel(
         "in", "The channel in which 'last' or a short id is looked for."
     ).optional().local()
 

@@ -228,6 +228,9 @@ public protocol NodeCommands: AnyObject {
 
     /// Posts a message.
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject>
+    /// Deletes a message for everybody, or takes that back.
+    func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
     /// Part of a channel's past, oldest first.
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage
     /// The messages of these ids, in the order asked; unknown ones are `not_found`.

@@ -27,6 +27,7 @@ extension NodeCore {
             workspace.newestTimestamp[log.document] = max(newest, latest)
         }
         if isAuthority {
+            reviewRedactions(of: workspace)
             for operation in appended {
                 try applyAuthority(operation, branch: branch, in: workspace, from: source)
             }
@@ -75,6 +76,10 @@ extension NodeCore {
                     kind: operation.header.kind, timestamp: operation.header.timestamp,
                     grant: operation.header.grant, keyID: operation.header.keyID,
                     dependencies: operation.header.dependencies, payload: operation.payload,
+                    absent: operation.isPayloadAbsent
+                        ? .init(
+                            length: operation.header.payloadLength,
+                            hash: operation.header.payloadHash) : nil,
                     signature: operation.signature)
             })
     }

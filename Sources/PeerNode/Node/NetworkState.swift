@@ -93,6 +93,10 @@ final class PeerLink {
     var askedKeys = 0
     /// How many such keys were given.
     var givenKeys = 0
+    /// The operations whose missing payloads were asked for on this link, by arrival number.
+    var askedPayloads: Set<Int64> = []
+    /// How many such payloads were given.
+    var givenPayloads = 0
 
     init(
         id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64

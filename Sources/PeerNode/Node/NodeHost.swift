@@ -14,6 +14,9 @@ public final class NodeHost {
     /// The I/O failure after which nothing is written until the process starts again.
     private var writingStopped: StorageError?
     private var openCalls: Set<CallID> = []
+    /// Whether the write-ahead log may hold what was erased: also after a start, for a crash may
+    /// have come between.
+    public private(set) var mustEmptyLog = true
 
     /// Opens the store and starts a core on it.
     ///
@@ -41,6 +44,8 @@ public final class NodeHost {
             effects += try core.endTurn()
             try store.commit()
             core.didCommit()
+            mustEmptyLog = mustEmptyLog || core.hasErased
+            core.hasErased = false
             for case .answer(let call, _) in effects { openCalls.remove(call) }
             // The loop answers these, whatever becomes of the store.
             for case .job(let call, _) in effects { openCalls.remove(call) }
@@ -75,6 +80,18 @@ public final class NodeHost {
     /// Moves the write-ahead log into the database; a step between turns.
     public func checkpoint(_ mode: Connection.CheckpointMode) {
         _ = try? store.connection.checkpoint(mode)
+    }
+
+    /// Copies all of the write-ahead log into the database and empties its file, so that nothing
+    /// that was erased is left in it.
+    ///
+    /// - Returns: `false` while a reader keeps it from that.
+    public func emptyLog() -> Bool {
+        guard let done = try? store.connection.checkpoint(.truncate), !done.isBlocked else {
+            return false
+        }
+        mustEmptyLog = false
+        return true
     }
 
     /// Bytes in the write-ahead log.

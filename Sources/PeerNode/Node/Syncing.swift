@@ -28,6 +28,12 @@ extension NodeCore {
         case .keyHave(let have):
             guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
             try keyGiven(have, in: workspace, on: link)
+        case .payloadWant(let want):
+            guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
+            try payloadsWanted(want, in: workspace, on: link)
+        case .payloadHave(let have):
+            guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
+            try payloadGiven(have, in: workspace, from: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -158,6 +164,7 @@ extension NodeCore {
             network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
             askForKeys(of: workspace, on: link, sync)
+            try askForPayloads(of: workspace, on: link, sync)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
             receipts(tips, of: device, in: workspace)
@@ -178,6 +185,7 @@ extension NodeCore {
         case .caughtUp:
             sync.isCaughtUp = true
             network.synced.insert(workspace.number)
+            try askForPayloads(of: workspace, on: link, sync)
             try caughtUp(workspace, on: link)
         case .replanOthers:
             for other in network.ordered where other !== link {
