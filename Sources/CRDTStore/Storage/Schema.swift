@@ -51,147 +51,148 @@ public enum Schema {
     ]
 
     /// Everything, in the order of creation.
-    static let statements = [
-        // What there is one of, by name. Values are described where they are written.
-        "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    static let statements =
+        [
+            // What there is one of, by name. Values are described where they are written.
+            "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 
-        // Numbers that only rise: arrival (of operations) and event. Never taken from rowids, so
-        // that deleting the newest row does not give its number to another.
-        "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+            // Numbers that only rise: arrival (of operations) and event. Never taken from rowids, so
+            // that deleting the newest row does not give its number to another.
+            "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 
-        // did: short number. id: 32 bytes. workspace: did of the authority document it belongs
-        // to, its own for an authority document. kind: DocumentKind. One id may stand for a
-        // document in each workspace.
-        """
-        CREATE TABLE document(did INTEGER PRIMARY KEY, id BLOB NOT NULL,
-            workspace INTEGER NOT NULL, kind INTEGER NOT NULL, UNIQUE(workspace, id))
-        """,
+            // did: short number. id: 32 bytes. workspace: did of the authority document it belongs
+            // to, its own for an authority document. kind: DocumentKind. One id may stand for a
+            // document in each workspace.
+            """
+            CREATE TABLE document(did INTEGER PRIMARY KEY, id BLOB NOT NULL,
+                workspace INTEGER NOT NULL, kind INTEGER NOT NULL, UNIQUE(workspace, id))
+            """,
 
-        // One branch of a log. fork: its first own place. tip*: the last stored operation.
-        // kept*: the last kept one, NULL while there is none. changed: arrival number of the
-        // last change of kept.
-        """
-        CREATE TABLE log(lid INTEGER PRIMARY KEY, did INTEGER NOT NULL, device BLOB NOT NULL,
-            inc INTEGER NOT NULL, parent INTEGER, fork INTEGER NOT NULL,
-            tip_seq INTEGER NOT NULL, tip_id BLOB NOT NULL, tip_hlc INTEGER NOT NULL,
-            tip_sort INTEGER NOT NULL, kept_seq INTEGER, kept_id BLOB,
-            changed INTEGER NOT NULL)
-        """,
-        "CREATE INDEX log_name ON log(did, device, inc)",
-        "CREATE INDEX log_changed ON log(changed)",
+            // One branch of a log. fork: its first own place. tip*: the last stored operation.
+            // kept*: the last kept one, NULL while there is none. changed: arrival number of the
+            // last change of kept.
+            """
+            CREATE TABLE log(lid INTEGER PRIMARY KEY, did INTEGER NOT NULL, device BLOB NOT NULL,
+                inc INTEGER NOT NULL, parent INTEGER, fork INTEGER NOT NULL,
+                tip_seq INTEGER NOT NULL, tip_id BLOB NOT NULL, tip_hlc INTEGER NOT NULL,
+                tip_sort INTEGER NOT NULL, kept_seq INTEGER, kept_id BLOB,
+                changed INTEGER NOT NULL)
+            """,
+            "CREATE INDEX log_name ON log(did, device, inc)",
+            "CREATE INDEX log_changed ON log(changed)",
 
-        // One operation. arr: arrival number. kind: header field 1. hlc: header field 7 as its
-        // bit pattern. seen: wall clock at arrival, ms. sort: display order, ms. gid: grant, 0
-        // for none. kid: epoch key, NULL where nothing is sealed. deps: Enc array of refs, NULL
-        // for none. sigok: whether this very signature was verified. payload: as signed.
-        """
-        CREATE TABLE operation(arr INTEGER PRIMARY KEY, lid INTEGER NOT NULL,
-            seq INTEGER NOT NULL, kind INTEGER NOT NULL, hlc INTEGER NOT NULL,
-            seen INTEGER NOT NULL, sort INTEGER NOT NULL, gid INTEGER NOT NULL, kid INTEGER,
-            id BLOB NOT NULL, deps BLOB, sig BLOB NOT NULL, sigok INTEGER NOT NULL,
-            payload BLOB NOT NULL)
-        """,
-        "CREATE UNIQUE INDEX operation_place ON operation(lid, seq)",
-        // What cites others, which is little: kept tips are made anew from it.
-        "CREATE INDEX operation_citing ON operation(lid, seq) WHERE deps IS NOT NULL",
+            // One operation. arr: arrival number. kind: header field 1. hlc: header field 7 as its
+            // bit pattern. seen: wall clock at arrival, ms. sort: display order, ms. gid: grant, 0
+            // for none. kid: epoch key, NULL where nothing is sealed. deps: Enc array of refs, NULL
+            // for none. sigok: whether this very signature was verified. payload: as signed.
+            """
+            CREATE TABLE operation(arr INTEGER PRIMARY KEY, lid INTEGER NOT NULL,
+                seq INTEGER NOT NULL, kind INTEGER NOT NULL, hlc INTEGER NOT NULL,
+                seen INTEGER NOT NULL, sort INTEGER NOT NULL, gid INTEGER NOT NULL, kid INTEGER,
+                id BLOB NOT NULL, deps BLOB, sig BLOB NOT NULL, sigok INTEGER NOT NULL,
+                payload BLOB NOT NULL)
+            """,
+            "CREATE UNIQUE INDEX operation_place ON operation(lid, seq)",
+            // What cites others, which is little: kept tips are made anew from it.
+            "CREATE INDEX operation_citing ON operation(lid, seq) WHERE deps IS NOT NULL",
 
-    ] + absent + [
-        // Operations whose rows do not give their ids any more.
-        """
-        CREATE TABLE damaged(lid INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(lid, seq))
-            WITHOUT ROWID
-        """,
+        ] + absent + [
+            // Operations whose rows do not give their ids any more.
+            """
+            CREATE TABLE damaged(lid INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(lid, seq))
+                WITHOUT ROWID
+            """,
 
-        // Where a branch goes over to another grant. first: place. valid: the last valid place,
-        // -1 for no bound, NULL for none.
-        """
-        CREATE TABLE grant_span(lid INTEGER NOT NULL, first INTEGER NOT NULL,
-            gid INTEGER NOT NULL, valid INTEGER, PRIMARY KEY(lid, first)) WITHOUT ROWID
-        """,
+            // Where a branch goes over to another grant. first: place. valid: the last valid place,
+            // -1 for no bound, NULL for none.
+            """
+            CREATE TABLE grant_span(lid INTEGER NOT NULL, first INTEGER NOT NULL,
+                gid INTEGER NOT NULL, valid INTEGER, PRIMARY KEY(lid, first)) WITHOUT ROWID
+            """,
 
-        // Grants by number, so that a million operations do not each repeat 32 bytes.
-        "CREATE TABLE grant_name(gid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE)",
+            // Grants by number, so that a million operations do not each repeat 32 bytes.
+            "CREATE TABLE grant_name(gid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE)",
 
-        // Secrets, sealed under the home's own key: nonce 24, ct. kind: SecretKind. workspace: of
-        // a private document's keys the did of that document. secret NULL: cited but not held.
-        """
-        CREATE TABLE epoch_key(kid INTEGER PRIMARY KEY, workspace INTEGER NOT NULL,
-            kind INTEGER NOT NULL, id BLOB NOT NULL, secret BLOB,
-            UNIQUE(workspace, kind, id))
-        """,
+            // Secrets, sealed under the home's own key: nonce 24, ct. kind: SecretKind. workspace: of
+            // a private document's keys the did of that document. secret NULL: cited but not held.
+            """
+            CREATE TABLE epoch_key(kid INTEGER PRIMARY KEY, workspace INTEGER NOT NULL,
+                kind INTEGER NOT NULL, id BLOB NOT NULL, secret BLOB,
+                UNIQUE(workspace, kind, id))
+            """,
 
-        // A workspace of this home. state: WorkspaceStanding. joined: ms. member: our own.
-        """
-        CREATE TABLE workspace(did INTEGER PRIMARY KEY, state INTEGER NOT NULL,
-            member BLOB NOT NULL, joined INTEGER NOT NULL)
-        """,
+            // A workspace of this home. state: WorkspaceStanding. joined: ms. member: our own.
+            """
+            CREATE TABLE workspace(did INTEGER PRIMARY KEY, state INTEGER NOT NULL,
+                member BLOB NOT NULL, joined INTEGER NOT NULL)
+            """,
 
-        // Two operations at one place of a log: the proof that a device forked.
-        """
-        CREATE TABLE evidence(lid INTEGER NOT NULL, seq INTEGER NOT NULL, branch INTEGER NOT NULL,
-            found INTEGER NOT NULL, PRIMARY KEY(lid, seq, branch)) WITHOUT ROWID
-        """,
+            // Two operations at one place of a log: the proof that a device forked.
+            """
+            CREATE TABLE evidence(lid INTEGER NOT NULL, seq INTEGER NOT NULL, branch INTEGER NOT NULL,
+                found INTEGER NOT NULL, PRIMARY KEY(lid, seq, branch)) WITHOUT ROWID
+            """,
 
-        // The view: where each message stands. key_*: its name (hlc, first 8 bytes of the id).
-        // thread_*: the name of what it replies to. hidden: ViewStore.Visibility,
-        // or 3, hidden after it was shown.
-        """
-        CREATE TABLE message(did INTEGER NOT NULL, sort INTEGER NOT NULL, arr INTEGER NOT NULL,
-            key_hlc INTEGER NOT NULL, key_id INTEGER NOT NULL, gid INTEGER NOT NULL,
-            thread_hlc INTEGER, thread_id INTEGER, hidden INTEGER NOT NULL,
-            PRIMARY KEY(did, sort, arr)) WITHOUT ROWID
-        """,
-        "CREATE INDEX message_key ON message(key_hlc, key_id)",
-        """
-        CREATE INDEX message_thread ON message(thread_hlc, thread_id, did, sort, arr)
-            WHERE thread_hlc IS NOT NULL
-        """,
+            // The view: where each message stands. key_*: its name (hlc, first 8 bytes of the id).
+            // thread_*: the name of what it replies to. hidden: ViewStore.Visibility,
+            // or 3, hidden after it was shown.
+            """
+            CREATE TABLE message(did INTEGER NOT NULL, sort INTEGER NOT NULL, arr INTEGER NOT NULL,
+                key_hlc INTEGER NOT NULL, key_id INTEGER NOT NULL, gid INTEGER NOT NULL,
+                thread_hlc INTEGER, thread_id INTEGER, hidden INTEGER NOT NULL,
+                PRIMARY KEY(did, sort, arr)) WITHOUT ROWID
+            """,
+            "CREATE INDEX message_key ON message(key_hlc, key_id)",
+            """
+            CREATE INDEX message_thread ON message(thread_hlc, thread_id, did, sort, arr)
+                WHERE thread_hlc IS NOT NULL
+            """,
 
-        // The view: who follows a channel, by the latest word of (hlc, id).
-        """
-        CREATE TABLE subscription(did INTEGER NOT NULL, member BLOB NOT NULL,
-            joined INTEGER NOT NULL, hlc INTEGER NOT NULL, id BLOB NOT NULL,
-            PRIMARY KEY(did, member)) WITHOUT ROWID
-        """,
+            // The view: who follows a channel, by the latest word of (hlc, id).
+            """
+            CREATE TABLE subscription(did INTEGER NOT NULL, member BLOB NOT NULL,
+                joined INTEGER NOT NULL, hlc INTEGER NOT NULL, id BLOB NOT NULL,
+                PRIMARY KEY(did, member)) WITHOUT ROWID
+            """,
 
-        registers,
-    ] + redactions + [
+            registers,
+        ] + redactions + [
 
-        // What happened, by reference only. type: EventType. arr: the operation, or NULL.
-        // extra: Enc of what has no operation. backfill: it came by a first sync.
-        """
-        CREATE TABLE event(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, type INTEGER NOT NULL,
-            workspace INTEGER, did INTEGER, arr INTEGER, extra BLOB, backfill INTEGER NOT NULL)
-        """,
+            // What happened, by reference only. type: EventType. arr: the operation, or NULL.
+            // extra: Enc of what has no operation. backfill: it came by a first sync.
+            """
+            CREATE TABLE event(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, type INTEGER NOT NULL,
+                workspace INTEGER, did INTEGER, arr INTEGER, extra BLOB, backfill INTEGER NOT NULL)
+            """,
 
-        // How far each named reader has come.
-        """
-        CREATE TABLE reader(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL)
-            WITHOUT ROWID
-        """,
+            // How far each named reader has come.
+            """
+            CREATE TABLE reader(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL)
+                WITHOUT ROWID
+            """,
 
-        // Answers to repeat: a keyed hash of (method, key) and of the parameters, and a
-        // reference to what was made.
-        """
-        CREATE TABLE request(key BLOB PRIMARY KEY, body BLOB NOT NULL, made BLOB NOT NULL,
-            at INTEGER NOT NULL) WITHOUT ROWID
-        """,
+            // Answers to repeat: a keyed hash of (method, key) and of the parameters, and a
+            // reference to what was made.
+            """
+            CREATE TABLE request(key BLOB PRIMARY KEY, body BLOB NOT NULL, made BLOB NOT NULL,
+                at INTEGER NOT NULL) WITHOUT ROWID
+            """,
 
-        // What is remembered of peers: an encoded entry of the address book.
-        "CREATE TABLE peer(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+            // What is remembered of peers: an encoded entry of the address book.
+            "CREATE TABLE peer(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 
-        // The last state that we and a peer both had: root, and our arrival number then.
-        """
-        CREATE TABLE agreed(device BLOB NOT NULL, workspace INTEGER NOT NULL, root BLOB NOT NULL,
-            arr INTEGER NOT NULL, PRIMARY KEY(device, workspace)) WITHOUT ROWID
-        """,
+            // The last state that we and a peer both had: root, and our arrival number then.
+            """
+            CREATE TABLE agreed(device BLOB NOT NULL, workspace INTEGER NOT NULL, root BLOB NOT NULL,
+                arr INTEGER NOT NULL, PRIMARY KEY(device, workspace)) WITHOUT ROWID
+            """,
 
-        // The tips a peer is known to hold, for receipts across restarts: Enc, as in `tips`.
-        """
-        CREATE TABLE held(device BLOB NOT NULL, lid INTEGER NOT NULL, seq INTEGER NOT NULL,
-            PRIMARY KEY(device, lid)) WITHOUT ROWID
-        """,
-    ]
+            // The tips a peer is known to hold, for receipts across restarts: Enc, as in `tips`.
+            """
+            CREATE TABLE held(device BLOB NOT NULL, lid INTEGER NOT NULL, seq INTEGER NOT NULL,
+                PRIMARY KEY(device, lid)) WITHOUT ROWID
+            """,
+        ]
 }
 
 /// What a document is, as far as the store has to know.

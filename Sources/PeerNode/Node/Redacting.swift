@@ -229,6 +229,16 @@ extension NodeCore {
     }
 }
 
+extension AuthorityPayload {
+    /// Whether it can change what counts of others' content, or who runs a channel.
+    var bearsOnDeletions: Bool {
+        switch self {
+        case .invite, .request, .rekey, .setWorkspace: false
+        default: true
+        }
+    }
+}
+
 extension DocumentKind {
     /// Whether what is said there can be deleted, as far as is known.
     fileprivate var holdsMessages: Bool {

@@ -85,7 +85,9 @@ extension SyncMessage {
     }
 
     /// Whether a type that older nodes ignore is known here.
-    private static func isOptional(_ type: UInt8) -> Bool { type == 0x90 || type == payloadHaveType }
+    private static func isOptional(_ type: UInt8) -> Bool {
+        type == 0x90 || type == payloadHaveType
+    }
 
     private var reservation: Int {
         switch self {

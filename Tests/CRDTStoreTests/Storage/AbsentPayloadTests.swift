@@ -104,7 +104,8 @@ import WorkspaceTestKit
         // Whoever says another hash or length says another operation.
         var lie = run
         lie.entries[2].absent = .init(
-            length: log.operations[2].payload.count, hash: PayloadHash([UInt8](repeating: 1, count: 32)))
+            length: log.operations[2].payload.count,
+            hash: PayloadHash([UInt8](repeating: 1, count: 32)))
         #expect(throws: Rejection.badSignature) { try OperationChecks.check(lie, after: nil) }
         lie.entries[2].absent = .init(length: 0, hash: run.entries[2].absent?.hash ?? .zero)
         #expect(throws: Rejection.badSignature) { try OperationChecks.check(lie, after: nil) }

@@ -46,7 +46,8 @@ extension EndToEnd {
             #expect(deleted.status == 0, "\(deleted.errors)")
             #expect(deleted.object["text"] == .null)
             #expect(deleted.object["deleted"]?["by"]?["name"] == "Mina")
-            #expect(eventually(within: 60) { joon.run("log", "general").output.contains("(deleted)") })
+            #expect(
+                eventually(within: 60) { joon.run("log", "general").output.contains("(deleted)") })
             for node in [mina, joon] {
                 #expect(eventually(within: 60) { !Self.holds(payload, node) })
                 #expect(!Self.holds(Array("xylograph-".utf8), node))

@@ -122,7 +122,8 @@ import WorkspaceModel
         let due = 100 + Limits.erasedLogMilliseconds
         #expect(schedule.erasureDeadline == due)
         #expect(due <= 60_000)
-        #expect([due - 1, due, due + 1].map { schedule.takeErasure(now: $0) } == [false, true, false])
+        #expect(
+            [due - 1, due, due + 1].map { schedule.takeErasure(now: $0) } == [false, true, false])
     }
 
     @Test func `empties the log once, when nothing was written for a while`() {

@@ -204,7 +204,9 @@ extension BenchNode {
             #expect(try node.told("message.restored").count == 2, "\(node.name)")
         }
         try rest(world, for: Self.day + 60_000)
-        for node in nodes { #expect(try node.shownTexts(in: "general") == ["first", "second"], "\(node.name)") }
+        for node in nodes {
+            #expect(try node.shownTexts(in: "general") == ["first", "second"], "\(node.name)")
+        }
         // What an owner deletes an admin does not bring back.
         try mina.delete(first)
         bench.advance(5_000)
@@ -297,7 +299,9 @@ extension BenchNode {
             for payload in payloads { #expect(try !node.holds(payload), "\(node.name)") }
             #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
         }
-        for node in [bob, cleo] { #expect(try node.shownTexts(in: "board") == ["-"], "\(node.name)") }
+        for node in [bob, cleo] {
+            #expect(try node.shownTexts(in: "board") == ["-"], "\(node.name)")
+        }
         #expect(try bob.shownTexts(in: "@Cleo") == ["-"])
         let refusal = try bob.deletionRefused(try cleo.send("another", to: "@Bob"))
         #expect(refusal.kind == .forbidden)
@@ -314,7 +318,9 @@ extension BenchNode {
         let payload = try cleo.payload(of: message)
         try bob.delete(message)
         bench.advance(5_000)
-        for node in [bob, cleo] { #expect(try node.shownTexts(in: "board") == ["-"], "\(node.name)") }
+        for node in [bob, cleo] {
+            #expect(try node.shownTexts(in: "board") == ["-"], "\(node.name)")
+        }
         for node in [ada, bob, cleo] { try node.ok("net.suspend") }
         bench.advance(Self.day + 60_000)
         for node in [ada, bob, cleo] { try node.ok("net.resume") }
@@ -325,5 +331,53 @@ extension BenchNode {
             #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
         }
         #expect(try Set([ada, bob, cleo].map { try $0.digest() }).count == 1)
+    }
+}
+
+@Suite struct `A right to delete that has ended` {
+    @Test func `leaves deleted what was, and gives nothing more`() throws {
+        let world = try RemovalBench()
+        let (mina, ada, wim, joon, bench) =
+            (world.mina, world.ada, world.wim, world.joon, world.bench)
+        let nodes = [mina, ada, wim, joon]
+        let (first, second) = (try wim.send("first"), try wim.send("second"))
+        bench.advance(5_000)
+        try ada.delete(first)
+        bench.advance(5_000)
+        try mina.ok("member.role", ["member": "@Ada", "role": "member"])
+        bench.advance(5_000)
+        for node in nodes {
+            #expect(try node.shownTexts(in: "general") == ["-", "second"], "\(node.name)")
+        }
+        #expect(try ada.deletionRefused(second).kind == .forbidden)
+        // A changed program signs it all the same, under the old grant.
+        try ada.forceDeletion(of: second)
+        bench.advance(5_000)
+        for node in nodes {
+            #expect(try node.shownTexts(in: "general") == ["-", "second"], "\(node.name)")
+        }
+        try mina.ok("member.remove", ["member": "Ada"])
+        bench.advance(5_000)
+        for node in [mina, wim, joon] {
+            #expect(try node.shownTexts(in: "general") == ["-", "second"], "\(node.name)")
+        }
+    }
+}
+
+extension BenchNode {
+    /// Signs a redaction without asking whether it has an effect.
+    func forceDeletion(of message: JSONValue) throws {
+        let core = try #require(host?.core)
+        let key = try #require(message["id"]?.stringValue.flatMap(PublicID.messageKey))
+        let row = try #require(try core.store.view.message(key))
+        let stored = try #require(try core.store.operations.operation(row.position.arrival))
+        core.beginTurn(at: time)
+        let isWritten = try core.redact(
+            [stored.reference], nil, in: stored.log.document, isOwn: true, of: try workspace())
+        #expect(isWritten)
+        let effects = core.takeEffects() + (try core.endTurn())
+        try core.store.commit()
+        core.didCommit()
+        carryOut(effects)
     }
 }

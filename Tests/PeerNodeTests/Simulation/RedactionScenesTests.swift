@@ -113,7 +113,8 @@ import WorkspaceTestKit
                     shown.compactMap { $0["id"]?.stringValue }.sorted()
                         == expected.map(\.id).sorted(), "\(node.index), WSX_SEED=\(seed)")
                 for message in shown {
-                    let isDeleted = expected.first { $0.id == message["id"]?.stringValue }?.isDeleted
+                    let isDeleted = expected.first { $0.id == message["id"]?.stringValue }?
+                        .isDeleted
                     #expect((message["text"] == .null) == isDeleted, "WSX_SEED=\(seed)")
                     #expect((message["deleted"] != .null) == isDeleted, "WSX_SEED=\(seed)")
                 }
