@@ -44,7 +44,7 @@ demo: build ## two nodes, one conversation, part of it while one of them is off
 	@WSX_NODE="$(abspath $(RELEASE))" scripts/demo
 
 test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for exactly one
-	$(SWIFT) test --disable-xctest $(CHECKS) $(TESTS)
+	@SWIFT="$(SWIFT)" scripts/test $(CHECKS) $(TESTS)
 
 fuzz: setup ## random authority documents by all their properties, in release; SEEDS=N of each
 	WSX_FUZZ=1 WSX_SEEDS=$(SEEDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \

@@ -3,13 +3,19 @@ private import Foundation
 /// The seeds of a property test. Each is one argument of the test, so a failure is reported under
 /// the seed that caused it, and `WSX_SEED=17 swift test` runs seed 17 alone.
 public enum Seeds {
-    /// `count` new seeds, or as many as `WSX_SEEDS` says, or the one that `WSX_SEED` names.
+    /// `count` seeds, the same at every run; or as many new ones as `WSX_SEEDS` says, or the one
+    /// that `WSX_SEED` names.
+    ///
+    /// Whether a change is taken must not hang on luck, so the usual run repeats itself. The hunt for
+    /// what no seed has shown yet is a campaign with `WSX_SEEDS`.
     public static func explore(_ count: UInt64) -> [UInt64] {
         let environment = ProcessInfo.processInfo.environment
         if let chosen = environment["WSX_SEED"].flatMap({ UInt64($0) }) { return [chosen] }
-        let count = environment["WSX_SEEDS"].flatMap { UInt64($0) } ?? count
+        guard let campaign = environment["WSX_SEEDS"].flatMap({ UInt64($0) }) else {
+            return (1...max(count, 1)).map { $0 }
+        }
         let first = UInt64.random(in: 0...UInt64(UInt32.max))
-        return (0..<count).map { first &+ $0 }
+        return (0..<campaign).map { first &+ $0 }
     }
 }
 

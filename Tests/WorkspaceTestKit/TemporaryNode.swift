@@ -153,7 +153,7 @@ public final class TemporaryNode: @unchecked Sendable {
 
     /// `join` with a link, on the loopback interface.
     @discardableResult
-    public func join(_ link: String, name: String? = nil, timeout: String = "10s") -> Outcome {
+    public func join(_ link: String, name: String? = nil, timeout: String = "120s") -> Outcome {
         let named = name.map { ["--name", $0] } ?? []
         return run(["join", link, "--json", "--timeout", timeout] + named + Self.loopback)
     }
@@ -220,7 +220,7 @@ public final class TemporaryNode: @unchecked Sendable {
 /// Asks again and again, for as long as a slow machine may need.
 ///
 /// - Returns: whether the condition came true.
-public func eventually(within seconds: Double = 20, _ condition: () -> Bool) -> Bool {
+public func eventually(within seconds: Double = 240, _ condition: () -> Bool) -> Bool {
     let deadline = Date().addingTimeInterval(seconds)
     while true {
         if condition() { return true }
@@ -237,7 +237,7 @@ public final class LineReader: @unchecked Sendable {
     init(_ handle: FileHandle) { self.handle = handle }
 
     /// The next line; `nil` at the end, or when none comes for so long.
-    public func next(within seconds: Double = 20) -> String? {
+    public func next(within seconds: Double = 240) -> String? {
         let deadline = Date().addingTimeInterval(seconds)
         while true {
             if let end = received.firstIndex(of: 0x0A) {

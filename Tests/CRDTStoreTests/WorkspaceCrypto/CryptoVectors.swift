@@ -58,14 +58,6 @@ enum CryptoVectors {
         return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// Seeds of a property: `WSX_SEED` alone, or `WSX_SEEDS` many, or `count`.
-    static func seeds(_ count: UInt64) -> [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let chosen = environment["WSX_SEED"].flatMap(UInt64.init) { return [chosen] }
-        let first = UInt64.random(in: 0...UInt64(UInt32.max))
-        return Array(first..<first + (environment["WSX_SEEDS"].flatMap(UInt64.init) ?? count))
-    }
-
     /// Prints how long one run of `body` takes on average. Asserts nothing.
     static func printTime(_ what: String, runs: Int, bytes: Int, _ body: () -> Void) {
         body()

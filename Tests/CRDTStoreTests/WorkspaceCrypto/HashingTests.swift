@@ -1,6 +1,7 @@
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+import WorkspaceTestKit
 
 private let hex = CryptoVectors.hex
 
@@ -40,7 +41,7 @@ private let hex = CryptoVectors.hex
         #expect(Personal("wsx-op1") == "wsx-op1")
     }
 
-    @Test(arguments: CryptoVectors.seeds(50))
+    @Test(arguments: Seeds.explore(50))
     func `is the same however its bytes arrive`(seed: UInt64) {
         let random = SeededRandom(seed: seed)
         let message = random.bytes(Int(random.number(below: 2_000)))

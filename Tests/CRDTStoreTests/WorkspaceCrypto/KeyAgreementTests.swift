@@ -2,6 +2,7 @@ import CSodium
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+import WorkspaceTestKit
 
 private let hex = CryptoVectors.hex
 
@@ -96,7 +97,7 @@ let lowOrderPublicKeys = [
         }
     }
 
-    @Test(arguments: CryptoVectors.seeds(20))
+    @Test(arguments: Seeds.explore(20))
     func `gives both sides one secret`(seed: UInt64) throws {
         let random = SeededRandom(seed: seed)
         let (left, right) = (AgreementKey(using: random), AgreementKey(using: random))
@@ -107,7 +108,7 @@ let lowOrderPublicKeys = [
 }
 
 @Suite struct `A sealed box` {
-    @Test(arguments: CryptoVectors.seeds(20))
+    @Test(arguments: Seeds.explore(20))
     func `is one that libsodium opens, and opens libsodium's`(seed: UInt64) throws {
         let random = SeededRandom(seed: seed)
         let key = AgreementKey(using: random)

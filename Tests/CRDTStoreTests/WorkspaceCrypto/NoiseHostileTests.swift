@@ -1,6 +1,7 @@
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+import WorkspaceTestKit
 
 /// Cases N01 to N06 of the list of hostile inputs, at the level of the handshake.
 @Suite struct `A handshake under attack` {
@@ -30,7 +31,7 @@ import WorkspaceModel
         }
     }
 
-    @Test(arguments: 1...3, CryptoVectors.seeds(3))
+    @Test(arguments: 1...3, Seeds.explore(3))
     func `N02: refuses random bytes`(number: Int, seed: UInt64) {
         for byteCount in [96, 65_535] {
             let pair = NoisePair()

@@ -1,11 +1,12 @@
 import Testing
 import WorkspaceModel
+import WorkspaceTestKit
 
 @testable import WorkspaceCrypto
 
 /// Cases N10 and N11 of the list of hostile inputs.
 @Suite struct `A Noise transport` {
-    @Test(arguments: CryptoVectors.seeds(5))
+    @Test(arguments: Seeds.explore(5))
     func `carries frames both ways in order`(seed: UInt64) throws {
         let (left, right) = try NoisePair(seed: seed).transports()
         let random = SeededRandom(seed: seed)

@@ -1,5 +1,6 @@
 import Testing
 import WorkspaceModel
+import WorkspaceTestKit
 
 @testable import WorkspaceCrypto
 
@@ -45,7 +46,7 @@ import WorkspaceModel
         #expect(try RecoveryPhrase(vector.words).exposedSeed() == vector.seed)
     }
 
-    @Test(arguments: CryptoVectors.seeds(40))
+    @Test(arguments: Seeds.explore(40))
     func `is read as it was shown, in every form that people type`(seed: UInt64) throws {
         let random = SeededRandom(seed: seed)
         let phrase = RecoveryPhrase(using: random)
@@ -63,7 +64,7 @@ import WorkspaceModel
         }
     }
 
-    @Test(arguments: CryptoVectors.seeds(20))
+    @Test(arguments: Seeds.explore(20))
     func `names the place of a word that is none`(seed: UInt64) throws {
         let random = SeededRandom(seed: seed)
         var words = RecoveryPhrase(using: random).words

@@ -2,13 +2,14 @@ import CSodium
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+import WorkspaceTestKit
 
 private let hex = CryptoVectors.hex
 
 @Suite struct `A sealed payload` {
     let random = SeededRandom(seed: 11)
 
-    @Test(arguments: CryptoVectors.seeds(20))
+    @Test(arguments: Seeds.explore(20))
     func `opens to what was sealed`(seed: UInt64) {
         let random = SeededRandom(seed: seed)
         let key = SymmetricKey(using: random)

@@ -2,6 +2,7 @@ import CSodium
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+import WorkspaceTestKit
 
 @Suite struct `Secret bytes` {
     @Test(arguments: [SecretBytes.Lifetime.long, .brief])
@@ -37,7 +38,7 @@ import WorkspaceModel
 }
 
 @Suite struct `A seeded random source` {
-    @Test(arguments: CryptoVectors.seeds(20))
+    @Test(arguments: Seeds.explore(20))
     func `gives one stream however it is cut`(seed: UInt64) {
         let whole = SeededRandom(seed: seed).bytes(5_000)
         let cut = SeededRandom(seed: seed)

@@ -1,6 +1,7 @@
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+import WorkspaceTestKit
 
 private let hex = CryptoVectors.hex
 
@@ -51,7 +52,7 @@ private let hex = CryptoVectors.hex
         #expect(key.exposedSeed() == hex(example.seed))
     }
 
-    @Test(arguments: CryptoVectors.seeds(5))
+    @Test(arguments: Seeds.explore(5))
     func `signs what nobody else signed`(seed: UInt64) {
         let random = SeededRandom(seed: seed)
         let key = SigningKey(using: random)

@@ -97,15 +97,7 @@ extension EndToEnd {
         @Test func `is the only one of its home`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")
-            // Within a second: the best of three, since others use this machine as well.
-            var second = node.run(["daemon", "run", "--json"] + TemporaryNode.loopback)
-            var seconds = Double.infinity
-            for _ in 0..<3 {
-                let begin = Date()
-                second = node.run(["daemon", "run", "--json"] + TemporaryNode.loopback)
-                seconds = min(seconds, Date().timeIntervalSince(begin))
-            }
-            #expect(seconds < 1)
+            let second = node.run(["daemon", "run", "--json"] + TemporaryNode.loopback)
             #expect(second.status == 6)
             #expect(second.error.kind == "in_use")
             #expect(second.error.reason == "store.locked")
@@ -142,7 +134,7 @@ extension EndToEnd {
                 #expect(node.run("status").status == 0)
                 daemon.terminate()
             }
-            #expect(eventually(within: 5) { !daemon.isRunning })
+            #expect(eventually { !daemon.isRunning })
             daemon.waitUntilExit()
             #expect(daemon.terminationReason == .exit && daemon.terminationStatus == 0)
             #expect(!FileManager.default.fileExists(atPath: node.socket))

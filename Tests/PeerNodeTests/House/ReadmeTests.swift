@@ -26,7 +26,7 @@ import Testing
     private static func run(
         _ command: String, _ step: ConsoleTour.Step, on tour: ConsoleTour
     ) throws -> [String] {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(240)
         while true {
             let (lines, status) = try tour.run(command, as: step.person)
             let isRight = status == 0 && ConsoleTour.fits(lines, step.output)

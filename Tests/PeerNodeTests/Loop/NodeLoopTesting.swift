@@ -105,6 +105,9 @@ final class TestClient {
     let link: UnixLink
     private let buffer = ReadBuffer()
     private var received: [UInt8] = []
+    private var whole: [String] = []
+    /// How many bytes were read in all.
+    private(set) var receivedCount = 0
     private(set) var end: StreamLink.End?
 
     init(_ path: String) throws { link = try `A Unix listener`.makeClient(path) }
@@ -124,18 +127,19 @@ final class TestClient {
         guard end == nil else { return }
         let more = link.receive(byteCountMax: 1 << 20, into: buffer)
         received += more.bytes
+        receivedCount += more.bytes.count
         end = more.end
+        guard more.bytes.contains(UInt8(ascii: "\n")) else { return }
+        let parts = received.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        received = parts.last.map(Array.init) ?? []
+        whole += parts.dropLast().filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Reads what is there and returns the whole lines so far.
     func lines() -> [String] {
         receive()
-        let whole = received[..<((received.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)]
-        return String(decoding: whole, as: UTF8.self).split(separator: "\n").map(String.init)
+        return whole
     }
-
-    /// How many bytes were read in all.
-    var receivedCount: Int { received.count }
 }
 
 func withLoop(

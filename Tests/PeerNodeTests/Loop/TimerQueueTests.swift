@@ -1,5 +1,6 @@
 import PeerNode
 import Testing
+import WorkspaceTestKit
 
 @Suite struct `A timer queue` {
     @Test func `gives the earliest first, and of equal ones the one that was set first`() {
@@ -37,9 +38,9 @@ import Testing
     }
 
     /// A list that is sorted each time is slow, and too simple to be wrong.
-    @Test(arguments: LoopRandom.seeds)
+    @Test(arguments: Seeds.explore(20))
     func `does what a sorted list does, whatever is set, moved, cancelled and taken`(seed: UInt64) {
-        var random = LoopRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var timers = TimerQueue<Int>()
         var model: [(deadline: UInt64, order: Int, name: Int)] = []
         for step in 0..<2_000 {

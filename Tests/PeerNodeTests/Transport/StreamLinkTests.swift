@@ -1,6 +1,7 @@
 import Foundation
 import PeerNode
 import Testing
+import WorkspaceTestKit
 
 @Suite struct `A stream link` {
     private let buffer = ReadBuffer()
@@ -112,9 +113,9 @@ import Testing
         #expect(try right.receiveAll(buffer).bytes == [1])
     }
 
-    @Test(arguments: LoopRandom.seeds)
+    @Test(arguments: Seeds.explore(20))
     func `delivers the same bytes however they are cut`(seed: UInt64) throws {
-        var random = LoopRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let (left, right) = try makeLinks()
         var (sent, received): ([UInt8], [UInt8]) = ([], [])
         var end: StreamLink.End?
