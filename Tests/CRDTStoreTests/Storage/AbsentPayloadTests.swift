@@ -29,21 +29,12 @@ import WorkspaceTestKit
         return (store, log, appended)
     }
 
-    private func finds(_ wanted: [UInt8], in bytes: [UInt8]) -> Bool {
-        guard let first = wanted.first, bytes.count >= wanted.count else { return false }
-        return bytes.indices.dropLast(wanted.count - 1).contains { start in
-            bytes[start] == first
-                && bytes[start..<start + wanted.count].elementsEqual(wanted)
-        }
-    }
-
     @Test func `is gone from every byte of the store, and its operation still gives its id`() throws
     {
         let (store, log, appended) = try store()
         let payloads = log.operations.map(\.payload)
-        for payload in payloads {
-            #expect(finds(payload, in: try store.connection.serialized()))
-        }
+        let before = try store.connection.serialized()
+        for payload in payloads { #expect(ByteSearch.finds(payload, in: before)) }
         try store.begin()
         for place in [0, 3, 7] {
             #expect(try store.operations.erasePayload(of: appended[place].arrival))
@@ -52,7 +43,7 @@ import WorkspaceTestKit
         try store.commit()
         let image = try store.connection.serialized()
         for (place, payload) in payloads.enumerated() {
-            #expect(finds(payload, in: image) == ![0, 3, 7].contains(place), "\(place)")
+            #expect(ByteSearch.finds(payload, in: image) == ![0, 3, 7].contains(place), "\(place)")
         }
         let reopened = try store.reopened()
         for store in [store, reopened] {
@@ -73,7 +64,8 @@ import WorkspaceTestKit
         let connection = try Connection(path: folder.file("node.db"), mode: .create)
         let (store, log, appended) = try store(connection, count: 40)
         let payloads = log.operations.map(\.payload)
-        #expect(finds(payloads[5], in: try folder.bytes("node.db-wal")))
+        let written = try folder.bytes("node.db-wal")
+        #expect(ByteSearch.finds(payloads[5], in: written))
         try store.begin()
         for place in 0..<40 where place % 3 == 0 {
             try store.operations.erasePayload(of: appended[place].arrival)
@@ -83,7 +75,7 @@ import WorkspaceTestKit
         #expect(try folder.bytes("node.db-wal").isEmpty)
         let bytes = try folder.bytes("node.db")
         for place in 0..<40 {
-            #expect(finds(payloads[place], in: bytes) == (place % 3 != 0), "\(place)")
+            #expect(ByteSearch.finds(payloads[place], in: bytes) == (place % 3 != 0), "\(place)")
         }
     }
 
@@ -93,7 +85,7 @@ import WorkspaceTestKit
         for place in [1, 2, 7] {
             try store.operations.erasePayload(of: appended[place].arrival)
         }
-        let branch = try #require(store.operations.branches(of: log.name, in: 1).first)
+        let branch = try #require(try store.operations.branches(of: log.name).first)
         let run = try #require(
             try store.operations.run(
                 of: branch.number, from: 0, through: branch.tipSequence, byteCountMax: 1 << 20))
@@ -115,14 +107,14 @@ import WorkspaceTestKit
         let (source, log, appended) = try store()
         try source.begin()
         try source.operations.erasePayload(of: appended[4].arrival)
-        let branch = try #require(source.operations.branches(of: log.name, in: 1).first)
+        let branch = try #require(try source.operations.branches(of: log.name).first)
         let run = try #require(
             try source.operations.run(
                 of: branch.number, from: 0, through: branch.tipSequence, byteCountMax: 1 << 20))
         let store = try NodeStore(Connection())
         try store.begin()
         try store.operations.enter(log.document, workspace: nil, kind: .authority)
-        let (_, taken) = try store.operations.append(
+        let (number, taken) = try store.operations.append(
             try OperationChecks.check(run, after: nil), in: log.name,
             of: try store.operations.workspace(of: log.document), at: .newLog, seen: 1,
             above: [Int64](repeating: 0, count: 8))
@@ -138,7 +130,7 @@ import WorkspaceTestKit
         #expect(try store.operations.operation(arrival)?.entry.payload == payload)
         // Nothing stays of what is removed with its log.
         try store.operations.erasePayload(of: arrival)
-        try store.operations.cut(taken.isEmpty ? 0 : 1, behind: 2)
+        try store.operations.cut(number, behind: 2)
         #expect(try store.operations.absentPayload(arrival) == nil)
     }
 

@@ -18,14 +18,6 @@ import WorkspaceTestKit
         var isDeleted = false
     }
 
-    static func finds(_ wanted: [UInt8], in bytes: [UInt8]) -> Bool {
-        guard let first = wanted.first, bytes.count >= wanted.count else { return false }
-        return bytes.indices.dropLast(wanted.count - 1).contains { start in
-            bytes[start] == first
-                && bytes[start..<start + wanted.count].elementsEqual(wanted)
-        }
-    }
-
     static func payload(of id: String, on node: SimulatedNode) throws -> [UInt8] {
         let core = try #require(node.host?.core)
         let key = try #require(PublicID.messageKey(id))
@@ -89,7 +81,7 @@ import WorkspaceTestKit
             let image = try #require(node.store).connection.serialized()
             for message in sent {
                 #expect(
-                    Self.finds(message.payload, in: image) == !message.isDeleted,
+                    ByteSearch.finds(message.payload, in: image) == !message.isDeleted,
                     "\(message.id) in \(message.channel) on \(node.index), WSX_SEED=\(seed)")
             }
             let check = node.ask("node.check")
@@ -140,7 +132,7 @@ import WorkspaceTestKit
                 == sent.filter { $0.channel == "general" }.map(\.id).sorted(), "WSX_SEED=\(seed)")
         let image = try #require(newcomer.store).connection.serialized()
         for message in sent where message.isDeleted {
-            #expect(!Self.finds(message.payload, in: image), "WSX_SEED=\(seed)")
+            #expect(!ByteSearch.finds(message.payload, in: image), "WSX_SEED=\(seed)")
         }
         #expect(newcomer.ask("node.check")?["problem_count"] == 0, "WSX_SEED=\(seed)")
     }

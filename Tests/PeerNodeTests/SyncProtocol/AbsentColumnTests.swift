@@ -59,13 +59,19 @@ import WorkspaceTestKit
             Array(good[..<start]) + other + Array(good[(start + 39)...])
         }
         #expect(try SyncMessage.decoded(replaced(column + hash)) != nil)
-        let entry: [UInt8] = [0x83, 0x00, 0x18, 0x64, 0x58, 0x20] + hash
-        let second: [UInt8] = [0x83, 0x01, 0x18, 0x64, 0x58, 0x20] + hash
-        let beyond: [UInt8] = [0x83, 0x02, 0x18, 0x64, 0x58, 0x20] + hash
-        let large: [UInt8] = [0x83, 0x00, 0x1a, 0x00, 0x10, 0x00, 0x00, 0x58, 0x20] + hash
+        func entry(_ place: UInt8, _ length: [UInt8] = [0x18, 0x64]) -> [UInt8] {
+            var bytes: [UInt8] = [0x83, place]
+            bytes += length
+            bytes += [0x58, 0x20]
+            return bytes + hash
+        }
+        func list(_ entries: [[UInt8]]) -> [UInt8] {
+            [0x80 | UInt8(entries.count)] + entries.flatMap { $0 }
+        }
         let wrong: [[UInt8]] = [
-            [0x80], [0x82] + entry + entry, [0x81] + second, [0x81] + beyond, [0x81] + large,
-            [0x82] + entry + second, [0x81, 0x82, 0x00, 0x18, 0x64],
+            list([]), list([entry(0), entry(0)]), list([entry(1)]), list([entry(2)]),
+            list([entry(0, [0x1a, 0x00, 0x10, 0x00, 0x00])]), list([entry(0), entry(1)]),
+            [0x81, 0x82, 0x00, 0x18, 0x64],
         ]
         for column in wrong {
             #expect(throws: SyncViolation.self, "\(column.prefix(8))") {
