@@ -193,7 +193,9 @@ extension NodeCore {
     private func show(
         _ stored: StoredOperation, because redaction: StoredOperation?, in workspace: Workspace
     ) throws(StorageError) {
-        guard stored.entry.absent != nil else { return }
+        guard stored.entry.absent != nil, judgesOthers(in: stored.log.document, workspace) else {
+            return
+        }
         let position = ViewStore.Position(sort: stored.place.sort, arrival: stored.place.arrival)
         let known = try store.view.stored(at: position, in: stored.document)
         let visibility = try visibility(of: stored, in: workspace)

@@ -55,7 +55,7 @@ extension NodeCore {
     }
 
     /// Whether this node can tell who may delete what others wrote.
-    private func judgesOthers(in document: DocumentID, _ workspace: Workspace) -> Bool {
+    func judgesOthers(in document: DocumentID, _ workspace: Workspace) -> Bool {
         store.operations.document(document, in: workspace.number)?.kind != .privateDocument
             || workspace.privateDocuments[document]?.root != nil
     }
@@ -90,7 +90,11 @@ extension NodeCore {
         guard store.operations.isValid(stored.place.sequence, in: stored.place.branch),
             let member = workspace.evaluator.subject(ofGrant: stored.entry.grant)
         else { return nil }
-        if let document = workspace.privateDocuments[stored.log.document] {
+        if store.operations.document(numbered: stored.document)?.kind == .privateDocument {
+            // An admin of the workspace has no power there, opened or not.
+            guard let document = workspace.privateDocuments[stored.log.document] else {
+                return RedactionVoice(member: member, power: nil)
+            }
             return RedactionVoice(
                 member: member,
                 power: try power(of: member, stored, in: document, workspace))
