@@ -203,7 +203,8 @@ import WorkspaceTestKit
         scene.world.run(for: 2_000)
         #expect(link.isOpen)
         for node in scene.honest {
-            #expect(try #require(node.store).view.nextErasure() == nil)
+            let store = try #require(node.store)
+            #expect(try store.view.nextErasure() == nil)
         }
         try scene.expectHonestPeace()
     }
