@@ -45,16 +45,48 @@ public enum Schema {
     private static let annotationCiting =
         "CREATE INDEX annotation_citing ON annotation_past(did, key_hlc, key_id, cited)"
 
+    /// Payloads that are not there, by arrival number: what is left of them. missing: 1 where
+    /// nobody has deleted it, so that it is asked of peers. The operation's row holds zeros.
+    private static let absent = [
+        """
+        CREATE TABLE absent(arr INTEGER PRIMARY KEY, plen INTEGER NOT NULL, phash BLOB NOT NULL,
+            missing INTEGER NOT NULL)
+        """,
+        "CREATE INDEX absent_missing ON absent(arr) WHERE missing = 1",
+    ]
+
+    /// The view: what redactions name. target: the id of an operation that is to be erased, or of
+    /// a redaction that is undone. by: arrival number of the redaction.
+    private static let redactions = [
+        """
+        CREATE TABLE redaction(did INTEGER NOT NULL, target BLOB NOT NULL, by INTEGER NOT NULL,
+            PRIMARY KEY(did, target, by)) WITHOUT ROWID
+        """,
+        "CREATE INDEX redaction_by ON redaction(by)",
+
+        // What is deleted, by arrival number. by: the redaction that counts. due: when the payload
+        // is erased, ms; NULL once it is.
+        """
+        CREATE TABLE redacted(arr INTEGER PRIMARY KEY, did INTEGER NOT NULL, by INTEGER NOT NULL,
+            due INTEGER)
+        """,
+        "CREATE INDEX redacted_due ON redacted(due) WHERE due IS NOT NULL",
+        "CREATE INDEX redacted_document ON redacted(did)",
+    ]
+
     /// What a store of an older schema lacks. By the schema that it has.
     static let additions: [Int64: [String]] = [2: [registers] + since3, 3: since3]
 
-    private static let since3 = [
-        "ALTER TABLE message ADD COLUMN mention INTEGER NOT NULL DEFAULT 0", annotation,
-        annotationArrival, annotationHead, annotationPast, annotationCiting,
-    ]
+    private static let since3 =
+        [
+            "ALTER TABLE message ADD COLUMN mention INTEGER NOT NULL DEFAULT 0", annotation,
+            annotationArrival, annotationHead, annotationPast, annotationCiting,
+        ] + absent + redactions
 
     /// Everything, in the order of creation.
-    static let statements = [
+    static let statements = tables + absent + redactions
+
+    private static let tables = [
         // What there is one of, by name. Values are described where they are written.
         "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 

@@ -279,6 +279,23 @@ extension ViewStore {
         return heads
     }
 
+    /// The arrival numbers of everything in a register, whether or not it counts, newest first.
+    public func arrivals(
+        in register: Annotation.Register, limit: Int
+    ) throws(StorageError) -> [Int64] {
+        var found: [Int64] = []
+        try connection.statement(
+            """
+            SELECT arr FROM annotation \(Annotation.Register.match)
+                ORDER BY arr DESC LIMIT \(limit)
+            """
+        ).scan(register.values) { row in
+            found.append(row.integer(0))
+            return .next
+        }
+        return found
+    }
+
     /// The reactions to a message that count, each member's of each sign, ascending by both; off
     /// ones too. Of one member at most `Limits.reactionRowsPerMemberMax` rows are looked at.
     public func reactions(

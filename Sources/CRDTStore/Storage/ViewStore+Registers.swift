@@ -173,13 +173,16 @@ extension ViewStore {
         for document in [filter.document] + filter.others {
             try connection.statement(
                 """
-                SELECT sort, key_hlc, key_id, gid, hidden, mention FROM message
+                SELECT sort, key_hlc, key_id, gid, hidden, mention,
+                    EXISTS(SELECT 1 FROM redacted WHERE redacted.arr = message.arr) FROM message
                     WHERE did = ? AND sort >= ? ORDER BY sort DESC, arr DESC LIMIT ?
                 """
             ).forEachRow(
                 .integer(document), .integer(first), .integer(Limits.unreadScanMax)
             ) { row in
-                guard row.integer(4) == Visibility.shown.rawValue else { return }
+                guard row.integer(4) == Visibility.shown.rawValue, row.integer(6) == 0 else {
+                    return
+                }
                 let found = Self.readKey(
                     Self.messageKey(row.integer(1), row.integer(2)), sort: row.integer(0))
                 guard found > key else { return }

@@ -369,6 +369,9 @@ extension ViewStore {
         for table in ["message", "subscription", "annotation", "annotation_past"] {
             try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
         }
+        for table in ["redaction", "redacted"] {
+            try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
+        }
     }
 
     /// Forgets everything of the view, to fold it anew.

@@ -244,6 +244,9 @@ public protocol NodeCommands: AnyObject {
         -> MessageObject
     /// The devices that are known to hold a message.
     func holders(_ message: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject>
+    /// Deletes a message for everybody, or takes that back.
+    func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
     /// Part of a channel's past, oldest first.
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage
     /// The messages of these ids, in the order asked; unknown ones are `not_found`.

@@ -85,6 +85,20 @@ extension NodeCore {
         let before = try store.view.current(row.register)
         try store.view.fold(row, citing: operation.cited, isValid: isValid)
         try follow(row.register, from: before, in: workspace, source)
+        if row.register.kind == .edit { try noteLateEdit(row, in: workspace) }
+    }
+
+    /// Whether a new edit belongs to a message that is deleted: it has to go with it.
+    private func noteLateEdit(
+        _ edit: ViewStore.Annotation, in workspace: Workspace
+    ) throws(StorageError) {
+        guard redactedDocuments.contains(edit.register.document),
+            let (row, _) = try store.view.anyMessage(
+                edit.register.target, in: edit.register.document),
+            author(ofGrant: row.grant, in: workspace)?.bytes == edit.register.member,
+            let stored = try store.operations.operation(edit.arrival)
+        else { return }
+        try noteSaid(stored, about: row, in: workspace)
     }
 
     /// Changes whether the annotations among these operations count.

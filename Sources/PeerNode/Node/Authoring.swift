@@ -171,24 +171,14 @@ extension NodeCore {
         with signing: SigningKey, overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         try write()
-        let timestamp = try nextTimestamp()
-        let log = LogName(
-            document: document, device: signing.device,
-            incarnation: storeIdentity?.incarnation ?? 0)
-        let own = store.operations.branches(of: log, in: workspace.number).last
-        let draft = OperationDraft(
-            kind: .content, document: document, incarnation: log.incarnation,
-            sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
-            timestamp: timestamp, grant: grant,
-            dependencies: dependencies(
-                overwritten,
-                and: unorderedTips(of: document, in: workspace, before: timestamp, own: log)))
+        let draft = try contentDraft(
+            .content, document, in: workspace, grant, signing.device, overwriting: overwritten)
         let signed = draft.sealedAndSigned(
             plaintext: content.encoded, under: current.key, keyID: current.id,
             with: signing, using: environment.random)
         try acceptOwn(signed, in: workspace, document: document)
         let reference = OperationReference(
-            device: signing.device, incarnation: log.incarnation, sequence: draft.sequence,
+            device: signing.device, incarnation: draft.incarnation, sequence: draft.sequence,
             id: signed.id)
         return try store.operations.find(reference, in: document, of: workspace.number)
             .map { (signed.id, $0.arrival) }
@@ -202,6 +192,25 @@ extension NodeCore {
         return Array(
             (overwritten + tips).filter { seen.insert($0.id).inserted }
                 .prefix(Limits.dependenciesMax))
+    }
+
+    /// The place of the next operation of a device in a document, with what it cites.
+    func contentDraft(
+        _ kind: OperationKind, _ document: DocumentID, in workspace: Workspace,
+        _ grant: OperationID, _ device: DeviceID,
+        overwriting overwritten: [OperationReference] = []
+    ) throws(StorageError) -> OperationDraft {
+        let timestamp = try nextTimestamp()
+        let log = LogName(
+            document: document, device: device, incarnation: storeIdentity?.incarnation ?? 0)
+        let own = store.operations.branches(of: log, in: workspace.number).last
+        return OperationDraft(
+            kind: kind, document: document, incarnation: log.incarnation,
+            sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
+            timestamp: timestamp, grant: grant,
+            dependencies: dependencies(
+                overwritten,
+                and: unorderedTips(of: document, in: workspace, before: timestamp, own: log)))
     }
 
     /// The tips of other logs that the clock does not put before `timestamp` by itself.

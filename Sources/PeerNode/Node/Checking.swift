@@ -84,6 +84,9 @@ extension NodeCore {
     ) throws(StorageError) {
         let position = ViewStore.Position(
             sort: stored.place.sort, arrival: stored.place.arrival)
+        guard stored.entry.absent == nil else {
+            return try compareAbsent(stored, at: position, in: workspace, &check)
+        }
         let isValid = store.operations.isValid(
             stored.place.sequence, in: stored.place.branch)
         let visibility = try visibility(of: stored, in: workspace)
@@ -119,6 +122,32 @@ extension NodeCore {
             try store.view.remove(at: position, in: document)
             check.result.repaired += 1
         }
+    }
+
+    /// What is deleted is as it should be. What is missing is asked for, unless this node cannot
+    /// tell whether its members have deleted it.
+    private func compareAbsent(
+        _ stored: StoredOperation, at position: ViewStore.Position, in workspace: Workspace,
+        _ check: inout Checking
+    ) throws(StorageError) {
+        if try store.view.stored(at: position, in: stored.document) != nil {
+            check.messages += 1
+            check.result.rows += 1
+        }
+        let isRead =
+            workspace.channels[stored.log.document] != nil
+            || workspace.privateDocuments[stored.log.document]?.root != nil
+        guard isRead,
+            try store.operations.absentPayload(stored.place.arrival)?.isMissing == true
+        else { return }
+        check.result.add(
+            "operation", PublicID.operation(stored.place.link.id), "its payload is missing",
+            done: check.repairs ? "asked" : nil)
+        guard check.repairs else { return }
+        check.result.repaired += 1
+        for link in network.ordered { link.askedPayloads.remove(stored.place.arrival) }
+        asksForPayloads = true
+        hasMoreToDo = true
     }
 
     private func note(

@@ -39,6 +39,8 @@ extension NodeCore {
                     cited: header.dependencies.map(\.id), isValid: isValid, source: source))
         }
         setKept(kept, of: branch, in: workspace)
+        try noteRedactions(appended, of: log, in: document, from: source)
+        if isJudgedAnew { reviewRedactions(inDocument: document.number) }
         try applyPrivate(
             appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
@@ -216,7 +218,7 @@ extension NodeCore {
         of stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ContentPayload? {
         let entry = stored.entry
-        guard entry.kind == OperationKind.content.rawValue else { return nil }
+        guard entry.kind == OperationKind.content.rawValue, entry.absent == nil else { return nil }
         let header = try header(of: stored)
         if let content = content(of: header, payload: entry.payload, in: workspace) {
             return content
@@ -228,6 +230,17 @@ extension NodeCore {
             noteDamage(at: stored.place.sequence, of: stored.place.branch)
         }
         return nil
+    }
+
+    /// What a redaction has sealed beside its targets, or `nil` while its key is not held.
+    func opened(
+        _ sealed: [UInt8], of redaction: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> [UInt8]? {
+        guard let keyID = redaction.entry.keyID,
+            let key = contentKey(redaction.log.document, keyID, in: workspace)
+        else { return nil }
+        return SealedPayload.open(
+            sealed, under: key, associatedData: try header(of: redaction).associatedData)
     }
 
     // MARK: Folding again
@@ -287,6 +300,7 @@ extension NodeCore {
         by keys: [KeyID], in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard !keys.isEmpty else { return }
+        reviewRedactions(of: workspace)
         try refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where [.channel, .profile].contains(

@@ -191,21 +191,29 @@ extension NodeCore {
     ) throws(StorageError) -> MessageObject? {
         guard let stored = try store.operations.operation(row.position.arrival),
             let document = store.operations.document(numbered: row.document)?.id,
-            case .message(let message)? = try content(of: stored, in: workspace),
             let author = author(ofGrant: row.grant, in: workspace)
         else { return nil }
         var object = MessageObject(
             id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
             channel: publicID(ofChannel: document, in: workspace),
             author: person(author, in: workspace),
-            at: Int64(row.key.timestamp.milliseconds), text: message.text)
-        object.format = message.format == .code ? "code" : "text"
-        object.thread = message.thread.map(PublicID.message)
-        object.location = message.location
-        object.mentions = message.mentions.members.map(PublicID.member)
-        object.version = PublicID.operation(stored.place.link.id)
+            at: Int64(row.key.timestamp.milliseconds), text: nil)
+        object.thread = row.thread.map(PublicID.message)
+        object.deleted = try deletion(of: stored, in: workspace)
+        // Of what is deleted, or not here, the place in its channel is left.
+        if object.deleted == nil, stored.entry.absent == nil {
+            guard case .message(let message)? = try content(of: stored, in: workspace) else {
+                return nil
+            }
+            object.text = message.text
+            object.format = message.format == .code ? "code" : "text"
+            object.location = message.location
+            object.mentions = message.mentions.members.map(PublicID.member)
+            object.version = PublicID.operation(stored.place.link.id)
+        }
         object.replies = try store.view.replyCount(to: row.key)
-        try addAnnotations(to: &object, row, in: workspace)
+        // What is deleted has no text any more, whatever else was said about it.
+        if object.deleted == nil { try addAnnotations(to: &object, row, in: workspace) }
         object.isSelf = author == workspace.member
         let others = store.peers.holders(
             of: stored.place.branch, through: stored.place.sequence,
@@ -272,6 +280,17 @@ extension NodeCore {
             shown.append((emoji, sign.count, sign.isSelf))
         }
         return shown
+    }
+
+    /// When and by whom an operation was deleted.
+    private func deletion(
+        of stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> (at: Int64, by: PersonObject)? {
+        guard let deletion = try store.view.deletion(of: stored.place.arrival),
+            let redaction = try store.operations.operation(deletion.by),
+            let author = workspace.evaluator.subject(ofGrant: redaction.entry.grant)
+        else { return nil }
+        return (Int64(redaction.entry.timestamp.milliseconds), person(author, in: workspace))
     }
 
     func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {

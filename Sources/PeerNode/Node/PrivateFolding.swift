@@ -273,6 +273,7 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         workspace.forgetChannelIndex()
+        reviewRedactions(inDocument: document.number)
         try tell(document, in: workspace, from: source)
         try refoldPrivate(document, onlyUnder: keys, at: places, in: workspace, from: source)
     }

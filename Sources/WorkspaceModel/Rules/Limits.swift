@@ -105,6 +105,26 @@ public enum Limits {
     /// `@` in one text that are looked up among the names.
     public static let mentionSignsMax = 256
 
+    // MARK: Deleted messages
+
+    /// Operations that one redaction names: a message with all its edits, in 20 KB.
+    public static let redactTargetsMax = 256
+    /// Edits that are deleted with their message, the newest: 16 redactions, also for somebody's
+    /// message that a program changes without end.
+    public static let editsErasedMax = 16 * redactTargetsMax - 1
+    /// How long a message that somebody else deleted is kept, hidden, on each node: until then
+    /// the deletion can be taken back.
+    public static let redactionUndoMilliseconds: UInt64 = 24 * 60 * 60 * 1_000
+    /// Payloads that are erased in one turn before the next input gets its turn.
+    public static let erasedPayloadsPerTurnMax = 512
+    /// How soon the write-ahead log is emptied after something was erased: deletions that come
+    /// together cost one copy.
+    public static let erasedLogMilliseconds: UInt64 = 2_000
+    /// Missing payloads that one message asks for.
+    public static let payloadsPerWantMax = 64
+    /// Missing payloads that one link asks for, or is given; the rest on the next one.
+    public static let payloadsAskedPerLinkMax = 4_096
+
     // MARK: Deleted channels
 
     /// How long the operations of a deleted channel are kept: a deletion that loses its effect,

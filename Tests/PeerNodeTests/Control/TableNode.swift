@@ -433,6 +433,12 @@ final class TableNode: NodeCommands {
         try note("history \(request.position) \(request.limit)", scope)
         return HistoryPage([message], next: nil, older: nil, newer: nil)
     }
+    func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
+    {
+        try note("deleteMessage \(id) \(undo)", scope)
+        return message
+    }
     func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject> {
         try note("messages \(ids)", scope)
         return Page([message])
