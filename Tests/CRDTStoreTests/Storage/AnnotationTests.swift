@@ -170,7 +170,7 @@ import WorkspaceTestKit
         try connection.begin()
         let row = `The view of a channel`.row(1)
         try old.view.fold(row, as: .shown)
-        for table in ["annotation", "annotation_past"] {
+        for table in ["annotation", "annotation_past", "absent", "redaction", "redacted"] {
             try connection.execute("DROP TABLE \(table)")
         }
         try connection.execute("ALTER TABLE message DROP COLUMN mention")

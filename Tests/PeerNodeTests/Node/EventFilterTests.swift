@@ -101,8 +101,8 @@ import WorkspaceTestKit
         let wanted = EventType.allCases.filter { filter.wants($0.word, document: nil) }
         #expect(
             wanted == [
-                .messageCreated, .messageRefused, .messageRestored, .messageEdited,
-                .messagePinned, .messageUnpinned, .memberJoined,
+                .messageCreated, .messageRefused, .messageRestored, .messageDeleted,
+                .messageEdited, .messagePinned, .messageUnpinned, .memberJoined,
             ])
     }
 

@@ -209,6 +209,9 @@ private enum Fields {
             method: "message.get", parameters: ["ids": ["$message"]], fields: Fields.page,
             element: Fields.message),
         Call(
+            method: "message.delete", parameters: ["message": "$message"],
+            fields: Fields.message),
+        Call(
             method: "message.edit", parameters: ["message": "$message", "text": "x"],
             fields: Fields.message),
         Call(
