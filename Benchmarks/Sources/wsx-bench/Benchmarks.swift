@@ -13,6 +13,8 @@ enum Benchmarks {
         ("idle", IdleBench.run),
         ("authority", AuthorityBench.run),
         ("unlock", UnlockBench.run),
+        ("rekey", RekeyBench.run),
+        ("open", OpenBench.run),
     ]
 
     static func main() {

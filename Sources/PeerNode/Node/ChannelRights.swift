@@ -118,6 +118,25 @@ extension NodeCore {
             reason: "channel.not_in", hint: "ask who owns it to add you")
     }
 
+    /// Whoever is not in a channel is not taken out of it, and a slip of the pen is told.
+    func refuseAbsent(
+        _ people: [MemberID], from channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard !channel.isDirect else { return }
+        let present = try stored { () throws(StorageError) -> [MemberID] in
+            if let circle = channel.circle { return Array(circle.roles.keys) }
+            return try followers(of: channel, in: workspace)
+        }
+        guard let absent = people.first(where: { !present.contains($0) }) else { return }
+        let name = shownName(channel, workspace)
+        let isSelf = absent == workspace.member
+        let who = isSelf ? "you are" : "\(NodeError.quoted(workspace.displayName(of: absent))) is"
+        throw NodeError(
+            .notFound, "\(who) not in the channel \(NodeError.quoted(name))",
+            hint: "wsx-node channel members \(name)", reason: "channel.not_in",
+            fields: [.init(name: isSelf ? "channel" : "members", reason: "not_found")])
+    }
+
     /// What is written to people who are all out of the workspace reaches nobody.
     func refuseDeserted(
         _ channel: Workspace.Channel, in workspace: Workspace
@@ -161,12 +180,8 @@ extension NodeCore {
     private func insider(
         _ reference: MemberReference, of channel: Workspace.Channel, in workspace: Workspace
     ) -> MemberID? {
-        let found = (channel.circle?.roles.keys.sorted() ?? []).filter { member in
-            switch reference {
-            case .id(let id): PublicID.member(member) == id
-            case .name(let name):
-                NameFolding.matches(workspace.displayName(of: member), name)
-            }
+        let found = (channel.circle?.roles.keys.sorted() ?? []).filter {
+            workspace.isMeant($0, by: reference)
         }
         return found.count == 1 ? found.first : nil
     }

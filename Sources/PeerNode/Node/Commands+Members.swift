@@ -316,9 +316,13 @@ extension NodeCore {
         return try stored { () throws(StorageError) in try object(of: workspace) }
     }
 
-    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+    func changeWorkspaceKey(
+        withDiscovery: Bool, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
         let workspace: Workspace = try workspace(scope)
-        let made = try stored { () throws(StorageError) in try changeKey(of: workspace) }
+        let made = try stored { () throws(StorageError) in
+            try changeKey(of: workspace, withDiscovery: withDiscovery)
+        }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
     }

@@ -58,6 +58,8 @@ final class NodeCore {
     var nextVoidErasure: UInt64
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
+    /// What has happened since the start, in numbers.
+    var tally = NodeTally()
     /// The event number at which old events are looked for again.
     var nextTrim: Int64 = 4_096
     /// Whether the process should end after the answers of this turn.
@@ -230,7 +232,7 @@ final class NodeCore {
     ) throws(NodeError) {
         let reads = [
             ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
-            ".doctor", "events.",
+            ".doctor", ".metrics", "events.",
         ]
         // The position of a named reader is written.
         let isNamed =

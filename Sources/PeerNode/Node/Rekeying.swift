@@ -123,11 +123,17 @@ extension NodeCore {
     /// The author takes the key from its own box, as everybody does, when the operation that
     /// carries this is accepted.
     ///
-    /// - Parameter excluded: devices whose grants end with the same operation.
+    /// - Parameters:
+    ///   - excluded: devices whose grants end with the same operation.
+    ///   - key: the new key.
+    ///   - discovery: the discovery secret beside it, `nil` for the newest.
     /// - Returns: `nil` where no discovery secret is held, or nobody would hold the key.
-    func rekey(excluding excluded: Set<DeviceID> = [], in workspace: Workspace) -> Rekey? {
-        guard let discovery = workspace.discovery.last else { return nil }
-        let key = SymmetricKey(using: environment.random, lifetime: .long)
+    func rekey(
+        excluding excluded: Set<DeviceID> = [], to key: SymmetricKey? = nil,
+        beside discovery: SymmetricKey? = nil, in workspace: Workspace
+    ) -> Rekey? {
+        guard let discovery = discovery ?? workspace.discovery.last else { return nil }
+        let key = key ?? SymmetricKey(using: environment.random, lifetime: .long)
         let wraps = workspace.keyHolders(excluding: excluded).compactMap {
             wrap(key, discovery, for: $0.device, to: $0.agreementKey)
         }
@@ -142,14 +148,25 @@ extension NodeCore {
 
     /// Writes an operation that does nothing but change the epoch key.
     ///
+    /// - Parameter withDiscovery: whether there is also a new discovery secret.
     /// - Returns: its id, or `nil` when this device may not; then nothing is written.
     @discardableResult
-    func changeKey(of workspace: Workspace) throws(StorageError) -> OperationID? {
-        guard let own = workspace.ownRole, own <= .admin, let rekey = rekey(in: workspace) else {
-            return nil
+    func changeKey(
+        of workspace: Workspace, withDiscovery: Bool = false
+    ) throws(StorageError) -> OperationID? {
+        guard let own = workspace.ownRole, own <= .admin else { return nil }
+        let key = SymmetricKey(using: environment.random, lifetime: .long)
+        let discovery =
+            withDiscovery ? SymmetricKey(using: environment.random, lifetime: .long) : nil
+        guard let rekey = rekey(to: key, beside: discovery, in: workspace) else { return nil }
+        let older = discovery.map { _ in
+            olderDiscovery(under: key, in: workspace, using: environment.random)
         }
         return try authorAuthority(in: workspace) { _ in
-            .rekey(.init(rekey: rekey, discoveryID: nil, olderDiscovery: nil, answers: nil))
+            .rekey(
+                .init(
+                    rekey: rekey, discoveryID: discovery.map(DiscoveryName.id),
+                    olderDiscovery: older, answers: nil))
         }
     }
 

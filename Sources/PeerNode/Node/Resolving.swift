@@ -62,9 +62,7 @@ extension NodeCore {
                 ]
             }
             return channels.all[found]
-        case .direct(let reference):
-            let other = try someone(reference, field: "channel", in: workspace)
-            return workspace.direct(of: Set([workspace.member, other]).sorted())
+        case .direct(let reference): return try direct(with: reference, in: workspace)
         }
     }
 

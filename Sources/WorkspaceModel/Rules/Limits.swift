@@ -183,6 +183,16 @@ public enum Limits {
 
     /// One control line, each way.
     public static let controlLineBytesMax = 1024 * 1024
+    /// Request line and header fields of an HTTP request, and again its trailers: curl and the
+    /// clients of chat services stay below 2 KiB.
+    public static let httpHeadBytesMax = 16 * 1024
+    /// The line with the size of a chunk, extensions included.
+    public static let httpChunkLineBytesMax = 1_024
+    /// Body of an HTTP request: as much as a control line.
+    public static let httpBodyBytesMax = controlLineBytesMax
+    /// What is read and thrown away of a body that was refused, so that its sender, who is still
+    /// writing, comes to read why.
+    public static let httpDiscardedBytesMax = 8 * 1024 * 1024
     /// Control connections at a time.
     public static let controlClientsMax = 64
     /// Streams of events on one control connection: each is looked at whenever something happens.
