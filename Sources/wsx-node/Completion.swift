@@ -216,7 +216,9 @@ struct Completion {
     /// Texts of which the program knows what they may be.
     private func texts(_ parameter: ParameterDefinition) -> [Candidate] {
         switch (command?.name ?? "", parameter.name) {
-        case ("help", "topic"): return Self.nextWords(after: positional, commands)
+        case ("help", "topic"):
+            let topics = Manual.topics.map { Candidate(word: $0.word) }
+            return Self.nextWords(after: positional, commands) + (positional.isEmpty ? topics : [])
         case ("rpc", "method") where positional.isEmpty, ("rpc", "describe"):
             return Command.methods.map { Candidate(word: $0.name, summary: $0.summary) }
         case ("config.get", "setting"), ("config.set", "setting"):

@@ -72,13 +72,18 @@ enum HandlerProcess {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_addclose(&actions, input)
         posix_spawn_file_actions_addclose(&actions, other)
-        var words: [UnsafeMutablePointer<CChar>?] = ["/bin/sh", "-c", command].map { strdup($0) }
-        var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) }
-        words.append(nil)
-        variables.append(nil)
+        var words = copies(of: ["/bin/sh", "-c", command])
+        var variables = copies(of: environment)
         defer { for text in words + variables { free(text) } }
         var process = pid_t()
         return posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, &variables) == 0
             ? process : nil
+    }
+
+    /// Texts as C takes them, with the end of such a list.
+    private static func copies(of texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        var copies: [UnsafeMutablePointer<CChar>?] = []
+        for text in texts { copies.append(strdup(text)) }
+        return copies + [nil]
     }
 }

@@ -50,6 +50,7 @@ import WorkspaceModel
         Row("device rename ", ["d_1"]), Row("peer remove ", ["d_2"]),
         Row("member role @Mina a", ["admin"]), Row("completion ", ["bash", "zsh", "fish"]),
         Row("up --announce ", ["on", "off"]), Row("help read ", ["mark", "status"]),
+        Row("help htt", ["http"]),
         Row("rpc message.s", ["message.send"]), Row("rpc --describe home", ["home.get"]),
         Row("config get net.", ["net.listen", "net.announce", "net.peers"]),
         Row("events --type message.c", ["message.created"]), Row("events --as bot ", []),

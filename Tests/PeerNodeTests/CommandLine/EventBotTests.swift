@@ -228,3 +228,18 @@ extension String {
         String(drop { $0 == "\n" }.reversed().drop { $0 == "\n" }.reversed())
     }
 }
+
+@Suite struct `Help on bots` {
+    @Test func `names every variable, every status and every flag`() {
+        let io = MemoryIO()
+        io.node = nil
+        #expect(io.run("help", "bots") == 0)
+        for word in [
+            "WSX_EVENT_TYPE", "WSX_CURSOR", "WSX_CHANNEL", "WSX_MESSAGE", "WSX_TEXT", "--as",
+            "--exec", "--since", "--backfill", "--key", "\(HandlerProcess.again)",
+            "\(EventBot.delays.first / 1_000) s", "\(EventBot.delays.last / 1_000) s",
+        ] {
+            #expect(io.output.contains(word), "\(word)")
+        }
+    }
+}
