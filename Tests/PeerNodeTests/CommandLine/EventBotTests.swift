@@ -1,3 +1,4 @@
+import Glibc
 import PeerNode
 import Testing
 import WorkspaceModel
@@ -191,6 +192,9 @@ import WorkspaceModel
 
 /// The process that a bot's command really is.
 @Suite struct `A command for an event` {
+    /// As the program does at its start: a command need not read what it is given.
+    init() { signal(SIGPIPE, SIG_IGN) }
+
     private func run(_ command: String, _ input: String = "{}\n", _ given: [String: String] = [:])
         -> Int32?
     {
