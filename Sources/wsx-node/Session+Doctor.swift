@@ -1,14 +1,14 @@
 import PeerNode
 import WorkspaceModel
 
-/// What `doctor` can only see from the command line, before what the node says of itself.
+/// What `doctor` can only see from the command line, behind what the node says of itself.
 extension Session {
     func doctor(_ command: Command) throws(NodeError) -> Int32 {
         var client = try client()
         let result = try client.call(command.name, try parameters(for: command))
         let daemon = try client.call("node.version", [:])["version"]?.stringValue ?? ""
         let local = try [versionFinding(daemon), folderFinding()].compactMap { $0?.json }
-        let items = local + (result["items"]?.arrayValue ?? [])
+        let items = (result["items"]?.arrayValue ?? []) + local
         show(
             rendering.text(["items": .array(items), "next": .null], of: command.name),
             isLong: false)

@@ -54,9 +54,9 @@ import WorkspaceModel
         let io = MemoryIO()
         io.modes = ["/h": 0o700]
         #expect(io.run("doctor", "--home", "/h") == 0)
-        #expect(io.output.hasPrefix("ok   daemon and command line are \(Release.version)\n"))
-        #expect(io.output.contains("ok   only you can look into '/h'\n"))
-        #expect(io.output.hasSuffix("ok   fine\n"))
+        #expect(io.output.hasPrefix("ok   fine\nok   daemon and command line are"))
+        #expect(io.output.contains(" are \(Release.version)\n"))
+        #expect(io.output.hasSuffix("ok   only you can look into '/h'\n"))
         io.modes = ["/h": 0o750]
         io.output = ""
         #expect(io.run("doctor", "--home", "/h") == 1)
@@ -70,8 +70,8 @@ import WorkspaceModel
         let rows = io.output.split(separator: "\n").compactMap {
             try? JSONValue(parsing: String($0))
         }
-        #expect(rows.map { $0["id"] } == ["version", "folder", "a.b"])
-        #expect(rows.map { $0["state"] } == ["ok", "fail", "ok"])
+        #expect(rows.map { $0["id"] } == ["a.b", "version", "folder"])
+        #expect(rows.map { $0["state"] } == ["ok", "ok", "fail"])
     }
 }
 
