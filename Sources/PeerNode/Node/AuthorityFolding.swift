@@ -127,6 +127,13 @@ extension NodeCore {
         for wrap in wrapped.wraps.lazy.filter({ $0.devicePrefix == prefix }).prefix(2) {
             guard var secrets = SealedBox.open(wrap.box, with: box) else { continue }
             defer { SecretBytes.wipe(&secrets) }
+            if !wrap.holdsKey, secrets.count == 32 {
+                let discovery = SymmetricKey(secrets[...], lifetime: .long)
+                if workspace.discoveryNames[DiscoveryName.id(of: discovery)] != nil {
+                    try take(discovery: discovery, in: workspace)
+                }
+                continue
+            }
             guard secrets.count == 64 else { continue }
             let key = SymmetricKey(secrets[..<32], lifetime: .long)
             guard key.keyID == wrapped.key else { continue }
@@ -264,6 +271,7 @@ extension NodeCore {
         workspace.toldRoles = Dictionary(
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
         planKeyChange(of: workspace)
+        planGuests(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.staleDocuments.insert(document)

@@ -151,11 +151,26 @@ extension NodeCore {
 
     // MARK: People
 
-    /// Somebody who is in the workspace now and may be in public channels.
+    /// What somebody is looked for.
+    enum Purpose {
+        /// For a public channel, or a part in one: nobody's guest.
+        case `public`
+        /// To be let into a private channel: everybody.
+        case privacy
+        /// For a direct conversation: a guest talks to those who are in a private document with it,
+        /// and nobody else to the guest. So both know each other's names.
+        case talk
+    }
+
+    /// Somebody who is in the workspace now. A guest means, and sees, its company alone.
     func someone(
-        _ reference: MemberReference, field: String, in workspace: Workspace
+        _ reference: MemberReference, field: String, in workspace: Workspace,
+        for purpose: Purpose = .public
     ) throws(NodeError) -> MemberID {
-        let people = workspace.members.filter { $0.role <= .member }.map(\.member)
+        let company = purpose == .talk ? workspace.company(of: workspace.member) : []
+        let people = workspace.visibleMembers.filter { standing in
+            standing.role <= .member || purpose == .privacy || company.contains(standing.member)
+        }.map(\.member)
         switch reference {
         case .id(let id):
             if let found = people.first(where: { PublicID.member($0) == id }) { return found }
@@ -191,7 +206,7 @@ extension NodeCore {
     /// - Parameter channel: whose people are meant first; they may have left the workspace.
     func everyone(
         _ references: [MemberReference], in workspace: Workspace,
-        orIn channel: Workspace.Channel? = nil
+        orIn channel: Workspace.Channel? = nil, for purpose: Purpose = .public
     ) throws(NodeError) -> [MemberID] {
         var people: Set<MemberID> = []
         for reference in references {
@@ -199,7 +214,8 @@ extension NodeCore {
                 people.insert(known)
                 continue
             }
-            people.insert(try someone(reference, field: "members", in: workspace))
+            people.insert(
+                try someone(reference, field: "members", in: workspace, for: purpose))
         }
         return people.sorted()
     }

@@ -157,7 +157,8 @@ extension NodeCore {
     ) throws(NodeError) -> ChannelObject {
         let workspace: Workspace = try workspace(scope)
         let channel = try channel(reference, in: workspace)
-        let people = try everyone(members, in: workspace)
+        let people = try everyone(
+            members, in: workspace, for: channel.isPrivate ? .privacy : .public)
         try require(.edit, on: channel, in: workspace)
         try refuseArchived(channel, in: workspace)
         if channel.isPrivate { return try addToPrivate(people, channel, in: workspace) }

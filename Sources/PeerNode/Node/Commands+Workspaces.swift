@@ -175,7 +175,8 @@ extension NodeCore {
         removed: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try workspace(scope)
-        let all = removed ? formerMembers(of: workspace) : workspace.members.map(\.member)
+        let all =
+            removed ? formerMembers(of: workspace) : workspace.visibleMembers.map(\.member)
         let objects = all.compactMap { object(of: $0, in: workspace) }
             .sorted { ($0.joinedAt, $0.id) < ($1.joinedAt, $1.id) }
         let (items, next) = try page(objects, request)
@@ -207,6 +208,7 @@ extension NodeCore {
                 reason: "channel.history",
                 fields: [.init(name: "history", reason: "not_private")])
         }
+        guard workspace.ownRole != .guest else { throw notAllowed(in: workspace) }
         let name = try checked(draft.name, field: "name")
         try refuseTwin(name, in: workspace)
         var document: DocumentID?

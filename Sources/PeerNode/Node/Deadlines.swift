@@ -36,6 +36,8 @@ extension NodeCore {
         erasureDue.map { deadlines.append($0) }
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         deadlines += keyChangesDue.values
+        deadlines += guestsDue.values.flatMap(\.values)
+        payloadErasureDue.map { deadlines.append($0) }
         nextMarker.map { deadlines.append($0) }
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, mayLink, !network.registry.isSuspended,
@@ -68,8 +70,10 @@ extension NodeCore {
         try expireJoins()
         try eraseDeleted()
         try eraseVoid()
+        try eraseRedacted()
         try expireLinking()
         try changeKeysWhenDue()
+        try addGuestsWhenDue()
         try mailWhenDue()
         try writeMarkers()
         dialWhenDue()

@@ -54,7 +54,7 @@ extension NodeCore {
     ) throws(NodeError) -> Workspace.Channel {
         let unknown: NodeError
         do throws(NodeError) {
-            let other = try someone(reference, field: "channel", in: workspace)
+            let other = try someone(reference, field: "channel", in: workspace, for: .talk)
             return workspace.direct(of: Set([workspace.member, other]).sorted())
         } catch {
             guard error.kind == .notFound else { throw error }

@@ -219,7 +219,7 @@ extension NodeCore {
                 devices.contains(where: { $0.device == home.device }),
                 workspace.evaluator.isValid(id),
                 workspace.evaluator.subject(ofGrant: id) == workspace.member,
-                workspace.currentKey != nil
+                workspace.isKeyed
             else { continue }
             try settleIn(workspace)
             if let name = linking.name {

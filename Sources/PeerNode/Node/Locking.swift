@@ -39,6 +39,7 @@ extension NodeCore {
         lock.passcode = nil
         lock.wrongCodes = 0
         keyChangesDue = [:]
+        guestsDue = [:]
         mailDue = [:]
         network.candidates = nil
         network.issuedLink = nil
@@ -149,7 +150,9 @@ extension NodeCore {
             try loadRecoveryBox(of: workspace)
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
+            reviewRedactions(of: workspace)
             planKeyChange(of: workspace)
+            planGuests(of: workspace)
         }
         beginFolding()
         try openPendingJoins()
@@ -198,6 +201,7 @@ extension NodeCore {
         guard let first = lock.unfolded ?? noted else { return }
         lock.unfolded = nil
         folding = (first, store.operations.arrival)
+        for number in redactedDocuments { reviewRedactions(inDocument: number) }
     }
 
     /// Opens and shows a part of what was stored unopened.

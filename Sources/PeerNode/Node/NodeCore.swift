@@ -50,12 +50,27 @@ final class NodeCore {
     var isStopping = false
     /// When this device changes a workspace's key, on the monotonic clock.
     var keyChangesDue: [Int64: UInt64] = [:]
+    /// When this device adds the guests that were let in for a private channel, on the monotonic
+    /// clock, by workspace and document.
+    var guestsDue: [Int64: [DocumentID: UInt64]] = [:]
     /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
     var checking: Checking?
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
+    /// What of the redactions of a document is judged at the end of the turn, by short number.
+    var redactionReviews: [Int64: RedactionReview] = [:]
+    /// The documents in which something was ever redacted, by short number.
+    var redactedDocuments: Set<Int64> = []
+    /// What was said about deleted messages, and goes too.
+    var lateWords: [LateWord] = []
+    /// When the next payload is erased, ms; `nil` while none is due.
+    var nextPayloadErasure: UInt64?
+    /// Whether this turn has erased something, so that the write-ahead log still holds it.
+    var hasErased = false
+    /// Whether peers are asked for missing payloads at the end of the turn.
+    var asksForPayloads = false
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// What has happened since the start, in numbers.
@@ -87,6 +102,7 @@ final class NodeCore {
         } catch { throw .store(error) }
         if let doubt { throw .identity(doubt) }
         do throws(StorageError) {
+            try loadRedactions()
             if let home {
                 try open(home)
                 try foldArrived()
@@ -126,6 +142,10 @@ final class NodeCore {
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
         try foldArrived()
+        try settleRedactions()
+        try redactLateWords()
+        try settleRedactions()
+        try askForPayloadsEverywhere()
         try askForDamaged()
         try continueChecking()
         try tellPeers()
@@ -279,6 +299,7 @@ final class NodeCore {
         for row in try registry.workspaces() {
             guard let id = store.operations.document(numbered: row.number)?.id else { continue }
             let workspace = Workspace(id: id, row: row)
+            workspace.ownName = home.name
             workspaces[row.number] = workspace
             // A join that a crash cut short starts again from nothing.
             guard row.standing == .member else {

@@ -21,10 +21,12 @@ extension NodeCore {
         guard isNew || !keys.isEmpty else { return }
         document.foldedKeys.formUnion(keys)
         let changed = isNew ? try judgeAnew(document, in: workspace) : []
+        if isNew { planGuests(of: workspace) }
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
             from: source)
+        if isNew, isJoining(workspace) { try endSyncedJoin(of: workspace) }
     }
 
     /// Judges a document anew, and finds out what of its content that may show or hide. Usually
@@ -271,6 +273,7 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         workspace.forgetChannelIndex()
+        reviewRedactions(inDocument: document.number)
         try tell(document, in: workspace, from: source)
         try refoldPrivate(document, onlyUnder: keys, at: places, in: workspace, from: source)
     }

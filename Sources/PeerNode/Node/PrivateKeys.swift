@@ -74,6 +74,7 @@ extension NodeCore {
                 using: environment.random),
             kind: .privateKey, id: name.bytes, workspace: number, names: store.operations)
         workspace.forgetSealing(of: id)
+        workspace.namedDocuments = nil
         if let document = workspace.privateDocuments[id] { _ = document.take(kept) }
         return true
     }

@@ -50,11 +50,11 @@ extension NodeCore {
         case .id(let id):
             if let place = channels.place(of: id) { return channels.all[place] }
             if let deleted = deletion(of: id, in: workspace) { throw deleted }
-            throw .notFound("channel", id, field: "channel", hint: "wsx-node channel list --all")
+            throw .notFound("channel", id, field: "channel", hint: channelHint(in: workspace))
         case .name(let name):
             let found = try single(
                 channels.matching(name), name, "channel", names: channels.names,
-                hint: "wsx-node channel list --all"
+                hint: channelHint(in: workspace)
             ) {
                 [
                     "id": .string(channels.all[$0].publicID),

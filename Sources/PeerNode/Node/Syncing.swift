@@ -28,6 +28,12 @@ extension NodeCore {
         case .keyHave(let have):
             guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
             try keyGiven(have, in: workspace, on: link)
+        case .payloadWant(let want):
+            guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
+            try payloadsWanted(want, in: workspace, on: link)
+        case .payloadHave(let have):
+            guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
+            try payloadGiven(have, in: workspace, from: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -137,7 +143,8 @@ extension NodeCore {
         guard let workspace = workspaces[sync.workspace] else { return }
         var planner = network.planners[sync.workspace] ?? PullPlanner()
         let wanted = sync.session.handle(
-            input, at: time.monotonic, replica: CoreReplica(core: self, workspace: workspace),
+            input, at: time.monotonic,
+            replica: CoreReplica(core: self, workspace: workspace, peer: link.peer?.device),
             planner: &planner)
         network.planners[sync.workspace] = planner
         if let failure { throw failure }
@@ -157,6 +164,10 @@ extension NodeCore {
         case .remember(let agreement):
             network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
+            askForKeys(of: workspace, on: link, sync)
+            try askForPayloads(of: workspace, on: link, sync)
+        case .agreedInScope:
+            network.synced.insert(workspace.number)
             askForKeys(of: workspace, on: link, sync)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
@@ -178,6 +189,7 @@ extension NodeCore {
         case .caughtUp:
             sync.isCaughtUp = true
             network.synced.insert(workspace.number)
+            try askForPayloads(of: workspace, on: link, sync)
             try caughtUp(workspace, on: link)
         case .replanOthers:
             for other in network.ordered where other !== link {
@@ -327,6 +339,7 @@ extension NodeCore {
             guard let workspace = workspaces[number] else { continue }
             try openWhereShared(workspace)
             planKeyChange(of: workspace)
+            planGuests(of: workspace)
         }
         try changeStandings(in: changed) { _, _ in true }
     }
