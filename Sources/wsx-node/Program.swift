@@ -14,6 +14,9 @@ enum Program {
             io.print("wsx-node \(Release.version)\n")
             return 0
         }
+        if arguments.first == CompletionScript.word {
+            return complete(Array(arguments.dropFirst()), environment: environment, io: io)
+        }
         var wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
         do throws(NodeError) {
             let scan = try ArgumentScanner.scan(arguments, against: Command.all)
@@ -100,6 +103,10 @@ struct Session {
         case "socket": tell("socket", try paths().socket)
         case "help": return try help()
         case "rpc": return try callRaw()
+        case "man": page(Manual.page)
+        case "completion":
+            do { try command.check(scan.values) } catch { throw usage(error, command) }
+            page(CompletionScript.text(for: scan.values["shell"]?.stringValue ?? ""))
         case "up": return try up()
         case "backup.restore": return try useBackup(command)
         case "daemon.run":
@@ -131,6 +138,11 @@ struct Session {
             show(text, isLong: true)
         }
         return 0
+    }
+
+    /// A text that is made for another program.
+    private func page(_ text: String) {
+        io.print(globals.json ? JSONValue.object(["text": .string(text)]).text + "\n" : text)
     }
 
     private func settings(_ command: Command) throws(NodeError) {

@@ -18,6 +18,15 @@ protocol ProgramIO: AnyObject {
     func askSecret(_ question: String) -> String?
     /// What a command of the shell prints; `nil` when it fails.
     func output(of command: String, limit: Int) -> [UInt8]?
+    /// Runs a command of the shell with `input` on its standard input, and waits for its end.
+    ///
+    /// - Parameter environment: variables besides those of this process, and in their place.
+    /// - Returns: its exit status, 128 and more for a signal; `nil` where it could not be run.
+    func handle(_ command: String, input: [UInt8], environment: [String: String]) -> Int32?
+    /// A path that means the same from every folder.
+    func absolutePath(_ path: String) -> String
+    /// The permission bits of what stands at `path`, or `nil` where that cannot be told.
+    func permissions(of path: String) -> UInt32?
     /// Whether standard input is a terminal.
     var isInputTerminal: Bool { get }
     /// Whether standard output is a terminal.

@@ -13,46 +13,83 @@ extension Session {
             io.print("next: wsx-node up\(isNew ? " --name NAME --workspace WORKSPACE" : "")\n")
             return 0
         }
-        let identity: JSONValue
-        do throws(NodeError) { identity = try client.call("identity.show", [:]) } catch {
-            guard error.kind == .notFound else { throw error }
-            io.print("no identity yet\nnext: wsx-node up --name NAME --workspace WORKSPACE\n")
-            return 0
-        }
         let status = try client.call("node.status", [:])
         guard status["locked"] != true else {
-            io.print("\(rendering.shortID(identity["id"]))  locked\n")
+            io.print("\(rendering.shortID(status["identity"]?["id"]))  locked\n")
             io.print("next: wsx-node session unlock\n")
             return 0
         }
-        let workspaces = try client.call("workspace.list", [:])["items"]?.arrayValue ?? []
+        var given = JSONObject()
+        if let workspace { given["workspace"] = .string(workspace) }
+        let home = try client.call("home.get", given)
+        guard let identity = home["identity"], !identity.isNull else {
+            io.print("no identity yet\nnext: wsx-node up --name NAME --workspace WORKSPACE\n")
+            return 0
+        }
+        let peers = try client.call("peer.list", given)["items"]?.arrayValue ?? []
         io.print("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))\n")
-        for workspace in workspaces { try show(workspace, &client) }
-        let peers = try client.call("peer.list", [:])["items"]?.arrayValue ?? []
-        io.print(homePeers(peers))
+        io.print(homeWorkspaces(home) + homePeers(peers))
         for warning in status["warnings"]?.arrayValue ?? [] {
             io.print("warn  \(rendering.shown(warning["message"]))\n")
         }
-        io.print("next: \(homeStep(status, workspaces, peers))\n")
+        io.print("next: \(homeStep(status, home, peers))\n")
         return 0
     }
 
-    private func show(_ workspace: JSONValue, _ client: inout ControlClient) throws(NodeError) {
-        let isSelected = workspace["selected"]?.boolValue == true
-        let members = workspace["members"]?.integerValue ?? 1
-        io.print(
-            "\n\(rendering.shown(workspace["name"]))  \(members) member\(members == 1 ? "" : "s")"
-                + (isSelected ? "" : "  (wsx-node workspace use to go there)") + "\n")
-        let id = workspace["id"] ?? .null
-        let page = try client.call("channel.list", ["workspace": id, "limit": 20])
-        let channels = page["items"]?.arrayValue ?? []
-        let widest = channels.map { columnWidth(rendering.shown($0["name"])) }.max() ?? 0
-        for channel in channels {
-            let name = rendering.shown(channel["name"])
-            let gap = String(repeating: " ", count: widest - columnWidth(name))
-            io.print("  #\(name)\(gap)  \(preview(channel["last"]))\n")
+    /// So many conversations of each kind fit on a screen.
+    private static let homeRowsMax = 12
+
+    /// The workspaces, and under the one that is shown its channels and conversations.
+    private func homeWorkspaces(_ home: JSONValue) -> String {
+        let channels = home["channels"]?.arrayValue ?? []
+        let directs = (home["dms"]?.arrayValue ?? []).filter { $0["last"]?.isNull == false }
+        let shown = channels.first?["workspace"] ?? home["selected"]
+        var text = ""
+        for workspace in home["workspaces"]?.arrayValue ?? [] {
+            let isShown = workspace["id"] == shown
+            let members = workspace["members"]?.integerValue ?? 1
+            text += "\n\(rendering.shown(workspace["name"]))  "
+            text += "\(members) member\(members == 1 ? "" : "s")"
+            if workspace["state"]?.stringValue ?? "member" != "member" {
+                text += ", \(rendering.shown(workspace["state"]))"
+            }
+            guard isShown else {
+                text +=
+                    workspace["selected"] == true
+                    ? "\n" : "  (wsx-node workspace use to go there)\n"
+                continue
+            }
+            text += unreadWords(home["unread"]) + "\n"
+            text += rows(channels, sign: "#", more: "wsx-node channel list")
+            text += rows(directs, sign: "@", more: "wsx-node dm list")
         }
-        if page["next"]?.isNull == false { io.print("  … wsx-node channel list\n") }
+        return text
+    }
+
+    private func unreadWords(_ unread: JSONValue?) -> String {
+        let count = unread?["unread"]?.integerValue ?? 0
+        let mentions = unread?["mentions"]?.integerValue ?? 0
+        guard count > 0 else { return "" }
+        let named = mentions == 0 ? "" : ", \(mentions) mention\(mentions == 1 ? "" : "s") you"
+        return "  \(count) new\(named)"
+    }
+
+    private func rows(_ channels: [JSONValue], sign: String, more: String) -> String {
+        let listed = channels.prefix(Self.homeRowsMax).map { channel in
+            (
+                name: sign + rendering.shown(channel["name"]),
+                new: unreadWords(channel).trimmedBlanks, last: preview(channel["last"])
+            )
+        }
+        let names = listed.map { columnWidth($0.name) }.max() ?? 0
+        let news = listed.map { columnWidth($0.new) }.max() ?? 0
+        var text = ""
+        for row in listed {
+            text += "  " + rendering.padded(row.name, names) + "  "
+            if news > 0 { text += rendering.padded(row.new, news) + "  " }
+            text += row.last + "\n"
+        }
+        return text + (channels.count > listed.count ? "  … \(more)\n" : "")
     }
 
     private func preview(_ last: JSONValue?) -> String {
@@ -81,13 +118,20 @@ extension Session {
     }
 
     private func homeStep(
-        _ status: JSONValue, _ workspaces: [JSONValue], _ peers: [JSONValue]
+        _ status: JSONValue, _ home: JSONValue, _ peers: [JSONValue]
     ) -> String {
+        let workspaces = home["workspaces"]?.arrayValue ?? []
         if workspaces.isEmpty { return "wsx-node up --workspace NAME, or wsx-node join LINK" }
         if status["warnings"]?.arrayValue?.isEmpty == false { return "wsx-node doctor" }
+        if home["unread"]?["unread"]?.integerValue ?? 0 > 0 { return "wsx-node unread" }
         let members = workspaces.map { $0["members"]?.integerValue ?? 1 }.max() ?? 1
         if members == 1 { return "wsx-node invite create" }
         return peers.contains { $0["state"] == "connected" }
             ? "wsx-node tail" : "wsx-node doctor"
     }
+}
+
+extension String {
+    /// Without the blanks at its beginning.
+    fileprivate var trimmedBlanks: String { String(drop { $0 == " " }) }
 }

@@ -14,7 +14,15 @@ extension Session {
             return 0
         }
         if let name = scan.values["describe"]?.stringValue {
-            io.print(Manual.description(of: try Command.method(name)))
+            let method = try Command.method(name)
+            guard globals.json else {
+                io.print(Manual.description(of: method))
+                return 0
+            }
+            let described = Manual.openRPC["methods"]?.arrayValue?.first {
+                $0["name"] == .string(method.name)
+            }
+            io.print((described ?? .null).text + "\n")
             return 0
         }
         guard let name = scan.values["method"]?.stringValue else {

@@ -4,6 +4,10 @@ import WorkspaceModel
 /// What goes on until it is interrupted.
 extension Session {
     func streamEvents(_ parameters: JSONObject) throws(NodeError) -> Int32 {
+        if scan.values["exec"] != nil { return try runBot(parameters) }
+        guard scan.values["backfill"] == nil else {
+            throw .usage("'--backfill' goes with '--exec'", hint: "a stream gives it anyway")
+        }
         var client = try client()
         let name = parameters["name"]?.stringValue
         var left = scan.values["count"]?.integerValue ?? .max

@@ -68,6 +68,18 @@ final class SystemIO: ProgramIO {
         SecretInput.output(of: command, limit: limit)
     }
 
+    func handle(_ command: String, input: [UInt8], environment: [String: String]) -> Int32? {
+        HandlerProcess.run(command, input: input, environment: environment)
+    }
+
+    func absolutePath(_ path: String) -> String {
+        guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+
+    func permissions(of path: String) -> UInt32? { (try? FileSystem.status(of: path))?.mode }
+
     func pause(milliseconds: Int64) { usleep(UInt32(clamping: milliseconds * 1_000)) }
 
     static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8] {

@@ -122,14 +122,25 @@ public final class TemporaryNode: @unchecked Sendable {
     }
 
     /// A command that goes on, such as `events`, with its standard output to read from.
-    public func start(_ arguments: String...) throws -> (process: Process, lines: LineReader) {
-        let process = makeProcess(arguments, [:])
+    public func start(
+        _ arguments: String..., environment: [String: String] = [:]
+    ) throws -> (process: Process, lines: LineReader) {
+        let process = makeProcess(arguments, environment)
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
         try process.run()
         return (process, LineReader(output.fileHandleForReading))
+    }
+
+    /// The environment in which scripts find the program and this home.
+    public var scriptEnvironment: [String: String] {
+        let folder = (Self.program as NSString).deletingLastPathComponent
+        return [
+            "HOME": self.folder, "PATH": folder + ":/usr/local/bin:/usr/bin:/bin",
+            "WSX_NODE_HOME": home, "SWIFT_BACKTRACE": "enable=no",
+        ]
     }
 
     private func makeProcess(_ arguments: [String], _ environment: [String: String]) -> Process {

@@ -108,7 +108,7 @@ extension Command {
     /// Every command by group, in the order of the documentation.
     public static let groups: [Group] = [
         Group(title: "messages", commands: messageCommands),
-        Group(title: "node", commands: nodeCommands),
+        Group(title: "node", commands: nodeCommands + homeCommands),
         Group(title: "identity", commands: identityCommands),
         Group(title: "session", commands: sessionCommands + passcodeCommands),
         Group(title: "devices", commands: deviceCommands),
@@ -120,7 +120,7 @@ extension Command {
         Group(title: "sync and network", commands: networkCommands),
         Group(title: "backup and inspection", commands: careCommands),
         Group(title: "automation", commands: eventCommands + rpcCommands),
-        Group(title: "settings and help", commands: settingCommands),
+        Group(title: "settings and help", commands: settingCommands + pageCommands),
     ]
 
     /// Every command, in the order of the documentation.

@@ -28,15 +28,29 @@ extension Command {
         ).optional()
         let count = Parameter.integer("count", "End after so many events.", 1...1_000_000)
             .optional().local()
+        let exec = Parameter.text(
+            "exec",
+            """
+            Run this command of the shell for each event, one at a time: 0 is done, 75 is try \
+            later, else 5 tries. Needs --as.
+            """, bytes: 1...64 * 1024
+        ).optional().local()
+        let backfill = Parameter.flag(
+            "backfill", "With --exec: also what came with a first sync, which is old."
+        ).local()
         return Command(
             "events.subscribe",
             line: CommandLineForm(
                 "events",
-                examples: ["events --type 'message.*' --in general", "events --as bot --count 1"]),
+                examples: [
+                    "events --type 'message.*' --in general", "events --as bot --count 1",
+                    "events --as bot --type message.created --exec 'echo \"$WSX_TEXT\"'",
+                ]),
             "Stream what happens, one event a line, until interrupted.",
             parameters: [
                 readerName.definition, since.definition, types.definition, channels.definition,
-                ephemeral.definition, keepalive.definition, count.definition,
+                ephemeral.definition, keepalive.definition, count.definition, exec.definition,
+                backfill.definition,
             ],
             result: "subscription", failures: [.notFound, .cursorExpired],
             example: ["types": ["message.created"], "since": "latest"], needs: .daemon,

@@ -69,6 +69,7 @@ extension Manual {
         ("--color WHEN", "auto, always or never."),
         ("--no-input", "Never ask."),
         ("--no-pager", "Print long answers at once."),
+        ("-y, --yes", "Take yes for the answer to every question."),
         ("-q, --quiet", "Print no progress."),
         ("-v, --verbose", "Let a daemon in the foreground log more."),
         ("--timeout DUR", "Give up after this time."),

@@ -1,6 +1,8 @@
 extension Manual {
     /// What help explains besides commands: the word and what it says.
-    public static let topics: [(word: String, text: String)] = [("http", http)]
+    public static let topics: [(word: String, text: String)] = [
+        ("http", http), ("bots", bots),
+    ]
 
     private static let http = """
         The control socket also speaks HTTP, for curl and for whatever posts to webhooks. There

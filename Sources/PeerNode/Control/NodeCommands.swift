@@ -13,6 +13,8 @@ public protocol NodeCommands: AnyObject {
     func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject
     /// Checks the node and its surroundings. Answers with `Page<FindingObject>`.
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// What a first screen shows.
+    func home(_ scope: CallScope) throws(NodeError) -> HomeObject
     /// Ends the process, after this call was answered.
     func stop(_ scope: CallScope) throws(NodeError)
 

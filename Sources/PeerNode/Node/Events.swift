@@ -99,6 +99,11 @@ enum EventType: Int64, CaseIterable {
     }
 }
 
+extension Manual {
+    /// Every type of event that this build records, in the order of their numbers.
+    public static let eventTypes: [String] = EventType.allCases.map(\.word)
+}
+
 /// Recording events, in the transaction of what they tell.
 extension NodeCore {
     func record(

@@ -45,14 +45,35 @@ final class MemoryIO: ProgramIO {
         return secrets.isEmpty ? nil : secrets.removeFirst()
     }
     func output(of command: String, limit: Int) -> [UInt8]? { commands[command] }
-    func pause(milliseconds: Int64) { waited += milliseconds }
+    func pause(milliseconds: Int64) {
+        waited += milliseconds
+        pauses.append(milliseconds)
+        if let happens = happensInPause { happens() }
+    }
+    /// Every pause, in order.
+    var pauses: [Int64] = []
+    /// What the world does while the program waits.
+    var happensInPause: (() -> Void)?
+    /// Whether connections break as soon as something is sent.
+    var isBroken = false
+    /// What a command of the shell does with an event: its words, its input, its environment.
+    var handler: (String, String, [String: String]) -> Int32? = { _, _, _ in 0 }
+    func handle(_ command: String, input: [UInt8], environment: [String: String]) -> Int32? {
+        handler(command, String(decoding: input, as: UTF8.self), environment)
+    }
+    func absolutePath(_ path: String) -> String {
+        path.utf8.first == UInt8(ascii: "/") ? path : "/here/" + path
+    }
+    /// Modes of folders.
+    var modes: [String: UInt32] = [:]
+    func permissions(of path: String) -> UInt32? { modes[path] }
     func exists(_ path: String) -> Bool { files[path] != nil }
     func readInput(limit: Int) -> [UInt8] { Array(input.prefix(limit + 1)) }
     func zoneMinutes(at milliseconds: Int64) -> Int64 { 60 }
 
     func connect(_ path: String) throws(NodeError) -> any ControlTransport {
         guard let node else { throw .notRunning(socket: path) }
-        return MemoryTransport(node, events: events)
+        return MemoryTransport(node, self)
     }
 
     func readFile(_ path: String) throws(NodeError) -> [UInt8]? { files[path] }
@@ -73,26 +94,40 @@ final class MemoryIO: ProgramIO {
 private final class MemoryTransport: ControlTransport {
     private var connection = ControlConnection(id: 1)
     private let node: TableNode
-    private let events: [EventObject]
+    private let world: MemoryIO
 
-    init(_ node: TableNode, events: [EventObject]) {
+    init(_ node: TableNode, _ world: MemoryIO) {
         self.node = node
-        self.events = events
+        self.world = world
     }
 
     func send(_ bytes: [UInt8]) throws(NodeError) {
+        if world.isBroken { throw .stopping }
         connection.receive(bytes)
         while let request = connection.nextRequest() {
             do throws(NodeError) {
-                guard case .reply(let value) = try request.run(on: node) else { continue }
-                connection.answer(request.call, .success(value))
+                switch try request.run(on: node) {
+                case .reply(let value): connection.answer(request.call, .success(value))
+                case .later:
+                    guard request.method == "events.wait", let page = nextPage else { continue }
+                    connection.answer(request.call, .success(page))
+                }
                 if request.method == "events.subscribe" {
-                    for event in events { connection.notify(subscription: 1, event) }
+                    for event in world.events { connection.notify(subscription: 1, event) }
                 }
             } catch {
                 connection.answer(request.call, .failure(error))
             }
         }
+    }
+
+    /// The events after the position that was told last; `nil` when there are no more.
+    private var nextPage: JSONValue? {
+        let told = node.asked.last { $0.utf8.starts(with: "ack ".utf8) }?.split(separator: ".").last
+        let position = told.flatMap { Int64($0) } ?? 0
+        let events = world.events.filter { $0.sequence > position }
+        guard let last = events.last else { return nil }
+        return ["items": .array(events.map(\.json)), "next": .string(last.cursor)]
     }
 
     func receive(within milliseconds: Int64?) throws(NodeError) -> [UInt8] {

@@ -3,6 +3,18 @@ import WorkspaceModel
 
 /// What was read, and settings: answered with small fixed things.
 extension TableNode {
+    func home(_ scope: CallScope) throws(NodeError) -> HomeObject {
+        try note("home", scope)
+        var home = HomeObject()
+        home.identity = IdentityObject(id: "d_device00", name: "Mina", createdAt: 1)
+        home.workspaces = [
+            WorkspaceObject(id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
+        ]
+        home.selected = "w_acme0000"
+        home.channels = [channel]
+        home.unread = unreadMessages
+        return home
+    }
     private var reading: ReadingObject { ReadingObject(id: "c_general0", name: "general") }
     func markRead(
         _ channel: ChannelReference, upTo message: String?, _ scope: CallScope

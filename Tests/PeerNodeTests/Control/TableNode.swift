@@ -11,6 +11,10 @@ final class TableNode: NodeCommands {
     /// The text of the messages it shows.
     var text = "hello"
     var authorName = "Mina"
+    /// Messages that were not read, in the one channel.
+    var unreadMessages: Int64 = 0
+    /// The name of the one channel.
+    var channelName = "general"
 
     func note(_ what: String, _ scope: CallScope) throws(NodeError) {
         if let failure { throw failure }
@@ -28,7 +32,10 @@ final class TableNode: NodeCommands {
         WorkspaceObject(id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
     }
     var channel: ChannelObject {
-        ChannelObject(id: "c_general0", workspace: "w_acme0000", name: "general", createdAt: 1)
+        var object = ChannelObject(
+            id: "c_general0", workspace: "w_acme0000", name: channelName, createdAt: 1)
+        object.unread = unreadMessages
+        return object
     }
     private var invite: InviteObject {
         InviteObject(

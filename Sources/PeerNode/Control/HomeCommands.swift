@@ -1,0 +1,17 @@
+import WorkspaceModel
+
+extension Command {
+    /// Everything for a first screen.
+    static let homeCommands = [homeGet]
+
+    private static let homeGet = Command(
+        "home.get",
+        """
+        Give what a first screen shows, all of one moment: identity, workspaces, and the channels \
+        and conversations of one workspace with what was not read.
+        """,
+        result: "home", failures: [.notFound, .locked], needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.home(context.scope(given)))
+        })
+}

@@ -1,0 +1,143 @@
+import WorkspaceModel
+
+/// The manual page `wsx-node(1)` in the macros of man(7), made from the table of commands.
+extension Manual {
+    /// The whole page: ASCII alone, every line ended.
+    public static var page: String {
+        var text = ".TH WSX\\-NODE 1 \"\" \"wsx\\-node \(Release.version)\" \"User Commands\"\n"
+        text += ".SH NAME\nwsx\\-node \\- a workspace without a server\n"
+        text += ".SH SYNOPSIS\n.B wsx\\-node\n[\\fIflags\\fR] \\fIcommand\\fR [\\fIarguments\\fR]\n"
+        text += ".SH DESCRIPTION\n" + paragraphs(about)
+        text += ".SH COMMANDS\n"
+        for group in Command.groups {
+            let commands = group.commands.filter { $0.line != nil }
+            guard !commands.isEmpty else { continue }
+            text += ".SS \(roff(group.title.prefix(1).uppercased() + group.title.dropFirst()))\n"
+            for command in commands { text += entry(command) }
+        }
+        text += ".SH OPTIONS\nThese stand before or after any command.\n"
+        for flag in globalFlags { text += item(flag.form, flag.summary) }
+        text += ".SH EXIT STATUS\n" + rows(exitStatuses)
+        text += ".SH ENVIRONMENT\n" + rows(environment)
+        text += ".SH FILES\n"
+        text += "With \\fB\\-\\-home\\fR all of them lie in the one folder that it names.\n"
+        return text + rows(files) + ".SH EXAMPLES\n" + examples
+    }
+
+    private static let about = [
+        """
+        A node keeps channels and messages on this machine and exchanges them with the nodes of \
+        other members directly; there is no server between them. The program is both the node, \
+        a daemon that 'wsx-node up' starts, and the command line that talks to it over a socket.
+        """,
+        """
+        Called bare on a terminal it shows where one stands. With --json every answer is one JSON \
+        object a line, and a failure is one on standard error.
+        """,
+        """
+        Channels are written as general or c_ID, people as @Mina or u_ID, and the direct \
+        conversation with somebody as @Mina where a channel is expected. The beginning of an id \
+        will do.
+        """,
+    ]
+
+    /// What the exit status tells, as scripts rely on it.
+    public static let exitStatuses: [(name: String, summary: String)] = [
+        ("0", "Done."), ("1", "Refused or failed; the error names its kind."),
+        ("2", "The command line cannot be understood."), ("3", "No daemon answers."),
+        ("4", "Not allowed, or locked."), ("5", "Not found, or ambiguous."),
+        ("6", "In conflict with what is there, or there already."),
+        ("7", "Timed out, unreachable, or decided later."), ("70", "A fault of the program."),
+        ("78", "Settings that cannot be used, or a store of a newer version."),
+        ("130, 143", "Interrupted or terminated."),
+        ("141", "The reader of standard output went away."),
+    ]
+
+    /// The variables that are read, and those that commands of bots are given.
+    public static let environment: [(name: String, summary: String)] = [
+        ("WSX_NODE_HOME", "Stands for --home."), ("WSX_NODE_SOCKET", "Stands for --socket."),
+        ("WSX_NODE_WORKSPACE", "Stands for --workspace."),
+        ("WSX_NODE_LOG", "The level of the daemon's log: error, warn, info or debug."),
+        ("WSX_NODE_PAGER, PAGER", "Shows long answers on a terminal; empty for none."),
+        ("NO_COLOR, FORCE_COLOR, TERM", "Whether there is colour."),
+        ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR", "Where files lie."),
+        (
+            "WSX_EVENT_TYPE, WSX_CURSOR, WSX_CHANNEL, WSX_MESSAGE, WSX_TEXT",
+            "Given to the command of 'events --exec', with the event itself on standard input."
+        ),
+    ]
+
+    /// Where a home without `--home` keeps its things.
+    static let files: [(name: String, summary: String)] = [
+        ("~/.config/wsx-node/config.toml", "Settings."),
+        ("~/.local/share/wsx-node/", "Keys, store and log. Nobody else may read it."),
+        ("$XDG_RUNTIME_DIR/wsx-node/control.sock", "The control socket."),
+    ]
+
+    // MARK: Parts
+
+    private static func entry(_ command: Command) -> String {
+        var text = ".TP\n\(marked(command.usage))\n\(roff(command.summary))\n"
+        let positions = command.line?.positions ?? []
+        let listed =
+            command.parameters.filter { positions.contains($0.name) } + command.flags
+        guard !listed.isEmpty else { return text }
+        text += ".RS\n"
+        for parameter in listed {
+            let isPosition = positions.contains(parameter.name)
+            let short = parameter.shortFlag.map { "-\($0), " } ?? ""
+            let form = isPosition ? parameter.positionWord : short + Command.flagForm(parameter)
+            text += item(form, parameter.summary)
+        }
+        return text + ".RE\n"
+    }
+
+    /// A usage line with its words in bold type.
+    private static func marked(_ usage: String) -> String { "\\fB\(roff(usage))\\fR" }
+
+    private static func item(_ term: String, _ summary: String) -> String {
+        ".TP\n\\fB\(roff(term))\\fR\n\(roff(summary))\n"
+    }
+
+    private static func rows(_ rows: [(name: String, summary: String)]) -> String {
+        rows.map { item($0.name, $0.summary) }.joined()
+    }
+
+    private static func paragraphs(_ texts: [String]) -> String {
+        texts.map(roff).joined(separator: "\n.PP\n") + "\n"
+    }
+
+    private static var examples: String {
+        var lines: [String] = []
+        for command in Command.all {
+            for example in command.line?.examples ?? [] {
+                lines.append(
+                    example.utf8.starts(with: "uptime".utf8) ? example : "wsx-node " + example)
+            }
+        }
+        return ".nf\n" + lines.map { roff($0) + "\n" }.joined() + ".fi\n"
+    }
+
+    /// Text as roff takes it: no command by accident, dashes that can be copied, ASCII alone.
+    static func roff(_ text: some StringProtocol) -> String {
+        var made = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": made += "\\e"
+            case "-": made += "\\-"
+            case "'": made += "\\(aq"
+            case "`": made += "\\(ga"
+            case "^": made += "\\(ha"
+            case "~": made += "\\(ti"
+            case "\n": made += " "
+            case "\u{2026}": made += "..."
+            case _ where scalar.isASCII: made.unicodeScalars.append(scalar)
+            default:
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                made += "\\[u" + String(repeating: "0", count: max(0, 4 - digits.utf8.count))
+                made += digits + "]"
+            }
+        }
+        return made.utf8.first == UInt8(ascii: ".") ? "\\&" + made : made
+    }
+}

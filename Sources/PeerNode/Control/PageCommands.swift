@@ -1,0 +1,26 @@
+import WorkspaceModel
+
+extension Command {
+    /// What the table of commands says of itself besides help.
+    static let pageCommands = [completion, man]
+
+    private static let completion = Command(
+        "completion",
+        line: CommandLineForm(
+            "completion", ["shell"],
+            examples: [
+                "completion bash > ~/.local/share/bash-completion/completions/wsx-node",
+                "completion zsh > ~/.zfunc/_wsx-node",
+                "completion fish > ~/.config/fish/completions/wsx-node.fish",
+            ]),
+        "Print what makes a shell complete commands, flags and names.",
+        parameters: [
+            Parameter.choice("shell", "For which shell.", ["bash", "zsh", "fish"]).definition
+        ],
+        result: "text", example: ["shell": "bash"], needs: .nothing)
+
+    private static let man = Command(
+        "man",
+        line: CommandLineForm("man", examples: ["man > wsx-node.1"]),
+        "Print the manual page, in the macros of man(7).", result: "text", needs: .nothing)
+}

@@ -1,0 +1,233 @@
+import PeerNode
+import WorkspaceModel
+
+/// What may stand where the cursor is, from the table of commands.
+struct Completion {
+    /// A word, and what it is about.
+    struct Candidate: Equatable {
+        let word: String
+        var summary = ""
+    }
+
+    /// What only the daemon knows.
+    enum Names: CaseIterable {
+        case channels, members, workspaces, invites, requests, devices, peers
+    }
+
+    private let commands: [Command]
+    private let names: (Names) -> [Candidate]
+    /// The command's words so far, and whether more of them may come.
+    private var words: [String] = []
+    private var takesWords = true
+    private var takesFlags = true
+    /// Words that stand without a flag, behind those of the command.
+    private var positional: [String] = []
+    /// What the word at the cursor is the value of.
+    private var awaited: Awaited?
+    /// Flags that say which node and which workspace is meant.
+    private(set) var globals: [String: String] = [:]
+
+    private enum Awaited {
+        case own(ParameterDefinition)
+        case global(String)
+    }
+
+    /// - Parameters:
+    ///   - given: the words before the one at the cursor, without the program's name.
+    ///   - names: asked only for what can stand at the cursor.
+    init(
+        _ given: [String], _ commands: [Command], names: @escaping (Names) -> [Candidate]
+    ) {
+        self.commands = commands
+        self.names = names
+        for word in given { take(word) }
+    }
+
+    // MARK: The words before
+
+    private var command: Command? { commands.first { $0.line?.words == words } }
+
+    private mutating func take(_ word: String) {
+        if let awaited {
+            if case .global(let name) = awaited { globals[name] = word }
+            self.awaited = nil
+        } else if takesFlags, word == "--" {
+            (takesFlags, takesWords) = (false, false)
+        } else if takesFlags, Self.isFlag(word) {
+            takeFlag(word)
+        } else if takesWords, commands.contains(where: { begins($0, words + [word]) }) {
+            words.append(word)
+        } else {
+            takesWords = false
+            positional.append(word)
+        }
+    }
+
+    private func begins(_ command: Command, _ words: [String]) -> Bool {
+        command.line?.words.starts(with: words) == true
+    }
+
+    private static func isFlag(_ word: String) -> Bool {
+        word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1
+    }
+
+    private mutating func takeFlag(_ word: String) {
+        let (name, value) = Self.parts(word)
+        if let own = ownFlag(name) {
+            takesWords = false
+            if !own.takesNoValue, value == nil { awaited = .own(own) }
+        } else if let name = Self.globalFlag(name) {
+            if let value { globals[name] = value } else { awaited = .global(name) }
+        } else if !Self.switches.contains(name) {
+            takesWords = false
+        }
+    }
+
+    private static func parts(_ word: String) -> (name: String, value: String?) {
+        guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (word, nil) }
+        return (String(word[..<equals]), String(word[word.utf8.index(after: equals)...]))
+    }
+
+    private func ownFlag(_ name: String) -> ParameterDefinition? {
+        command?.flags.first { parameter in
+            name == "--" + parameter.flag || parameter.shortFlag.map { name == "-\($0)" } == true
+        }
+    }
+
+    private static let switches: Set<String> = [
+        "--json", "--plain", "--no-input", "--no-pager", "--yes", "-y", "--quiet", "-q",
+        "--verbose", "-v", "--help", "-h", "--version",
+    ]
+
+    /// The long name of a flag that every command takes with a value.
+    private static func globalFlag(_ name: String) -> String? {
+        switch name {
+        case "-w", "--workspace": "--workspace"
+        case "--home", "--socket", "--color", "--timeout": name
+        default: nil
+        }
+    }
+
+    // MARK: The word at the cursor
+
+    /// What begins like `current`, each once.
+    func candidates(for current: String) -> [Candidate] {
+        var seen: Set<String> = []
+        return all(current).filter { candidate in
+            candidate.word.hasPrefix(current) && seen.insert(candidate.word).inserted
+        }
+    }
+
+    private func all(_ current: String) -> [Candidate] {
+        switch awaited {
+        case .own(let parameter): return values(of: parameter)
+        case .global(let name): return globalValues(of: name)
+        case nil: break
+        }
+        if takesFlags, current.utf8.first == UInt8(ascii: "-") {
+            let (name, value) = Self.parts(current)
+            return value == nil ? flags : attached(name)
+        }
+        return (takesWords && positional.isEmpty ? nextWords : []) + positionValues
+    }
+
+    private func attached(_ name: String) -> [Candidate] {
+        let found: [Candidate]
+        if let own = ownFlag(name) {
+            found = own.takesNoValue ? [] : values(of: own)
+        } else {
+            found = Self.globalFlag(name).map(globalValues) ?? []
+        }
+        return found.map { Candidate(word: name + "=" + $0.word, summary: $0.summary) }
+    }
+
+    private var flags: [Candidate] {
+        let own = (command?.flags ?? []).map {
+            Candidate(word: "--" + $0.flag, summary: $0.summary)
+        }
+        let global = Manual.globalFlags.compactMap { flag -> Candidate? in
+            let words = flag.form.split { $0 == " " || $0 == "," }
+            return words.first { $0.utf8.starts(with: "--".utf8) }
+                .map { Candidate(word: String($0), summary: flag.summary) }
+        }
+        return own + global
+    }
+
+    private var nextWords: [Candidate] { Self.nextWords(after: words, commands) }
+
+    /// The words that go on with `words`, in the order of the table.
+    private static func nextWords(after words: [String], _ commands: [Command]) -> [Candidate] {
+        var found: [Candidate] = []
+        for command in commands {
+            guard let line = command.line?.words, line.starts(with: words),
+                line.count > words.count, !found.contains(where: { $0.word == line[words.count] })
+            else { continue }
+            let longer = words + [line[words.count]]
+            let whole = commands.first { $0.line?.words == longer }
+            let below = commands.compactMap { $0.line?.words }
+                .filter { $0.starts(with: longer) && $0.count > longer.count }
+                .map { $0[longer.count] }
+            found.append(
+                Candidate(
+                    word: line[words.count],
+                    summary: whole?.summary ?? below.joined(separator: ", ")))
+        }
+        return found
+    }
+
+    private var positionValues: [Candidate] {
+        guard let command, let line = command.line, !line.positions.isEmpty else { return [] }
+        // The last may be a list, which takes all that follows.
+        let place = min(positional.count, line.positions.count - 1)
+        guard let parameter = command.parameters.first(where: { $0.name == line.positions[place] })
+        else { return [] }
+        if positional.count > place {
+            guard case .list = parameter.shape else { return [] }
+        }
+        return values(of: parameter)
+    }
+
+    // MARK: Values
+
+    private func globalValues(of name: String) -> [Candidate] {
+        switch name {
+        case "--workspace": names(.workspaces)
+        case "--color": ["auto", "always", "never"].map { Candidate(word: $0) }
+        default: []
+        }
+    }
+
+    private func values(of parameter: ParameterDefinition) -> [Candidate] {
+        var shape = parameter.shape
+        if case .list(let element, _) = shape { shape = element }
+        switch shape {
+        case .choice(let words): return words.map { Candidate(word: $0) }
+        case .channel: return names(.channels) + names(.members)
+        case .member: return names(.members)
+        case .workspace: return names(.workspaces)
+        case .identifier("i_"): return names(.invites)
+        case .identifier("r_"): return names(.requests)
+        case .identifier("d_"): return names(.devices)
+        case .text: return texts(parameter)
+        default: return []
+        }
+    }
+
+    /// Texts of which the program knows what they may be.
+    private func texts(_ parameter: ParameterDefinition) -> [Candidate] {
+        switch (command?.name ?? "", parameter.name) {
+        case ("help", "topic"):
+            let topics = Manual.topics.map { Candidate(word: $0.word) }
+            return Self.nextWords(after: positional, commands) + (positional.isEmpty ? topics : [])
+        case ("rpc", "method") where positional.isEmpty, ("rpc", "describe"):
+            return Command.methods.map { Candidate(word: $0.name, summary: $0.summary) }
+        case ("config.get", "setting"), ("config.set", "setting"):
+            return ConfigFile.known.map { Candidate(word: $0.name) }
+        case ("events.subscribe", "types"): return Manual.eventTypes.map { Candidate(word: $0) }
+        case (_, "peer"): return names(.peers)
+        case (_, "device"): return names(.devices)
+        case ("why", "subject"): return names(.channels) + names(.members)
+        default: return []
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import PeerNode
+import WorkspaceModel
+
+/// Names that a daemon knows, asked for while somebody waits for the shell: within 50 ms, or none.
+struct CompletionNames {
+    let io: any ProgramIO
+    let socket: String
+    let workspace: String?
+    private let end: Int64
+
+    /// How long a person may be kept waiting, in milliseconds.
+    static let patience: Int64 = 50
+
+    init(io: any ProgramIO, socket: String, workspace: String?) {
+        self.io = io
+        self.socket = socket
+        self.workspace = workspace
+        end = io.now + Self.patience
+    }
+
+    /// What can be written for one of these, in the order of the node's list.
+    func list(_ what: Completion.Names) -> [Completion.Candidate] {
+        switch what {
+        case .channels:
+            return items("channel.list", ["scope": "all"]).compactMap {
+                candidate($0["name"], about: $0["topic"])
+            }
+        case .members:
+            return items("member.list").compactMap {
+                candidate($0["name"], sign: "@", about: $0["role"])
+            }
+        case .workspaces:
+            return items("workspace.list").compactMap { candidate($0["name"], about: $0["role"]) }
+        case .invites:
+            return items("invite.list").filter { $0["state"] == "open" }.compactMap {
+                candidate($0["id"], about: $0["role"])
+            }
+        case .requests:
+            return items("join.requests").compactMap { candidate($0["id"], about: $0["name"]) }
+        case .devices:
+            return items("device.list").compactMap { candidate($0["id"], about: $0["name"]) }
+        case .peers:
+            return items("peer.list").compactMap { candidate($0["id"], about: $0["name"]) }
+        }
+    }
+
+    private func items(_ method: String, _ given: JSONObject = [:]) -> [JSONValue] {
+        let left = end - io.now
+        guard left > 0, let transport = try? io.connect(socket) else { return [] }
+        var client = ControlClient(transport, timeoutMilliseconds: left)
+        var given = given
+        given["limit"] = 1_000
+        if let workspace, method != "workspace.list" { given["workspace"] = .string(workspace) }
+        let answer = try? client.call(method, given)
+        // An answer in many pieces may have taken longer than each piece was waited for.
+        guard io.now <= end else { return [] }
+        return answer?["items"]?.arrayValue ?? []
+    }
+
+    private func candidate(
+        _ value: JSONValue?, sign: String = "", about: JSONValue?
+    ) -> Completion.Candidate? {
+        guard let text = value?.stringValue, Self.isSafe(text) else { return nil }
+        let summary = TerminalText.truncated(sanitised(about?.stringValue ?? ""), toColumns: 40)
+        return Completion.Candidate(word: sign + text, summary: summary)
+    }
+
+    /// Whether a shell takes `text` for nothing but a word, with its blanks escaped.
+    ///
+    /// Names are foreign, and a completed line is run by whoever hits Return.
+    static func isSafe(_ text: String) -> Bool {
+        guard let first = text.utf8.first, first != UInt8(ascii: "-"), sanitised(text) == text,
+            text.utf8.last != 0x20, first != 0x20
+        else { return false }
+        return text.unicodeScalars.allSatisfy { scalar in
+            guard scalar.isASCII else { return !scalar.properties.isWhitespace }
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", " ", "_", "-", ".", "@", "+", ",", "/":
+                return true
+            default: return false
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import PeerNode
+import WorkspaceModel
+
+/// `events --exec`: a command of the shell for each event, one after the other and in order.
+///
+/// The node keeps how far the bot has come under its name, and is told after each event that was
+/// done. So a bot or a node that was killed goes on with the first event that was not done: none
+/// is missed, and none comes again that the node knows to be done.
+struct EventBot {
+    let io: any ProgramIO
+    let paths: Paths
+    /// Under which the node keeps the position.
+    let name: String
+    /// For `/bin/sh -c`.
+    let command: String
+    /// The parameters of `events.wait`: name and filters.
+    let wanted: JSONObject
+    /// Whether what came with a first sync is handed on too: a bot that answers what was written
+    /// last year is in everybody's way.
+    var takesBackfill = false
+    /// So many events are to be handed on.
+    var left: Int64 = .max
+    /// When it is time to end, milliseconds since 1970.
+    var end: Int64?
+    var isJSON = false
+
+    /// Done, and the node was not told yet.
+    private var done: String?
+    /// What the node was told last.
+    private var position: String?
+    private var skipped = 0
+    private var hasServed = false
+
+    init(
+        io: any ProgramIO, paths: Paths, name: String, command: String, wanted: JSONObject
+    ) {
+        self.io = io
+        self.paths = paths
+        self.name = name
+        self.command = command
+        self.wanted = wanted
+    }
+
+    /// How often a command is run that fails.
+    static let triesMax = 5
+    /// The first and the longest pause before a command is run again.
+    static let delays: (first: Int64, last: Int64) = (1_000, 60_000)
+    /// How long one call waits for events.
+    private static let waitMilliseconds: Int64 = 60_000
+    /// Events that are asked for at a time.
+    private static let pageSize: Int64 = 100
+    /// So many events may be passed over before the node is told.
+    private static let skippedMax = 256
+
+    /// Serves until there were enough events, the time is over, or the node is no more to be had.
+    ///
+    /// - Parameter since: where to start over, or `nil` to go on from the stored position.
+    mutating func run(since: JSONValue?) throws(NodeError) -> Int32 {
+        if let since { try startOver(since) }
+        var pause: Int64 = 100
+        while true {
+            do throws(NodeError) {
+                var client = try connect()
+                try tellDone(&client)
+                let status = try serve(&client)
+                return status
+            } catch {
+                guard hasServed, Self.passes(error) else { throw error }
+                if isOver { return try ending() }
+                io.pause(milliseconds: pause)
+                pause = min(pause * 2, 5_000)
+            }
+        }
+    }
+
+    private func connect() throws(NodeError) -> ControlClient {
+        ControlClient(try io.connect(paths.socket), timeoutMilliseconds: nil)
+    }
+
+    /// What is over when the node is back, or is open again.
+    private static func passes(_ error: NodeError) -> Bool {
+        [.notRunning, .stopping, .locked, .busy].contains(error.kind)
+    }
+
+    /// Stores a start, so that everything after it goes by the stored position alone.
+    private mutating func startOver(_ since: JSONValue) throws(NodeError) {
+        // A stream says where it starts; its events are dropped with its connection.
+        var probe = try connect()
+        let opened = try probe.call("events.subscribe", ["since": since])
+        done = opened["cursor"]?.stringValue
+        var client = try connect()
+        try tellDone(&client)
+    }
+
+    // MARK: Serving
+
+    private var isOver: Bool { end.map { io.now >= $0 } ?? false }
+
+    private func ending() throws(NodeError) -> Int32 {
+        // A run without a count was to last so long; one with a count was to be full.
+        guard left < .max / 2 else { return 0 }
+        throw NodeError(
+            .timeout, "so many events did not happen in time", hint: nil, reason: "events.timeout")
+    }
+
+    private mutating func serve(_ client: inout ControlClient) throws(NodeError) -> Int32 {
+        while left > 0 {
+            if hasServed, isOver { return try ending() }
+            var given = wanted
+            given["name"] = .string(name)
+            given["limit"] = .integer(Self.pageSize)
+            given["timeout_ms"] = .integer(
+                min(Self.waitMilliseconds, max(0, end.map { $0 - io.now } ?? .max)))
+            let page = try client.call("events.wait", given)
+            hasServed = true
+            for event in page["items"]?.arrayValue ?? [] where left > 0 {
+                if isOver { return try ending() }
+                try take(event, &client)
+            }
+            // Past what the filters left out, so that it is not looked at again.
+            if left > 0, let next = page["next"]?.stringValue, next != position {
+                done = next
+                try tellDone(&client)
+            }
+        }
+        return 0
+    }
+
+    private mutating func take(
+        _ event: JSONValue, _ client: inout ControlClient
+    ) throws(NodeError) {
+        let cursor = event["cursor"]?.stringValue
+        if event["backfill"] == true, !takesBackfill {
+            done = cursor
+            skipped += 1
+            if skipped.isMultiple(of: Self.skippedMax) { try tellDone(&client) }
+            return
+        }
+        handle(event)
+        done = cursor
+        left -= 1
+        try tellDone(&client)
+    }
+
+    /// Tells the node how far it came, before anything else is asked.
+    private mutating func tellDone(_ client: inout ControlClient) throws(NodeError) {
+        guard let cursor = done else { return }
+        do throws(NodeError) {
+            _ = try client.call("events.ack", ["name": .string(name), "cursor": .string(cursor)])
+            position = cursor
+        } catch {
+            // A store that was restored counts anew, and has positions of its own.
+            guard error.kind == .cursorExpired else { throw error }
+        }
+        done = nil
+    }
+
+    // MARK: One event
+
+    /// Runs the command until it takes the event, or has failed too often.
+    private func handle(_ event: JSONValue) {
+        let input = Array((event.text + "\n").utf8)
+        let environment = environment(for: event)
+        var tries = 0
+        var delay = Self.delays.first
+        while true {
+            let status = io.handle(command, input: input, environment: environment)
+            if status == 0 { return }
+            if status != HandlerProcess.again {
+                tries += 1
+                if tries == Self.triesMax { return warn(event, status) }
+            }
+            io.pause(milliseconds: delay)
+            delay = min(delay * 2, Self.delays.last)
+        }
+    }
+
+    /// What the command finds in its environment: the event, and the way back to this node.
+    private func environment(for event: JSONValue) -> [String: String] {
+        let data = event["data"]
+        let id = data?["id"]?.stringValue ?? ""
+        let isChannel = id.utf8.starts(with: "c_".utf8)
+        let isMessage = id.utf8.starts(with: "m_".utf8)
+        var given = [
+            "WSX_EVENT_TYPE": event["type"]?.stringValue ?? "",
+            "WSX_CURSOR": event["cursor"]?.stringValue ?? "",
+            "WSX_CHANNEL": data?["channel"]?.stringValue ?? (isChannel ? id : ""),
+            "WSX_MESSAGE": isMessage ? id : data?["message"]?.stringValue ?? "",
+            "WSX_TEXT": data?["text"]?.stringValue ?? "",
+            "WSX_NODE_SOCKET": io.absolutePath(paths.socket),
+        ]
+        if let home = paths.home { given["WSX_NODE_HOME"] = io.absolutePath(home) }
+        // The ids of the event are of its workspace, whichever is selected.
+        if let workspace = event["workspace"]?.stringValue {
+            given["WSX_NODE_WORKSPACE"] = workspace
+        }
+        return given
+    }
+
+    /// That an event was given up. There is no call by which a program could warn through the
+    /// node, so it is said on standard error.
+    private func warn(_ event: JSONValue, _ status: Int32?) {
+        let how = status.map { "ended with \($0)" } ?? "could not be run"
+        let cursor = sanitised(event["cursor"]?.stringValue ?? "")
+        let type = sanitised(event["type"]?.stringValue ?? "")
+        let text = "the command \(how) \(Self.triesMax) times at \(cursor) \(type); going on"
+        guard isJSON else { return io.printError("wsx-node: \(text)\n") }
+        let warning: JSONValue = [
+            "type": "node.warning",
+            "data": [
+                "kind": "bot.failed", "message": .string(text), "name": .string(name),
+                "cursor": event["cursor"] ?? .null,
+                "status": status.map { .integer(Int64($0)) } ?? .null,
+            ],
+        ]
+        io.printError(warning.text + "\n")
+    }
+}
+
+extension Session {
+    /// `events --exec`, after its flags were checked against one another.
+    func runBot(_ parameters: JSONObject) throws(NodeError) -> Int32 {
+        guard let name = parameters["name"]?.stringValue else {
+            throw .usage(
+                "'--exec' needs --as NAME, under which the node keeps how far it has come",
+                hint: "wsx-node help events")
+        }
+        guard parameters["ephemeral"] != true, parameters["keepalive_s"] == nil else {
+            throw .usage(
+                "'--ephemeral' and '--keepalive-s' do not go with '--exec'",
+                hint: "what is not kept cannot be tried again")
+        }
+        var wanted = JSONObject()
+        for key in ["types", "channels", "workspace"] { wanted[key] = parameters[key] }
+        var bot = EventBot(
+            io: io, paths: try paths(), name: name,
+            command: scan.values["exec"]?.stringValue ?? "", wanted: wanted)
+        bot.takesBackfill = scan.values["backfill"]?.boolValue == true
+        bot.left = scan.values["count"]?.integerValue ?? .max
+        bot.end = globals.timeoutMilliseconds.map { io.now &+ $0 }
+        bot.isJSON = globals.json
+        return try bot.run(since: parameters["since"])
+    }
+}

@@ -1,0 +1,222 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `Completing a command line` {
+    private static func names(_ what: Completion.Names) -> [Completion.Candidate] {
+        switch what {
+        case .channels: [.init(word: "general", summary: "all of us"), .init(word: "plans")]
+        case .members: [.init(word: "@Mina"), .init(word: "@Joon Kim")]
+        case .workspaces: [.init(word: "acme")]
+        case .invites: [.init(word: "i_1"), .init(word: "i_2")]
+        case .requests: [.init(word: "r_1")]
+        case .devices: [.init(word: "d_1")]
+        case .peers: [.init(word: "d_2")]
+        }
+    }
+
+    private static func words(_ before: [String], _ current: String) -> [String] {
+        Completion(before, Command.all, names: names).candidates(for: current).map(\.word)
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let line: String
+        let found: [String]
+        var testDescription: String { line }
+        init(_ line: String, _ found: [String]) {
+            self.line = line
+            self.found = found
+        }
+    }
+
+    /// Lines up to the cursor, and everything that can stand there.
+    static let rows = [
+        Row("sen", ["send"]), Row("completi", ["completion"]), Row("nothing", []),
+        Row("member rem", ["remove"]), Row("read ", ["mark", "status"]),
+        Row("channel mem", ["members"]), Row("--json sen", ["send"]),
+        Row("--home /h sen", ["send"]), Row("--home=/h sen", ["send"]),
+        Row("send ", ["general", "plans", "@Mina", "@Joon Kim"]), Row("send g", ["general"]),
+        Row("send @", ["@Mina", "@Joon Kim"]), Row("send general ", []),
+        Row("send --json p", ["plans"]), Row("send --key k g", ["general"]),
+        Row("send --key=k g", ["general"]), Row("send --key ", []), Row("send -- --", []),
+        Row("send -- g", ["general"]), Row("send gen hello --cod", ["--code"]),
+        Row("tail general p", ["plans"]), Row("log -n 5 p", ["plans"]),
+        Row("channel add plans @M", ["@Mina"]), Row("-w ", ["acme"]),
+        Row("log general --workspace ", ["acme"]), Row("log --workspace=", ["--workspace=acme"]),
+        Row("--color ", ["auto", "always", "never"]), Row("--color=n", ["--color=never"]),
+        Row("invite revoke ", ["i_1", "i_2"]), Row("request approve ", ["r_1"]),
+        Row("device rename ", ["d_1"]), Row("peer remove ", ["d_2"]),
+        Row("member role @Mina a", ["admin"]), Row("completion ", ["bash", "zsh", "fish"]),
+        Row("up --announce ", ["on", "off"]), Row("help read ", ["mark", "status"]),
+        Row("help htt", ["http"]),
+        Row("rpc message.s", ["message.send"]), Row("rpc --describe home", ["home.get"]),
+        Row("config get net.", ["net.listen", "net.announce", "net.peers"]),
+        Row("events --type message.c", ["message.created"]), Row("events --as bot ", []),
+        Row("workspace use ", ["acme"]),
+    ]
+
+    @Test(arguments: rows)
+    func `gives what can stand at the cursor`(_ row: Row) {
+        var before = row.line.split(separator: " ", omittingEmptySubsequences: false)
+            .map(String.init)
+        let current = before.removeLast()
+        #expect(Self.words(before, current) == row.found)
+    }
+
+    @Test func `knows every command and every flag of the table`() {
+        for command in Command.all {
+            guard let line = command.line?.words else { continue }
+            for place in line.indices {
+                let found = Self.words(Array(line[..<place]), line[place])
+                #expect(found.contains(line[place]), "\(line)")
+            }
+            let flags = Self.words(line, "--")
+            for flag in command.flags { #expect(flags.contains("--" + flag.flag), "\(line)") }
+            #expect(Set(flags).count == flags.count)
+            for name in ArgumentScanner.globalNames { #expect(flags.contains(name), "\(line)") }
+        }
+    }
+
+    @Test func `offers nothing that the program would not take`() throws {
+        for command in Command.all {
+            guard let line = command.line?.words else { continue }
+            for flag in Self.words(line, "--") {
+                do throws(NodeError) {
+                    _ = try ArgumentScanner.scan(line + [flag], against: Command.all)
+                } catch {
+                    #expect(!error.message.hasPrefix("unknown flag"), "\(line) \(flag)")
+                }
+            }
+        }
+    }
+
+    @Test func `says what a word is about`() {
+        let found = Completion([], Command.all, names: Self.names).candidates(for: "")
+        #expect(
+            found.first { $0.word == "send" }?.summary
+                == "Post a message; the answer comes when it is on disk.")
+        #expect(found.first { $0.word == "read" }?.summary == "mark, status")
+    }
+
+    // MARK: The hidden command
+
+    private func complete(_ io: MemoryIO, _ words: String...) -> [String] {
+        io.output = ""
+        let arguments = ["__complete"] + words
+        #expect(Program.run(arguments: arguments, environment: ["HOME": "/h"], io: io) == 0)
+        return io.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test func `asks the daemon for names, of the workspace that is meant`() {
+        let io = MemoryIO()
+        #expect(complete(io, "fish", "send", "") == ["general\t", "@Mina\towner"])
+        #expect(io.node?.asked == ["channels true", "members false"])
+        #expect(complete(io, "zsh", "-w", "") == ["acme\t"])
+        #expect(complete(io, "bash", "wsx-node send @M", "@M") == ["@Mina"])
+        #expect(complete(io, "bash", "wsx-node send gen", "gen") == ["general"])
+    }
+
+    @Test func `gives nothing and fails at nothing when the daemon does not answer`() {
+        let io = MemoryIO()
+        io.node?.failure = NodeError(.locked, "no")
+        #expect(complete(io, "fish", "send", "").isEmpty)
+        io.node = nil
+        #expect(complete(io, "fish", "send", "").isEmpty)
+        #expect(
+            complete(io, "fish", "sen") == [
+                "send\tPost a message; the answer comes when it is on disk."
+            ])
+        #expect(complete(io).isEmpty && complete(io, "bash").isEmpty)
+        #expect(complete(io, "bash", "", "").isEmpty == false)
+        #expect(io.errors.isEmpty)
+    }
+
+    @Test func `asks no more when the time is over`() {
+        let io = MemoryIO()
+        let names = CompletionNames(io: io, socket: "/s", workspace: nil)
+        io.now += CompletionNames.patience
+        #expect(names.list(.channels).isEmpty)
+        #expect(io.node?.asked.isEmpty == true)
+    }
+
+    /// Whoever names a channel must not get to run anything on the machine of somebody who only
+    /// hits Tab and Return.
+    @Test(arguments: [
+        "x;reboot", "$(reboot)", "`reboot`", "a|b", "a&b", "a>b", "-rf", "~", "*", "a\nb", "a\tb",
+        "a'b", "a\"b", "a\\b", "#x", "a{b,c}", "!!", "a=b", "\u{1B}[2J", "a\u{202E}b", " a", "a ",
+        "a\u{3000}b", "",
+    ])
+    func `leaves out names that a shell would not take for a word`(_ name: String) {
+        #expect(!CompletionNames.isSafe(name))
+        let io = MemoryIO()
+        io.node?.channelName = name
+        #expect(complete(io, "bash", "wsx-node log ", "") == ["@Mina"])
+    }
+
+    @Test(arguments: ["general", "회의", "plan-2", "a.b", "v1_2", "Joon Kim", "naïve"])
+    func `offers names as people give them`(_ name: String) {
+        #expect(CompletionNames.isSafe(name))
+    }
+
+    @Test func `prints a stub for each shell, and refuses others`() {
+        for (shell, words) in [
+            ("bash", "complete -o"), ("zsh", "#compdef wsx-node"), ("fish", "complete -c wsx-node"),
+        ] {
+            let io = MemoryIO()
+            io.node = nil
+            #expect(io.run("completion", shell) == 0)
+            #expect(io.output.contains(words) && io.output.contains("__complete \(shell)"))
+        }
+        let io = MemoryIO()
+        #expect(io.run("completion", "csh") == 2)
+        #expect(io.run("completion") == 2)
+        #expect(io.output.isEmpty)
+        #expect(io.errors.contains("bash") && io.errors.contains("usage: "))
+        #expect(!Manual.fullHelp.contains(CompletionScript.word))
+    }
+}
+
+@Suite struct `A line that bash completes` {
+    struct Row: Sendable {
+        let line: String
+        let words: [String]
+        let current: String
+        init(_ line: String, _ words: [String], _ current: String) {
+            self.line = line
+            self.words = words
+            self.current = current
+        }
+    }
+
+    static let rows = [
+        Row("wsx-node se", ["wsx-node"], "se"), Row("wsx-node ", ["wsx-node"], ""),
+        Row("w  send\tgen", ["w", "send"], "gen"), Row("", [], ""),
+        Row("w 'a b' c", ["w", "a b"], "c"), Row("w a\\ b", ["w"], "a b"),
+        Row("w \"a b", ["w"], "a b"), Row("w \"a\\\"b\" x", ["w", "a\"b"], "x"),
+        Row("w '' x", ["w", ""], "x"), Row("w \"a\\b\" x", ["w", "a\\b"], "x"),
+        Row("w --in=gen", ["w"], "--in=gen"), Row("w @Mi", ["w"], "@Mi"),
+    ]
+
+    @Test(arguments: rows)
+    func `is cut as a shell cuts it`(_ row: Row) {
+        let line = CompletionLine(row.line)
+        #expect(line.words == row.words)
+        #expect(line.current == row.current)
+    }
+
+    @Test func `is completed from where bash broke the word`() {
+        #expect(CompletionLine("w se").replacement(of: "se", by: "send") == "send")
+        let flag = CompletionLine("w --color=n")
+        #expect(flag.replacement(of: "n", by: "--color=never") == "never")
+        let sign = CompletionLine("w @Mi")
+        #expect(sign.replacement(of: "Mi", by: "@Mina") == "Mina")
+        #expect(sign.replacement(of: "@Mi", by: "@Mina") == "@Mina")
+        let blank = CompletionLine("w @Joon\\ K")
+        #expect(blank.replacement(of: "@Joon\\ K", by: "@Joon Kim") == "@Joon\\ Kim")
+        #expect(blank.replacement(of: "Joon\\ K", by: "@Joon Kim") == "Joon\\ Kim")
+        let quoted = CompletionLine("w \"@Joon K")
+        #expect(quoted.replacement(of: "@Joon K", by: "@Joon Kim") == "@Joon Kim")
+    }
+}

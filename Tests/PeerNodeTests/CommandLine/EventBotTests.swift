@@ -1,0 +1,249 @@
+import Glibc
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `A bot of one command` {
+    /// A world in which these things happened.
+    private func world(_ count: Int64 = 3, backfill: Set<Int64> = []) -> MemoryIO {
+        let io = MemoryIO()
+        io.events = (1...count).map { number in
+            var event = EventObject(
+                sequence: number, cursor: "e1.\(number)", at: 1, type: "message.created",
+                data: [
+                    "id": .string("m_\(number)"), "channel": "c_general0",
+                    "text": .string("text \(number)"),
+                ])
+            event.workspace = "w_acme0000"
+            event.isBackfill = backfill.contains(number)
+            return event
+        }
+        return io
+    }
+
+    private func acknowledged(_ io: MemoryIO) -> [String] {
+        io.node?.asked.filter { $0.hasPrefix("ack ") } ?? []
+    }
+
+    @Test func `gets each event in order, on its input and in its environment`() throws {
+        let io = world()
+        var seen: [(command: String, input: String, environment: [String: String])] = []
+        io.handler = { command, input, environment in
+            seen.append((command, input, environment))
+            return 0
+        }
+        #expect(
+            io.run(
+                "events", "--as", "bot", "--exec", "do it", "--count", "3", "--home", "home") == 0)
+        #expect(seen.map(\.command) == ["do it", "do it", "do it"])
+        #expect(seen.map { $0.environment["WSX_TEXT"] } == ["text 1", "text 2", "text 3"])
+        let event = try JSONValue(parsing: seen[0].input.trimmed)
+        #expect(event == io.events[0].json)
+        #expect(seen[0].input.hasSuffix("}\n"))
+        #expect(
+            seen[1].environment == [
+                "WSX_EVENT_TYPE": "message.created", "WSX_CURSOR": "e1.2",
+                "WSX_CHANNEL": "c_general0", "WSX_MESSAGE": "m_2", "WSX_TEXT": "text 2",
+                "WSX_NODE_SOCKET": "/here/home/control.sock", "WSX_NODE_HOME": "/here/home",
+                "WSX_NODE_WORKSPACE": "w_acme0000",
+            ])
+        #expect(acknowledged(io) == ["ack bot e1.1", "ack bot e1.2", "ack bot e1.3"])
+        #expect(io.errors.isEmpty && io.output.isEmpty)
+    }
+
+    @Test func `has all variables, also for what is no message`() {
+        let io = world(1)
+        io.events[0].data = ["channel": "c_general0", "message": "m_7", "emoji": "x"]
+        io.events[0].type = "reaction.added"
+        var seen: [String: String] = [:]
+        io.handler = { _, _, environment in
+            seen = environment
+            return 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "1") == 0)
+        #expect(seen["WSX_CHANNEL"] == "c_general0" && seen["WSX_MESSAGE"] == "m_7")
+        #expect(seen["WSX_TEXT"] == "" && seen["WSX_EVENT_TYPE"] == "reaction.added")
+        io.node?.asked = []
+        io.events[0].data = ["id": "c_plans000", "name": "plans"]
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "1") == 0)
+        #expect(seen["WSX_CHANNEL"] == "c_plans000" && seen["WSX_MESSAGE"] == "")
+    }
+
+    @Test func `is given an event again as long as it asks for that, ever less often`() {
+        let io = world(1)
+        var runs = 0
+        io.handler = { _, _, _ in
+            runs += 1
+            return runs < 10 ? 75 : 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "1") == 0)
+        #expect(runs == 10)
+        #expect(io.pauses == [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
+        #expect(acknowledged(io) == ["ack bot e1.1"])
+        #expect(io.errors.isEmpty)
+    }
+
+    @Test(arguments: [1, 127, 137, nil] as [Int32?])
+    func `that fails is tried five times, and then warned of`(_ status: Int32?) {
+        let io = world(2)
+        var runs: [String: Int] = [:]
+        io.handler = { _, _, environment in
+            runs[environment["WSX_MESSAGE"] ?? "", default: 0] += 1
+            return environment["WSX_MESSAGE"] == "m_1" ? status : 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "2") == 0)
+        #expect(runs == ["m_1": 5, "m_2": 1])
+        #expect(io.pauses == [1_000, 2_000, 4_000, 8_000])
+        #expect(acknowledged(io) == ["ack bot e1.1", "ack bot e1.2"])
+        let how = status.map { "ended with \($0)" } ?? "could not be run"
+        #expect(
+            io.errors
+                == "wsx-node: the command \(how) 5 times at e1.1 message.created; going on\n")
+    }
+
+    @Test func `counts only what fails, and warns programs in JSON`() throws {
+        let io = world(1)
+        var answers: [Int32] = [75, 3, 75, 3, 3, 3, 3]
+        io.handler = { _, _, _ in answers.removeFirst() }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "1", "--json") == 0)
+        #expect(answers.isEmpty)
+        let warning = try JSONValue(parsing: io.errors.trimmed)
+        #expect(warning["type"] == "node.warning")
+        #expect(warning["data"]?["status"] == 3)
+        #expect(warning["data"]?["cursor"] == "e1.1")
+    }
+
+    @Test func `hears nothing of what is old, unless it asks`() {
+        let io = world(4, backfill: [1, 2, 3])
+        var seen: [String] = []
+        io.handler = { _, _, environment in
+            seen.append(environment["WSX_MESSAGE"] ?? "")
+            return 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "1") == 0)
+        #expect(seen == ["m_4"])
+        #expect(acknowledged(io) == ["ack bot e1.4"], "what was passed over is done with it")
+        io.node?.asked = []
+        seen = []
+        #expect(
+            io.run("events", "--as", "bot", "--exec", "x", "--count", "4", "--backfill") == 0)
+        #expect(seen == ["m_1", "m_2", "m_3", "m_4"])
+    }
+
+    @Test func `tells of what was done before it asks for more, when the node went away`() {
+        let io = world(3)
+        var seen: [String] = []
+        io.handler = { _, _, environment in
+            seen.append(environment["WSX_MESSAGE"] ?? "")
+            // Between the command's end and the word to the node.
+            io.isBroken = seen.count == 2
+            return 0
+        }
+        io.happensInPause = { if io.pauses.count == 3 { io.isBroken = false } }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "3") == 0)
+        #expect(seen == ["m_1", "m_2", "m_3"], "none twice, none missed")
+        #expect(io.pauses == [100, 200, 400])
+        #expect(
+            io.node?.asked == [
+                "wait 100", "ack bot e1.1", "ack bot e1.2", "wait 100", "ack bot e1.3",
+            ])
+    }
+
+    @Test func `ends at once where there is no node to begin with`() {
+        let io = world()
+        io.node = nil
+        #expect(io.run("events", "--as", "bot", "--exec", "x") == 3)
+        #expect(io.pauses.isEmpty)
+        let locked = world()
+        locked.node?.failure = NodeError(.locked, "no")
+        #expect(locked.run("events", "--as", "bot", "--exec", "x") == 4)
+    }
+
+    @Test func `starts over where it is told to, and only once`() {
+        let io = world(2)
+        #expect(
+            io.run(
+                "events", "--as", "bot", "--exec", "x", "--since", "all", "--count", "2",
+                "--type", "message.*") == 0)
+        #expect(
+            io.node?.asked == [
+                "subscribe []", "ack bot e1.0", "wait 100", "ack bot e1.1", "ack bot e1.2",
+            ])
+    }
+
+    @Test(arguments: [
+        ["--exec", "x"], ["--exec", "x", "--as", "bot", "--ephemeral"],
+        ["--exec", "x", "--as", "bot", "--keepalive-s", "9"], ["--backfill"],
+        ["--exec", "", "--as", "bot"],
+    ])
+    func `is refused what does not go together`(_ flags: [String]) {
+        let io = world()
+        io.handler = { _, _, _ in
+            Issue.record("ran")
+            return 0
+        }
+        #expect(Program.run(arguments: ["events"] + flags, environment: [:], io: io) == 2)
+        #expect(io.node?.asked.isEmpty == true)
+        #expect(!io.errors.isEmpty)
+    }
+}
+
+/// The process that a bot's command really is.
+@Suite struct `A command for an event` {
+    /// As the program does at its start: a command need not read what it is given.
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private func run(_ command: String, _ input: String = "{}\n", _ given: [String: String] = [:])
+        -> Int32?
+    {
+        HandlerProcess.run(command, input: Array(input.utf8), environment: given)
+    }
+
+    @Test func `ends with the status of the shell, or the signal that killed it`() {
+        #expect(run("exit 0") == 0)
+        #expect(run("exit 75") == 75)
+        #expect(run("kill -9 $$") == 137)
+        #expect(run("no-such-command-here 2>/dev/null") == 127)
+    }
+
+    @Test func `reads the event and its variables`() {
+        #expect(run("read -r line; [ \"$line\" = '{\"a\":1}' ]", "{\"a\":1}\n") == 0)
+        #expect(run("[ \"$WSX_TEXT\" = 'a b' ]", "", ["WSX_TEXT": "a b"]) == 0)
+        #expect(run("[ \"$WSX_TEXT\" = 'ab' ]", "", ["WSX_TEXT": "a\0b"]) == 0)
+        #expect(run("[ \"$HOME\" = /other ] && [ -n \"$PATH\" ]", "", ["HOME": "/other"]) == 0)
+    }
+
+    @Test func `need not read, however much there is`() {
+        let large = String(repeating: "x", count: 900_000)
+        #expect(run("exit 0", large) == 0)
+        #expect(run("[ \"$(wc -c)\" -eq 900000 ]", large) == 0)
+    }
+
+    @Test func `is not run through text that somebody wrote`() {
+        let text = "$(touch /tmp/wsx-never); `exit 9`; \"; exit 9"
+        #expect(run("[ -n \"$WSX_TEXT\" ]", text, ["WSX_TEXT": text]) == 0)
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        String(drop { $0 == "\n" }.reversed().drop { $0 == "\n" }.reversed())
+    }
+}
+
+@Suite struct `Help on bots` {
+    @Test func `names every variable, every status and every flag`() {
+        let io = MemoryIO()
+        io.node = nil
+        #expect(io.run("help", "bots") == 0)
+        for word in [
+            "WSX_EVENT_TYPE", "WSX_CURSOR", "WSX_CHANNEL", "WSX_MESSAGE", "WSX_TEXT", "--as",
+            "--exec", "--since", "--backfill", "--key", "\(HandlerProcess.again)",
+            "\(EventBot.delays.first / 1_000) s", "\(EventBot.delays.last / 1_000) s",
+        ] {
+            #expect(io.output.contains(word), "\(word)")
+        }
+    }
+}

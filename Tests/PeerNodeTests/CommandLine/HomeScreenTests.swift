@@ -1,0 +1,121 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `The home screen` {
+    private func terminal() -> MemoryIO {
+        let io = MemoryIO()
+        io.isInputTerminal = true
+        io.isOutputTerminal = true
+        return io
+    }
+
+    @Test func `tells what is new, and where to read it`() {
+        let io = terminal()
+        io.node?.unreadMessages = 2
+        #expect(io.run() == 0)
+        #expect(io.output.contains("\nacme  0 members  2 new\n"))
+        #expect(io.output.contains("  #general  2 new  nothing yet\n"))
+        #expect(io.output.hasSuffix("next: wsx-node unread\n"))
+        #expect(io.node?.asked == ["status", "home", "peers"], "one call for all of the home")
+    }
+
+    @Test func `shows nothing of a column that would be empty`() {
+        let io = terminal()
+        #expect(io.run() == 0)
+        #expect(io.output.contains("\nacme  0 members\n  #general  nothing yet\n"))
+    }
+
+    @Test func `asks about the workspace that was named`() {
+        let io = terminal()
+        #expect(io.run("-w", "acme") == 0)
+        #expect(io.output.hasPrefix("Mina  d_device00\n"))
+    }
+
+    @Test func `takes no control of the terminal from a name`() {
+        let io = terminal()
+        io.node?.channelName = "x\u{1B}[2J\u{7}"
+        #expect(io.run() == 0)
+        #expect(!io.output.contains("\u{1B}") && !io.output.contains("\u{7}"))
+    }
+
+    @Test func `is the short help in a pipe`() {
+        let io = MemoryIO()
+        #expect(io.run() == 0)
+        #expect(io.output == Manual.shortHelp)
+        #expect(io.node?.asked.isEmpty == true)
+    }
+}
+
+@Suite struct `A check from the command line` {
+    @Test func `compares versions, and who can look into the folder`() {
+        let io = MemoryIO()
+        io.modes = ["/h": 0o700]
+        #expect(io.run("doctor", "--home", "/h") == 0)
+        #expect(io.output.hasPrefix("ok   fine\nok   daemon and command line are"))
+        #expect(io.output.contains(" are \(Release.version)\n"))
+        #expect(io.output.hasSuffix("ok   only you can look into '/h'\n"))
+        io.modes = ["/h": 0o750]
+        io.output = ""
+        #expect(io.run("doctor", "--home", "/h") == 1)
+        #expect(io.output.contains("fail others can look into '/h'\n     fix: chmod 700 '/h'\n"))
+    }
+
+    @Test func `gives programs the same list`() {
+        let io = MemoryIO()
+        io.modes = ["/h": 0o755]
+        #expect(io.run("doctor", "--json", "--home", "/h") == 1)
+        let rows = io.output.split(separator: "\n").compactMap {
+            try? JSONValue(parsing: String($0))
+        }
+        #expect(rows.map { $0["id"] } == ["a.b", "version", "folder"])
+        #expect(rows.map { $0["state"] } == ["ok", "ok", "fail"])
+    }
+}
+
+@Suite struct `A slip of the hand` {
+    @Test(arguments: [
+        (["sedn", "general", "x"], "did you mean 'send'?"),
+        (["channel", "lst"], "did you mean 'channel list'?"),
+        (["chanel", "list"], "did you mean 'channel'?"),
+        (["send", "general", "x", "--thraed", "m_1"], "did you mean '--thread'?"),
+        (["log", "general", "--josn"], "did you mean '--json'?"),
+        (["rpc", "--describe", "mesage.send"], "did you mean 'message.send'?"),
+        (["help", "unraed"], "did you mean 'unread'?"),
+    ])
+    func `is told what was meant, and runs nothing`(_ row: (words: [String], hint: String)) {
+        let io = MemoryIO()
+        #expect(Program.run(arguments: row.words, environment: [:], io: io) != 0)
+        #expect(io.errors.contains("hint: \(row.hint)\n"), "\(io.errors)")
+        #expect(io.node?.asked.isEmpty == true)
+        #expect(io.output.isEmpty)
+    }
+
+    @Test func `a method is described for people and for programs`() throws {
+        let io = MemoryIO()
+        io.node = nil
+        #expect(io.run("rpc", "--describe", "home.get") == 0)
+        #expect(io.output.hasPrefix("### `home.get`\n"))
+        io.output = ""
+        #expect(io.run("rpc", "--describe", "home.get", "--json") == 0)
+        let described = try JSONValue(parsing: String(io.output.dropLast()))
+        #expect(described["name"] == "home.get")
+        #expect(described["params"]?.arrayValue?.first?["name"] == "workspace")
+    }
+
+    @Test func `a bell rings on a terminal only`() {
+        for isTerminal in [true, false] {
+            let io = MemoryIO()
+            io.isOutputTerminal = isTerminal
+            io.events = [
+                EventObject(
+                    sequence: 1, cursor: "e1.1", at: 1, type: "message.created",
+                    data: ["id": "m_1", "text": "a\u{7}b", "author": ["name": "Mina"]])
+            ]
+            _ = io.run("tail", "--bell")
+            #expect(io.output.filter { $0 == "\u{7}" }.count == (isTerminal ? 1 : 0))
+        }
+    }
+}

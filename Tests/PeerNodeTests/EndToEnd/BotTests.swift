@@ -1,0 +1,249 @@
+import Foundation
+import Glibc
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+extension EndToEnd {
+    /// The three bots that the interface promises, each as it is written there.
+    @Suite struct `A bot` {
+        private static let command = """
+
+              [ "$WSX_TEXT" = "!uptime" ] || exit 0
+              uptime -p | wsx-node send "$WSX_CHANNEL" --thread "$WSX_MESSAGE" \
+            --key "uptime-$WSX_MESSAGE" -
+            """
+
+        private static let socketBot = #"""
+            #!/usr/bin/env bash
+            set -u
+            coproc WSX { socat - "UNIX-CONNECT:$(wsx-node socket)"; }
+            call() { jq -cn --arg m "$1" --argjson p "$2" '{jsonrpc:"2.0",id:$m,method:$m,params:$p}' >&"${WSX[1]}"; }
+            call events.subscribe '{"name":"uptime-bot","types":["message.created"]}'
+            while IFS= read -r line <&"${WSX[0]}"; do
+              ev=$(jq -c 'select(.method=="event").params' <<<"$line"); [[ $ev ]] || continue
+              if jq -e '(.backfill or .data.self|not) and .data.text=="!uptime"' >/dev/null <<<"$ev"; then
+                call message.send "$(jq -c --arg up "$(uptime -p)" \
+                  '{channel:.data.channel,thread:.data.id,text:$up,key:("uptime-"+.data.id)}' <<<"$ev")"
+              fi
+              call events.ack "$(jq -c '{name:"uptime-bot",cursor}' <<<"$ev")"
+            done
+            """#
+
+        private static let cronLine = #"""
+            printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"message.send","params":{"channel":"ops","text":"backup ok","key":"backup-2026-11-20"}}' | nc -N -U "$(wsx-node socket)" | jq -er '.result.id'
+            """#
+
+        private static func has(_ tools: String...) -> Bool {
+            let missing = tools.filter {
+                !FileManager.default.isExecutableFile(atPath: "/usr/bin/" + $0)
+            }
+            for tool in missing { print("SKIPPED: \(tool) is not here, so a bot is not tried") }
+            return missing.isEmpty
+        }
+
+        private func shell(_ script: String, on node: TemporaryNode) -> Process {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/bash")
+            process.arguments = ["-c", script]
+            process.environment = node.scriptEnvironment
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            return process
+        }
+
+        private func start(_ node: TemporaryNode) throws -> Process {
+            try node.start(
+                "events", "--as", "uptime-bot", "--type", "message.created", "--exec",
+                Self.command, environment: node.scriptEnvironment
+            ).process
+        }
+
+        /// Whether the node knows the bot, so that what comes from now on is for it.
+        private func isKnown(_ node: TemporaryNode) -> Bool {
+            eventually { node.run("rpc", "events.names").output.contains("uptime-bot") }
+        }
+
+        private func replies(_ node: TemporaryNode) -> [String] {
+            node.run("log", "general", "-n", "100", "--json").objects
+                .compactMap { $0["thread"]?.stringValue }
+        }
+
+        private func kill(_ process: Process, _ signal: Int32 = SIGKILL) {
+            Glibc.kill(process.processIdentifier, signal)
+            process.waitUntilExit()
+        }
+
+        @Test func `of one command answers once, whoever is killed or restarted`() throws {
+            guard Self.has("uptime") else { return }
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            var bot = try start(node)
+            defer { if bot.isRunning { kill(bot) } }
+            try #require(isKnown(node))
+            var asked: [String] = []
+            func ask() {
+                let sent = node.run("send", "general", "!uptime", "--json").object["id"]
+                asked.append(sent?.stringValue ?? "")
+            }
+            ask()
+            node.run("send", "general", "nothing for a bot")
+            #expect(eventually { replies(node) == asked })
+            // The bot is killed, and things go on without it.
+            kill(bot)
+            ask()
+            ask()
+            bot = try start(node)
+            #expect(eventually { replies(node) == asked })
+            // The node is restarted, and the bot finds it again.
+            node.run("down")
+            node.up()
+            ask()
+            #expect(eventually { replies(node) == asked })
+            node.kill()
+            node.up()
+            ask()
+            #expect(eventually { replies(node) == asked })
+            #expect(bot.isRunning)
+            kill(bot)
+            #expect(replies(node) == asked, "none twice, none missed")
+            node.run("down")
+        }
+
+        @Test func `on the raw socket answers others once`() throws {
+            guard Self.has("jq", "socat", "uptime") else { return }
+            let (mina, joon) = (TemporaryNode(), TemporaryNode())
+            mina.up(name: "Mina", workspace: "acme")
+            let joined = joon.join(mina.invite(), name: "Joon")
+            try #require(joined.status == 0, "\(joined.errors)")
+            let bot = shell(Self.socketBot, on: mina)
+            try bot.run()
+            defer { if bot.isRunning { kill(bot) } }
+            try #require(isKnown(mina))
+            mina.run("send", "general", "!uptime")
+            let asked = joon.run("send", "general", "!uptime", "--json").object["id"]?.stringValue
+            #expect(eventually { replies(mina) == [asked ?? ""] })
+            kill(bot)
+            let again = shell(Self.socketBot, on: mina)
+            try again.run()
+            defer { if again.isRunning { kill(again) } }
+            let second = joon.run("send", "general", "!uptime", "--json").object["id"]?.stringValue
+            #expect(eventually { replies(mina) == [asked ?? "", second ?? ""] })
+            kill(again)
+            for node in [joon, mina] { node.run("down") }
+        }
+
+        @Test func `of one line posts once, however often it runs`() throws {
+            guard Self.has("jq", "nc") else { return }
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("channel", "create", "ops")
+            let outcomes = (0..<2).map { _ in
+                TemporaryNode.finish(shell(Self.cronLine, on: node))
+            }
+            for outcome in outcomes { #expect(outcome.status == 0, "\(outcome.errors)") }
+            #expect(outcomes[0].output.hasPrefix("m_"))
+            #expect(outcomes[0].output == outcomes[1].output)
+            #expect(node.texts("ops") == ["backup ok"])
+            node.run("down")
+        }
+
+        @Test func `that gives up goes on, and says what it gave up`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("send", "general", "before")
+            let outcome = node.run(
+                "events", "--as", "bot", "--since", "all", "--type", "message.created", "--exec",
+                "exit 3", "--count", "1")
+            #expect(outcome.status == 0)
+            #expect(outcome.errors.contains("the command ended with 3 5 times"))
+            let next = node.run(
+                "events", "--as", "bot", "--exec", "echo never", "--timeout", "1s")
+            #expect(next.status == 0)
+            #expect(!next.output.contains("never"), "what was given up does not come again")
+            node.run("down")
+        }
+    }
+
+    @Suite struct `A shell` {
+        /// What bash completes at the end of `line`.
+        private func completed(_ line: String, _ part: String, _ node: TemporaryNode) -> [String] {
+            let script = """
+                source <(wsx-node completion bash) || exit 1
+                complete -p wsx-node >/dev/null || exit 2
+                COMP_LINE=$1 COMP_POINT=${#1}
+                _wsx_node wsx-node "$2" ""
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/bash")
+            process.arguments = ["--norc", "-c", script, "bash", line, part]
+            process.environment = node.scriptEnvironment
+            let outcome = TemporaryNode.finish(process)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+            return outcome.output.split(separator: "\n").map(String.init)
+        }
+
+        @Test func `bash completes commands, flags and what the daemon knows`() throws {
+            guard FileManager.default.isExecutableFile(atPath: "/bin/bash") else {
+                print("SKIPPED: bash is not here to complete a line")
+                return
+            }
+            let node = TemporaryNode()
+            #expect(completed("wsx-node chan", "chan", node) == ["channel"])
+            #expect(completed("wsx-node send general x --thr", "--thr", node) == ["--thread"])
+            #expect(completed("wsx-node log ", "", node).isEmpty, "no daemon, no names")
+            node.up(name: "Mina Kim", workspace: "acme")
+            node.run("channel", "create", "plans")
+            node.run("channel", "create", "x; reboot")
+            // Names come within 50 ms or not at all, and this machine may be slower than that.
+            #expect(
+                eventually { completed("wsx-node log ", "", node).contains("plans") })
+            #expect(eventually { completed("wsx-node log pl", "pl", node) == ["plans"] })
+            #expect(eventually { completed("wsx-node log @Mi", "@Mi", node) == ["@Mina\\ Kim"] })
+            #expect(eventually { completed("wsx-node log @Mi", "Mi", node) == ["Mina\\ Kim"] })
+            #expect(eventually { completed("wsx-node -w a", "a", node) == ["acme"] })
+            node.run("down")
+        }
+
+        @Test(arguments: ["zsh", "fish"])
+        func `zsh and fish understand their stubs`(_ shell: String) throws {
+            let path = ["/usr/bin/", "/bin/"].map { $0 + shell }
+                .first { FileManager.default.isExecutableFile(atPath: $0) }
+            guard let path else {
+                print("SKIPPED: \(shell) is not here to read its completion")
+                return
+            }
+            let node = TemporaryNode()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: path)
+            process.arguments = ["-n"]
+            let stub = node.run("completion", shell).output
+            let outcome = TemporaryNode.finish(process, input: stub)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+        }
+
+        @Test func `man shows the page`() throws {
+            guard FileManager.default.isExecutableFile(atPath: "/usr/bin/man") else {
+                print("SKIPPED: man is not here to show the page")
+                return
+            }
+            let node = TemporaryNode()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/bash")
+            process.arguments = [
+                "-c", "wsx-node man > \"$HOME/wsx-node.1\" && man -l \"$HOME/wsx-node.1\" | cat",
+            ]
+            process.environment = node.scriptEnvironment.merging(
+                ["MANWIDTH": "80", "LC_ALL": "C.UTF-8", "WSX_NODE_HOME": ""]
+            ) { $1 }
+            let outcome = TemporaryNode.finish(process)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+            if outcome.output.isEmpty {
+                print("SKIPPED: man shows nothing here, as in a minimised system")
+            } else {
+                #expect(outcome.output.contains("EXIT STATUS"))
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Where one stands, as one call tells it.
+@Suite struct `The home` {
+    private typealias Table = `Private channels`.Table
+
+    @Test func `shows identity, workspaces and what was not read, all of one moment`() throws {
+        let table = try Table()
+        let dora = try table.bench.guest("Dora", of: table.ada)
+        let empty = try dora.ok("home.get")
+        #expect(empty["unread"] == ["unread": 0, "mentions": 0])
+        try table.ada.ok("channel.create", ["name": "later"])
+        try dora.ok("channel.join", ["channel": "later"])
+        try table.ada.send("one")
+        try table.ada.send("two")
+        try table.ada.ok("message.send", ["channel": "@Dora", "text": "psst"])
+        let home = try dora.ok("home.get")
+        #expect(home["identity"] == (try dora.ok("identity.show")))
+        #expect(home["workspaces"]?.arrayValue == (try dora.ok("workspace.list").items))
+        #expect(home["selected"] == home["workspaces"]?.arrayValue?.first?["id"])
+        let channels = home["channels"]?.arrayValue ?? []
+        #expect(channels.map { $0["name"] } == ["general", "later"])
+        #expect(channels.map { $0["unread"] } == [2, 0])
+        let directs = home["dms"]?.arrayValue ?? []
+        #expect(directs.compactMap { $0["last"]?["text"]?.stringValue } == ["psst"])
+        #expect(home["unread"]?["unread"] == 3)
+        // Each object is what its own method gives.
+        #expect(channels[0] == (try dora.ok("channel.get", ["channel": "general"])))
+        try dora.ok("unread.get", ["mark_all": true])
+        #expect(try dora.ok("home.get")["unread"]?["unread"] == 0)
+    }
+
+    @Test func `shows the workspace that was named, and refuses one that is not there`() throws {
+        let table = try Table()
+        let other = try table.ada.ok("workspace.create", ["name": "second"])
+        let home = try table.ada.ok("home.get")
+        #expect(home["selected"] == other["id"])
+        #expect(home["workspaces"]?.arrayValue?.count == 2)
+        let first = home["workspaces"]?.arrayValue?.first?["id"] ?? .null
+        let named = try table.ada.ok("home.get", ["workspace": first])
+        #expect(named["selected"] == other["id"])
+        #expect(named["channels"]?.arrayValue?.first?["workspace"] == first)
+        #expect(try table.ada.refused("home.get", ["workspace": "nowhere"]).kind == .notFound)
+    }
+
+    @Test func `leaves out of a long list what does not fit in a line`() {
+        var home = HomeObject()
+        for number in 0..<2_000 {
+            var channel = ChannelObject(
+                id: "c_\(number)", workspace: "w_1", name: "n", createdAt: Int64(number))
+            channel.topic = String(repeating: "x", count: 1_000)
+            home.channels.append(channel)
+            home.directs.append(channel)
+        }
+        #expect(home.json.bytes.count < Limits.controlLineBytesMax)
+        let shown = home.json["channels"]?.arrayValue ?? []
+        #expect(shown.count > 100 && shown.count < 2_000)
+        #expect(shown.first?["id"] == "c_0", "from the first on")
+    }
+}
