@@ -6,8 +6,8 @@ import WorkspaceModel
 /// Every text in an answer is foreign and goes through `sanitised`.
 struct Rendering {
     private let isJSON: Bool
-    private let isPlain: Bool
-    private let hasColour: Bool
+    let isPlain: Bool
+    let hasColour: Bool
     let now: Int64
     let zone: (Int64) -> Int64
     /// Names of channels by their ids, for lines that belong to several.
@@ -45,6 +45,7 @@ struct Rendering {
                 ? columns(items, .messages)
                 : messages(items, lastDay: &lastDay, namesChannel: false)
         case "message.send": return sent(result)
+        case "search": return hits(result)
         case "invite.create" where !isPlain: return invite(result)
         case "channel.delete" where !isPlain:
             return "deleted \(shown(result["id"]))  #\(shown(result["name"]))\n"
@@ -120,7 +121,7 @@ struct Rendering {
         return foreignBody(text)
     }
 
-    private func channelName(_ id: JSONValue?) -> String {
+    func channelName(_ id: JSONValue?) -> String {
         channelNames[id?.stringValue ?? ""].map { "#" + sanitised($0) } ?? shortID(id)
     }
 
@@ -291,6 +292,6 @@ struct Rendering {
         text + String(repeating: " ", count: max(0, width - columnWidth(text)))
     }
 
-    private func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-    private func dim(_ text: String) -> String { hasColour ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+    func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+    func dim(_ text: String) -> String { hasColour ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 }

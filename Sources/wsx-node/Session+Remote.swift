@@ -99,6 +99,7 @@ extension Session {
         case "backup.create": return try createBackup(command)
         // The file is here, and whoever lost a home has no daemon.
         case "backup.verify": return try useBackup(command)
+        case "search": return try search(command)
         case "message.send": return try send(try parameters(for: command))
         default: return try callAndPrint(command, try parameters(for: command))
         }

@@ -22,6 +22,7 @@ enum HomeWipe {
         do throws(SystemError) {
             try removeKeys(home.identity)
             _ = try FileSystem.remove(home.identity + ".new")
+            SearchFile(path: home.searchIndex).remove()
             for path in [
                 home.store, home.store + "-wal", home.store + "-shm", home.storeGuard,
                 home.listen, home.log, home.log + ".1",

@@ -81,13 +81,13 @@ extension NodeCore {
                 let grant = store.operations.number(ofGrant: place.grant)
             else { return }
             let isOwn = isOwn(place.grant, of: place.device, workspace)
-            try store.view.fold(
-                ViewStore.MessageRow(
-                    document: place.document.number,
-                    position: .init(sort: place.sort, arrival: place.arrival),
-                    key: MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix),
-                    grant: grant, thread: message.thread),
-                as: place.isValid ? .shown : isOwn ? .refused : .hidden)
+            let row = ViewStore.MessageRow(
+                document: place.document.number,
+                position: .init(sort: place.sort, arrival: place.arrival),
+                key: MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix),
+                grant: grant, thread: message.thread)
+            try store.view.fold(row, as: place.isValid ? .shown : isOwn ? .refused : .hidden)
+            indexShown(row, isBackfill: place.source.isBackfill)
             guard place.isValid else {
                 if isOwn, let stored = try store.operations.operation(place.arrival) {
                     try recordRefused(stored, in: place.document.number, workspace, place.source)

@@ -54,6 +54,7 @@ final class NodeCore {
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
     var checking: Checking?
+    var search = SearchState()
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
@@ -74,6 +75,7 @@ final class NodeCore {
         // Not at once: a start is busy enough.
         nextVoidErasure = time.monotonic &+ 10 * 60 * 1_000
         network = NetworkState(announces: environment.announces)
+        search.generation = former?.searchGeneration ?? 0
         do throws(HomeFileError) {
             try readIdentity(after: former)
         } catch { throw .identity(error) }
@@ -92,6 +94,7 @@ final class NodeCore {
             } else if let former, lock.phase == .relaying {
                 try reopenLocked(former)
             }
+            if home == nil { stopSearch() }
         } catch { throw .store(error) }
     }
 
@@ -112,8 +115,11 @@ final class NodeCore {
             try answer(call, method, arguments)
         case .stretched(let call, let keys):
             try stretched(call, keys)
+        case .searched(let outcome):
+            try searched(outcome)
         case .controlClosed(let connection):
             subscriptions.close(connection: connection)
+            forgetSearches(of: connection)
         default:
             try handleNetwork(input)
         }
@@ -131,6 +137,7 @@ final class NodeCore {
         try serveWaiters()
         try trimEvents()
         try writeReceipts()
+        try feedSearch()
         try storeUnfolded()
         if stopEffects { effects.append(.stop) }
         return takeEffects()
@@ -230,7 +237,7 @@ final class NodeCore {
     ) throws(NodeError) {
         let reads = [
             ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
-            ".doctor", "events.",
+            ".doctor", "events.", "search", ".find",
         ]
         // The position of a named reader is written.
         let isNamed =
@@ -296,6 +303,7 @@ final class NodeCore {
         try openNetwork()
         askForOwnHistory()
         try openPendingJoins()
+        try startSearch()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {

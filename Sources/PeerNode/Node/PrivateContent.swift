@@ -132,13 +132,13 @@ extension NodeCore {
         let unseen = try store.view.unseen([position], in: stored.document)
         let isNew = before == nil || !unseen.isEmpty
         try write()
-        try store.view.fold(
-            ViewStore.MessageRow(
-                document: stored.document, position: position,
-                key: MessageKey(
-                    timestamp: stored.entry.timestamp,
-                    idPrefix: stored.place.link.id.messagePrefix),
-                grant: stored.grantNumber, thread: message.thread), as: visibility)
+        let row = ViewStore.MessageRow(
+            document: stored.document, position: position,
+            key: MessageKey(
+                timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix),
+            grant: stored.grantNumber, thread: message.thread)
+        try store.view.fold(row, as: visibility)
+        indexShown(row, isBackfill: source.isBackfill)
         switch visibility {
         case .shown:
             guard isNew, workspace.channelIndex.channel(stored.document) != nil else { return }
