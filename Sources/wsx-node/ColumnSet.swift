@@ -13,6 +13,25 @@ struct ColumnSet {
         "ID": "id", "AT": "at", "AUTHOR": "author.name", "CHANNEL": "channel", "TEXT": "text",
     ])
 
+    /// What is said on a terminal of an empty list, or `nil` where nothing is.
+    static func emptiness(of method: String) -> String? {
+        switch method {
+        case "channel.list", "channel.find": "no channels"
+        case "dm.list": "no direct conversations"
+        case "unread.get": "nothing unread"
+        case "read.status": "nothing read yet"
+        case "message.history": "no messages"
+        case "workspace.list": "no workspaces"
+        case "member.list", "channel.members": "no members"
+        case "device.list": "no devices"
+        case "invite.list": "no invites"
+        case "join.requests": "no requests"
+        case "peer.list": "no peers"
+        case "sync.status": "nothing is synced with anybody"
+        default: nil
+        }
+    }
+
     /// The columns of a method's answer, or `nil` where it is shown field by field.
     static func of(_ method: String) -> ColumnSet? {
         switch method {

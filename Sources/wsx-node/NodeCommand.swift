@@ -13,6 +13,7 @@ enum NodeCommand {
         var settings = NodeProcess.Settings(
             home: HomeFolder(data: paths.data, socket: paths.socket),
             homeName: paths.home ?? paths.data)
+        settings.home.configuration = paths.configuration
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
         settings.journal = environment["JOURNAL_STREAM"]

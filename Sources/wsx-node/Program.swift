@@ -119,6 +119,8 @@ struct Session {
             text = Manual.help(for: command)
         } else if let list = Manual.help(under: words) {
             text = list
+        } else if let topic = Manual.topics.first(where: { [$0.word] == words }) {
+            text = topic.text
         } else {
             throw ArgumentScanner.unknownCommand(words, Command.all)
         }

@@ -15,6 +15,11 @@ extension Rendering {
         case "identity.recover": recovered(value)
         case "device.revoke", "device.rename": devices(value, of: method)
         case "net.suspend", "net.resume", "net.status": network(value)
+        case "channel.get": channel(value)
+        case "member.get": member(value)
+        case "session.status", "session.unlock", "session.logout", "lock.now", "lock.set",
+            "lock.change", "lock.remove":
+            session(value)
         case "channel.role": channelRoles(value)
         case "member.role": "\(shown(value["name"])) is \(shown(value["role"])) now\n"
         case "member.remove": removed(value)
@@ -104,6 +109,7 @@ extension Rendering {
         switch state {
         case "shown": "the phrase was shown; it is kept nowhere here"
         case "unshown": "the phrase was not shown yet: wsx-node identity show --phrase"
+        case "elsewhere": "the phrase of your first device leads back here too"
         case "lost": "the phrase was lost before it was shown: link a second device"
         default: "no phrase: link a second device, wsx-node device link"
         }
@@ -166,7 +172,7 @@ extension Rendering {
     }
 
     /// Titles and texts in two columns.
-    private func lines(_ rows: [(String, String)]) -> String {
+    func lines(_ rows: [(String, String)]) -> String {
         let widest = rows.map { columnWidth($0.0) }.max() ?? 0
         return rows.map { "\(padded($0.0, widest))  \($0.1)\n" }.joined()
     }

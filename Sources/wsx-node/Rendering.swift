@@ -8,6 +8,7 @@ struct Rendering {
     private let isJSON: Bool
     let isPlain: Bool
     let hasColour: Bool
+    private let isTerminal: Bool
     let now: Int64
     let zone: (Int64) -> Int64
     /// Names of channels by their ids, for lines that belong to several.
@@ -17,6 +18,7 @@ struct Rendering {
         isJSON = globals.json
         isPlain = globals.plain
         hasColour = Self.wantsColour(globals.color, environment, isTerminal: io.isOutputTerminal)
+        isTerminal = io.isOutputTerminal && !globals.quiet
         now = io.now
         zone = io.zoneMinutes
     }
@@ -41,6 +43,7 @@ struct Rendering {
         case "message.history", "message.get":
             var lastDay: Int64?
             let items = result["items"]?.arrayValue ?? []
+            if items.isEmpty, let text = nothing(of: method) { return text }
             return isPlain
                 ? columns(items, .messages)
                 : messages(items, lastDay: &lastDay, namesChannel: false)
@@ -53,33 +56,55 @@ struct Rendering {
         case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
         case "workspace.leave" where !isPlain:
             return "left \(shown(result["name"])); it stays readable here\n"
+        case "node.metrics": return result["text"]?.stringValue ?? ""
         case "node.status" where !isPlain: return status(result)
         case "node.doctor" where !isPlain: return findings(result)
         case "why" where !isPlain: return why(result)
         case "node.check" where !isPlain: return check(result)
         case "backup.create", "backup.verify", "backup.restore": return fields(result)
-        case "session.status", "session.unlock", "session.logout", "lock.now", "lock.set",
-            "lock.change", "lock.remove":
-            return fields(result)
         default: break
         }
         if !isPlain, let text = object(result, of: method) { return text }
+        let items = result["items"]?.arrayValue
+        if items?.isEmpty == true, let text = nothing(of: method) { return text }
         if let table = ColumnSet.of(method) {
-            return columns(result["items"]?.arrayValue ?? [result], table)
+            return columns((items ?? [result]).map { marked($0, of: method) }, table)
         }
         return fields(result)
+    }
+
+    /// What stands for an empty list where somebody looks at it; programs get no line.
+    func nothing(of method: String) -> String? {
+        guard isTerminal, !isPlain, !isJSON, let what = ColumnSet.emptiness(of: method) else {
+            return nil
+        }
+        return dim(what) + "\n"
+    }
+
+    /// Channels that one is not in stand between one's own, and look like it.
+    private func marked(_ item: JSONValue, of method: String) -> JSONValue {
+        guard !isPlain, ["channel.list", "channel.find"].contains(method),
+            item["joined"] == false, var fields = item.objectValue
+        else { return item }
+        let word = item["private"] == true ? "left" : "not in"
+        fields["name"] = .string("\(item["name"]?.stringValue ?? "") (\(word))")
+        return .object(fields)
     }
 
     /// One event of a stream.
     func event(_ event: JSONValue) -> String {
         if isJSON { return event.text + "\n" }
         let data = event["data"]
-        let subject = data?["id"] ?? data?["device"]?["id"] ?? data?["member"]?["id"]
-        let text = [data?["text"], data?["name"], data?["member"]?["name"]]
-            .compactMap { $0?.stringValue }.first
+        let subject =
+            data?["id"] ?? data?["device"]?["id"] ?? data?["member"]?["id"] ?? data?["channel"]
+        var text = [data?["text"], data?["name"], data?["member"]?["name"]]
+            .compactMap { $0?.stringValue }.first.map(sanitised)
+        if !isPlain {
+            if let by = data?["by"]?["name"]?.stringValue { text = text ?? "by \(sanitised(by))" }
+            if data == nil || data == .null { text = "(what it told of was deleted)" }
+        }
         let words = [
-            shown(event["cursor"]), shown(event["type"]), shown(subject),
-            text.map(sanitised) ?? "-",
+            shown(event["cursor"]), shown(event["type"]), shown(subject), text ?? "-",
         ]
         return words.joined(separator: isPlain ? "\t" : "  ") + "\n"
     }

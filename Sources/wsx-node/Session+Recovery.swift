@@ -61,6 +61,7 @@ extension Session {
     ) throws(NodeError) -> Int32 {
         var given = parameters
         if let name = try newName(isNeeded: true) { given["name"] = .string(name) }
+        given["passphrase"] = try newPassphrase().map { .string($0) }
         try startIfNeeded()
         var client = try client()
         let result = try client.call(command.name, given)

@@ -93,7 +93,7 @@ extension Session {
         case "session.logout": return try logOut(command)
         case "node.status" where scan.values["check"]?.boolValue == true:
             var client = try client()
-            return Self.isHealthy(try client.call("node.status", [:])) ? 0 : 1
+            return StatusObject.isHealthy(try client.call("node.status", [:])) ? 0 : 1
         case "message.history" where scan.values["follow"]?.boolValue == true:
             return try followLog(try parameters(for: command))
         case "backup.create": return try createBackup(command)
@@ -103,11 +103,6 @@ extension Session {
         case "message.send": return try send(try parameters(for: command))
         default: return try callAndPrint(command, try parameters(for: command))
         }
-    }
-
-    /// Whether nothing needs looking after, as `status --check` tells.
-    private static func isHealthy(_ status: JSONValue) -> Bool {
-        status["warnings"]?.arrayValue?.isEmpty != false && status["locked"]?.boolValue != true
     }
 
     func callAndPrint(_ command: Command, _ parameters: JSONObject) throws(NodeError)

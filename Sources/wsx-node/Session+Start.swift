@@ -52,7 +52,13 @@ extension Session {
         let name = try newName(isNeeded: workspace != nil)
         let wasStarted = try startIfNeeded()
         var client = try client()
-        if try unlockAtStart(&client) { return try tellLocked(wasStarted, &client) }
+        do throws(NodeError) {
+            if try unlockAtStart(&client) { return try tellLocked(wasStarted, &client) }
+        } catch {
+            // Whoever gave a wrong passphrase did not ask for a locked daemon.
+            if wasStarted { endStarted(&client) }
+            throw error
+        }
         var identity = try identity(&client, orNew: name, isNeeded: workspace != nil)
         let selected = try upWorkspace(&client)
         let status = try client.call("node.status", [:])
@@ -68,6 +74,13 @@ extension Session {
         try tellPhrase(identity, &client)
         say(next: nextStep(identity, selected))
         return 0
+    }
+
+    /// Ends a daemon that this call started, after the call has failed.
+    private func endStarted(_ client: inout ControlClient) {
+        guard let paths = try? paths(), (try? client.call("node.stop", [:])) != nil else { return }
+        try? client.waitForEnd()
+        _ = io.waitUntilGone(paths, milliseconds: 10_000)
     }
 
     /// The end of `up` for a home that nobody opened.
@@ -121,9 +134,14 @@ extension Session {
             _ = try InviteLink(parameters["link"]?.stringValue ?? "")
         } catch { throw .inviteLink(error) }
         let name = try newName(isNeeded: true)
-        try startIfNeeded()
+        let wasStarted = try startIfNeeded()
         var client = try client()
-        if try unlockAtStart(&client) {
+        let staysLocked: Bool
+        do throws(NodeError) { staysLocked = try unlockAtStart(&client) } catch {
+            if wasStarted { endStarted(&client) }
+            throw error
+        }
+        if staysLocked {
             throw NodeError(
                 .locked, "this home is locked", hint: "wsx-node session unlock",
                 reason: "session.locked")

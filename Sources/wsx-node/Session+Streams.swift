@@ -73,7 +73,8 @@ extension Session {
         return 0
     }
 
-    /// Prints the messages that `wants` wants as they come, until the daemon ends.
+    /// Prints the messages that `wants` wants as they come, until the time that was given is over
+    /// or the daemon ends, which is a failure.
     ///
     /// - Parameter names: of channels by their ids, for lines that name theirs; `nil` for lines
     ///   that do not.
@@ -83,7 +84,18 @@ extension Session {
     ) throws(NodeError) {
         var rendering = rendering
         let bell = scan.values["bell"]?.boolValue == true && io.isOutputTerminal ? "\u{7}" : ""
-        while let event = try client.nextEvent() {
+        let end = globals.timeoutMilliseconds.map { io.now &+ $0 }
+        while true {
+            let event: JSONValue
+            do throws(NodeError) {
+                guard let next = try client.nextEvent(within: end.map { max(0, $0 - io.now) })
+                else { throw ControlClient.ended }
+                event = next
+            } catch {
+                // It was to last so long.
+                guard error.kind == .timeout, end != nil else { throw error }
+                return
+            }
             guard let message = event["data"], wants(message) else { continue }
             if var known = names {
                 if let id = message["channel"]?.stringValue, known[id] == nil {
@@ -96,7 +108,6 @@ extension Session {
                 [message], lastDay: &lastDay, namesChannel: names != nil)
             io.print(text + bell)
         }
-        throw ControlClient.ended
     }
 
     private func follow(

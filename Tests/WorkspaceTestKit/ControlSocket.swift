@@ -77,6 +77,30 @@ public final class ControlSocket: @unchecked Sendable {
         }
     }
 
+    /// What comes until the text so far ends with `ending`, or, without one, until the other side
+    /// closes; `nil` when that does not happen for so long.
+    public func text(until ending: String? = nil, within milliseconds: Int32 = 60_000) -> String? {
+        while true {
+            if let ending {
+                let text = String(decoding: received, as: UTF8.self)
+                if text.hasSuffix(ending) {
+                    received = []
+                    return text
+                }
+            }
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&waiting, 1, milliseconds) > 0 else { return nil }
+            var chunk = [UInt8](repeating: 0, count: 256 * 1024)
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            if count > 0 {
+                received += chunk[..<count]
+                continue
+            }
+            defer { received = [] }
+            return ending == nil ? String(decoding: received, as: UTF8.self) : nil
+        }
+    }
+
     /// A request line of JSON-RPC.
     public static func request(_ method: String, _ parameters: JSONObject, id: Int64) -> JSONValue {
         [

@@ -1,4 +1,4 @@
-"""Who may do what: sections 3.1 and 4 of docs/PROTOCOL.md, written from that document alone.
+"""Who may do what: sections 3.1 and 4 of docs/PROTOCOL.md.
 
 The rules are taken as they are said, with pasts as plain sets and no thought of speed.
 """

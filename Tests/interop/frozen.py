@@ -1,20 +1,21 @@
-"""Reads the frozen vector file and agrees with it, from docs/PROTOCOL.md alone.
+"""Reads the frozen vector file and agrees with it.
 
     frozen.py FILE
 
-The file is what the program once made. Every header, id, signature, sealed payload, verdict and
-digest in it is made again here, so that a format cannot change by accident.
+The file is what the program once made. Every header, id, signature, sealed payload, box, verdict
+and digest in it is made again here, so that a format cannot change by accident.
 """
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from authority import Authority, signed
+from authority import DOCCREATE, Authority, signed
+from private import PrivateAuthority, content_plaintext, mail, private_plaintext
 from protocol import H, Hk, enc, enc_decoded
 from xchacha import opened
 
-AUTHORITY, CONTENT = 2, 1
+CONTENT, AUTHORITY, PRIVATE, MAILBOX = 1, 2, 3, 4
 SEGMENT = 1_024
 
 
@@ -38,6 +39,8 @@ class Operation:
     deps: list
     type: int = 0
     map: dict = None
+    # The nearest earlier operation of kind 3 on the same branch of its log.
+    earlier: bytes = None
 
     @classmethod
     def read(cls, header, payload, signature):
@@ -77,6 +80,11 @@ class Workspace:
         self.ops = {o.id: o for o in operations}
         self.authority = Authority([o for o in operations if o.kind == AUTHORITY])
         self.branch_past = {}
+        workspace = self.authority.root.id
+        self.members_alone = {H(b"wsx-prof", workspace)} | {
+            o.id for o in operations if o.kind == AUTHORITY and o.type == DOCCREATE}
+        assert all(o.document == H(b"wsx-mbox", workspace) for o in operations
+                   if o.kind == MAILBOX), "the mailbox"
 
     def is_valid(self, o):
         if o.kind == AUTHORITY:
@@ -84,7 +92,8 @@ class Workspace:
         a = self.authority
         if o.grant not in a.valid or o.device not in a.devices(o.grant):
             return False
-        if a.role(o.grant) > 2:
+        least = self.least(o)
+        if a.role(o.grant) > least:
             return False
         # What ends a grant ends the content of those that it replaced.
         later = [g for g in map(self.ops.get, a.valid)
@@ -93,6 +102,32 @@ class Workspace:
         return all(self.survives(o, r) for r in map(self.ops.get, a.valid)
                    if self.reaches(r, o, o.grant)
                    or r.type != 6 and any(self.reaches(r, o, g.id) for g in later))
+
+    def least(self, o):
+        """The weakest role that may write: guests everywhere but in public channels and names."""
+        return 2 if o.document in self.members_alone else 3
+
+    def author(self, o):
+        """The member whose device wrote something; None where its grant is not for the device."""
+        a = self.authority
+        if o.grant not in a.ops or a.ops[o.grant].type not in (1, 4, 5, 6):
+            return None
+        return a.subject(o.grant) if o.device in a.devices(o.grant) else None
+
+    def private(self, document, keys):
+        """Section 4.3."""
+        return PrivateAuthority(
+            document,
+            [o for o in self.ops.values() if o.kind == PRIVATE and o.document == document],
+            keys, self.author, self.is_valid)
+
+    def counts(self, o, private):
+        """Whether an operation has effect in its private document."""
+        if o.kind == PRIVATE:
+            return private.is_valid(o)
+        return self.is_valid(o) and private.allows(
+            o, lambda cut: (cut[0], cut[1], cut[2]) == o.log and o.seq <= cut[3]
+            and o.id in self.past_of_tip(o.log, cut[3], cut[4]))
 
     def reaches(self, r, o, grant):
         """Whether a valid revocation hits content as it stands under a grant: content is weaker
@@ -108,7 +143,7 @@ class Workspace:
         if a.is_exempt(r, grant) or not a.is_aimed(r, grant, o.device):
             return False
         # Of changed roles only one that no longer allows writing takes content away.
-        return r.type != 6 or bool(r.map[4]) and r.map[1] == a.subject(grant) and r.map[3] > 2
+        return r.type != 6 or bool(r.map[4]) and r.map[1] == a.subject(grant) and r.map[3] > self.least(o)
 
     def survives(self, o, r):
         entries = self.authority.cuts(r)
@@ -174,6 +209,41 @@ def check_chain(operations):
     assert covered == set(known), "every operation is covered by a signature"
 
 
+def with_earlier(operations):
+    """Each operation with the nearest one of kind 3 before it on its branch."""
+    known = {}
+    for o in operations:
+        before = known.get(o.previous)
+        earlier = before and (before.id if before.kind == PRIVATE else before.earlier)
+        known[o.id] = replace(o, earlier=earlier)
+    return list(known.values())
+
+
+def check_sealed(o, entry, keys, private_keys):
+    """Sections 3.2, 3.4: what payloads seal, where a key is given."""
+    if o.kind == PRIVATE:
+        plaintext = private_plaintext(o, private_keys)
+    elif o.kind == CONTENT and o.keyid in keys:
+        plaintext = o.plaintext(keys)
+    else:
+        plaintext = content_plaintext(o, private_keys) if o.kind == CONTENT else None
+    assert (plaintext and plaintext.hex()) == entry.get("plaintext"), "a sealed payload"
+
+
+def check_private(workspace, operations, vectors, keys):
+    """Sections 3.5, 4.3 and 4.4: boxes, and what has effect in private documents."""
+    secrets = {bytes.fromhex(k["device"]): bytes.fromhex(k["secret"])
+               for k in vectors.get("boxKeys", [])}
+    documents = {d: workspace.private(d, keys) for d in {d for d, _ in keys}}
+    for o, entry in zip(operations, vectors["operations"], strict=True):
+        if o.document in documents:
+            counts = workspace.counts(o, documents[o.document])
+            assert counts == entry["counts"], f"the effect of {entry['id']}"
+        if entry.get("mail") is not None:
+            said = {bytes.fromhex(m["device"]): bytes.fromhex(m["message"]) for m in entry["mail"]}
+            assert mail(o, secrets) == said, f"the boxes of {entry['id']}"
+
+
 def check(vectors):
     data = bytes.fromhex
     keys = {data(k["id"]): data(k["key"]) for k in vectors["keys"]}
@@ -183,11 +253,17 @@ def check(vectors):
     for entry in vectors["operations"]:
         o = Operation.read(data(entry["header"]), data(entry["payload"]), data(entry["signature"]))
         assert o.id.hex() == entry["id"], "the id of an operation"
-        if entry.get("plaintext") is not None:
-            assert o.plaintext(keys).hex() == entry["plaintext"], "a sealed payload"
         operations.append(o)
     check_chain(operations)
+    operations = with_earlier(operations)
+    private_keys = {(data(k["document"]), data(k["id"])): data(k["key"])
+                    for k in vectors.get("documentKeys", [])}
+    for (_, name), key in private_keys.items():
+        assert H(b"wsx-keyid1", key)[:16] == name, "the name of a private key"
+    for o, entry in zip(operations, vectors["operations"], strict=True):
+        check_sealed(o, entry, keys, private_keys)
     workspace = Workspace(operations)
+    check_private(workspace, operations, vectors, private_keys)
     for o, entry in zip(operations, vectors["operations"], strict=True):
         assert workspace.is_valid(o) == entry["valid"], f"the verdict on {entry['id']}"
     documents, root = workspace.digests()

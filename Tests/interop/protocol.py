@@ -1,4 +1,4 @@
-"""What docs/PROTOCOL.md says about links, written a second time from that document alone.
+"""What docs/PROTOCOL.md says about links, written a second time.
 
 Section numbers are those of the document. The Noise handshake is PyPI's noiseprotocol, the
 signatures are PyPI's cryptography; nothing of the Swift program is used.

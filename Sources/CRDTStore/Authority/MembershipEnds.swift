@@ -61,6 +61,18 @@ extension AuthEvaluator {
         }.map(\.operation.id)
     }
 
+    /// What the group key has to be changed after: `membershipEnds`, and the valid grants that made
+    /// a guest of somebody who held it. In the order of arrival.
+    public var keyEnds: [OperationID] {
+        let demotions = records.filter { record in
+            guard record.isValid, case .grant(let grant) = record.operation.action else {
+                return false
+            }
+            return grant.replaces && grant.role > .member
+        }.map(\.operation.id)
+        return demotions.isEmpty ? membershipEnds : membershipEnds + demotions
+    }
+
     /// The valid revocations by which the device lost what it had, ascending; empty while it may
     /// act for somebody, and where it never could.
     public func revocations(ending device: DeviceID) -> [OperationID] {

@@ -31,6 +31,19 @@ public struct WorkspaceDigest: Sendable {
         cachedRoot = nil
     }
 
+    /// The digest of these documents alone, as far as anything of them is kept.
+    public func confined(to wanted: some Sequence<DocumentID>) -> WorkspaceDigest {
+        var part = WorkspaceDigest()
+        for document in Set(wanted).sorted() {
+            guard let digest = documents[document] else { continue }
+            let bucket = Self.bucket(of: document)
+            part.documents[document] = digest
+            part.members[Int(bucket)].append(document)
+            part.staleBuckets.insert(bucket)
+        }
+        return part
+    }
+
     /// H("wsx-root1", 256 buckets).
     public mutating func root() -> SetDigest {
         if let cachedRoot { return cachedRoot }

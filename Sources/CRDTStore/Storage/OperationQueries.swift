@@ -191,6 +191,37 @@ extension OperationStore {
 }
 
 extension OperationStore {
+    /// A stretch of one branch: content under one grant and one epoch key.
+    public struct ContentStretch: Hashable, Sendable {
+        /// The branch of the log.
+        public let branch: Int64
+        /// The number of the grant, for `grant(_:)`.
+        public let grant: Int64
+        /// The epoch key.
+        public let keyID: KeyID
+    }
+
+    /// Under which grants and keys a document's sealed content was written, in no order. No
+    /// payload is looked at.
+    public func contentStretches(
+        ofDocument number: Int64
+    ) throws(StorageError) -> Set<ContentStretch> {
+        let rows = try connection.statement(
+            """
+            SELECT DISTINCT lid, gid, kid FROM operation WHERE kind = ? AND kid IS NOT NULL
+                AND lid IN (SELECT lid FROM log WHERE did = ?)
+            """
+        ).rows(
+            .integer(Int64(bitPattern: OperationKind.content.rawValue)), .integer(number)
+        ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+        var stretches: Set<ContentStretch> = []
+        for (branch, grant, key) in rows {
+            guard let keyID = names.key(key) else { continue }
+            stretches.insert(ContentStretch(branch: branch, grant: grant, keyID: keyID))
+        }
+        return stretches
+    }
+
     /// The arrival numbers of a document's operations of one kind, ascending.
     public func arrivals(
         ofKind kind: OperationKind, in document: Int64

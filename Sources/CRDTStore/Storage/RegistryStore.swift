@@ -135,6 +135,12 @@ public final class RegistryStore {
         return rows
     }
 
+    /// Forgets the secrets held for a private document; the store overwrites what it deletes.
+    public func forgetSecrets(of document: Int64) throws(StorageError) {
+        try connection.statement("UPDATE epoch_key SET secret = NULL WHERE workspace = ?")
+            .run(.integer(document))
+    }
+
     // MARK: Answers to repeat
 
     /// What was made by a call, to be recognised when the call comes again.

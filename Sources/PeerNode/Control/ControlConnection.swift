@@ -3,6 +3,9 @@ public import WorkspaceModel
 /// One connection to the control socket, without the socket: bytes in, requests out; answers in,
 /// bytes out.
 ///
+/// It speaks JSON-RPC line by line, or HTTP if it begins with an HTTP method: then it carries one
+/// request and its answer, or a stream of events.
+///
 /// The owner of the file descriptor gives it what was read, runs the requests in their order
 /// inside a turn, and hands the answers over after the turn's COMMIT. It reads on only while
 /// `wantsInput` holds and closes when `isFinished` does, so memory stays bounded whatever the
@@ -11,6 +14,10 @@ public struct ControlConnection {
     /// The number under which the owner keeps it.
     public let id: UInt64
 
+    /// What was read before it is known what the connection speaks; `nil` from then on.
+    private var opening: [UInt8]? = []
+    /// The one request of a connection that speaks HTTP.
+    private var exchange: HTTPExchange?
     private var splitter = LineSplitter()
     /// Requests handed out and not yet answered, with the ids to be echoed.
     private var waiting: [UInt64: JSONValue?] = [:]
@@ -31,6 +38,7 @@ public struct ControlConnection {
     /// Whether the owner should read from the socket now.
     public var wantsInput: Bool {
         !hasInputEnded && !isBroken && hasRoom && splitter.storedCount <= Self.storedInputMax
+            && exchange?.wantsInput != false
     }
 
     /// Whether another request may be taken from what was read.
@@ -44,13 +52,26 @@ public struct ControlConnection {
 
     /// Takes what was read. Call `nextRequest()` until it gives `nil` afterwards.
     public mutating func receive(_ bytes: [UInt8]) {
-        if !isBroken, !hasInputEnded { splitter.append(bytes) }
+        guard !isBroken, !hasInputEnded else { return }
+        guard let opening else { return take(bytes) }
+        let start = opening + bytes
+        let speaksHTTP = HTTPExchange.recognises(start)
+        self.opening = speaksHTTP == nil ? start : nil
+        if speaksHTTP == true { exchange = HTTPExchange() }
+        if speaksHTTP != nil { take(start) }
+    }
+
+    private mutating func take(_ bytes: [UInt8]) {
+        if exchange == nil { splitter.append(bytes) } else { exchange?.receive(bytes) }
     }
 
     /// The other side will send nothing more, and may still be reading.
     public mutating func endOfInput() {
         hasInputEnded = true
+        if let opening { splitter.append(opening) }
+        opening = nil
         splitter.end()
+        exchange?.endOfInput()
     }
 
     /// The next request, or `nil` while there is none or too many wait.
@@ -58,6 +79,7 @@ public struct ControlConnection {
     /// Lines that are no request are answered here. Also to be called after answers, which make
     /// room for what was read before.
     public mutating func nextRequest() -> ControlRequest? {
+        if exchange != nil { return nextOverHTTP() }
         while !isBroken, hasRoom {
             switch splitter.next() {
             case .none: return nil
@@ -80,13 +102,26 @@ public struct ControlConnection {
         return nil
     }
 
+    private mutating func nextOverHTTP() -> ControlRequest? {
+        guard !isBroken, let call = exchange?.next(&output) else { return nil }
+        lastNumber += 1
+        waiting.updateValue(nil, forKey: lastNumber)
+        return ControlRequest(
+            call: CallID(connection: id, number: lastNumber), method: call.method,
+            parameters: call.parameters)
+    }
+
     // MARK: Answering
 
     /// Answers a request. An answer to one that does not wait, or that had no id, is dropped.
     public mutating func answer(_ call: CallID, _ answer: Result<JSONValue, NodeError>) {
-        guard call.connection == id, let expected = waiting.removeValue(forKey: call.number),
-            let requestID = expected
+        guard call.connection == id, let expected = waiting.removeValue(forKey: call.number)
         else { return }
+        if exchange != nil {
+            exchange?.answer(answer, &output)
+            return
+        }
+        guard let requestID = expected else { return }
         switch answer {
         case .success(let value): append("result", value, id: requestID)
         case .failure(let error): append("error", error.json, id: requestID)
@@ -97,6 +132,10 @@ public struct ControlConnection {
     ///
     /// - Parameter subscription: its number on this connection.
     public mutating func notify(subscription: Int64, _ event: EventObject) {
+        if exchange != nil {
+            exchange?.notify(event, &output)
+            return
+        }
         var parameters: JSONObject = ["subscription": .integer(subscription)]
         for member in event.json.objectValue?.members ?? [] {
             parameters.append(member.key, member.value)
@@ -109,7 +148,11 @@ public struct ControlConnection {
 
     /// Ends the connection with a failure that belongs to no request, such as `slow_reader`.
     public mutating func close(because error: NodeError) {
-        if !isBroken { refuse(error, id: .null) }
+        if exchange != nil {
+            exchange?.close(because: error, &output)
+        } else if !isBroken {
+            refuse(error, id: .null)
+        }
         isBroken = true
     }
 
@@ -122,12 +165,8 @@ public struct ControlConnection {
         appendLine(.object(["jsonrpc": "2.0", "id": id, member: value]))
         guard output.count - start > Limits.controlLineBytesMax + 1 else { return }
         output.removeSubrange(start...)
-        appendLine(["jsonrpc": "2.0", "id": id, "error": Self.answerTooLong.json])
+        appendLine(["jsonrpc": "2.0", "id": id, "error": NodeError.answerTooLong.json])
     }
-
-    private static let answerTooLong = NodeError(
-        .tooLarge, "the answer is longer than \(Limits.controlLineBytesMax) bytes",
-        hint: "ask for less with 'limit'", reason: "control.too_long")
 
     private mutating func appendLine(_ value: JSONValue) {
         value.append(to: &output)
@@ -158,6 +197,10 @@ public struct ControlConnection {
     /// Whether everything asked was answered and written, and nothing more can come.
     public var isFinished: Bool {
         guard unsentCount == 0 else { return false }
+        if let exchange, !isBroken {
+            return exchange.isFinished(
+                hasInputEnded: hasInputEnded, hasSubscription: openSubscriptions > 0)
+        }
         return isBroken
             || (hasInputEnded && splitter.isEmpty && waiting.isEmpty && openSubscriptions == 0)
     }

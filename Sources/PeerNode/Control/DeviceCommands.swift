@@ -27,8 +27,9 @@ extension Command {
             "The link that another device of yours made, 'wsx://device/…'. '-' reads it from "
                 + "standard input. Without it such a link is made.", bytes: 1...512
         ).standardInput().optional()
-        let name = Parameter.name("name", "The name of a new identity, where there is none.")
-            .optional()
+        let name = Parameter.name(
+            "name", "What to call this device, and its identity where there is none."
+        ).optional()
         let timeout = Parameter.duration(
             "timeout_ms", "How long to look for the other device.", 1_000...600_000
         ).defaulting(to: 30_000).flag("timeout")
@@ -38,10 +39,12 @@ extension Command {
                 "device link", ["code"],
                 examples: ["device link", "device link wsx://device/b4qx… --name Mina"]),
             "Make a link for another device of yours; or, with one, become that device.",
-            parameters: [code.definition, name.definition, timeout.definition, key.definition]
-                + startParameters,
+            parameters: [
+                code.definition, name.definition, newPassphrase.definition, timeout.definition,
+                key.definition,
+            ] + passphraseSources + startParameters,
             result: "device link, or identity",
-            failures: [.inviteInvalid, .inviteExpired, .unreachable, .forbidden],
+            failures: [.badRequest, .inviteInvalid, .inviteExpired, .unreachable, .forbidden],
             example: [:], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 let scope = context.scope(creating: "device.link", given)
@@ -50,7 +53,8 @@ extension Command {
                 }
                 return try context.node.linkDevice(
                     JoinDraft(
-                        link: code, name: given[name], timeoutMilliseconds: given[timeout]), scope)
+                        link: code, name: given[name], timeoutMilliseconds: given[timeout],
+                        passphrase: given[newPassphrase]), scope)
             })
     }()
 

@@ -67,9 +67,9 @@ extension Command {
                 examples: ["identity recover wsx://join/b4qx… --phrase - --name Mina"]),
             "Come back as who one was in a workspace, by the recovery phrase.",
             parameters: [
-                link.definition, phrase.definition, name.definition, timeout.definition,
-                key.definition,
-            ] + startParameters,
+                link.definition, phrase.definition, name.definition, newPassphrase.definition,
+                timeout.definition, key.definition,
+            ] + passphraseSources + startParameters,
             result: "workspace",
             failures: [.badRequest, .notFound, .forbidden, .inviteInvalid, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "phrase": "abacus …", "name": "Mina"],
@@ -78,7 +78,7 @@ extension Command {
                 try context.node.recoverIdentity(
                     RecoveryDraft(
                         phrase: given[phrase], link: given[link], name: given[name],
-                        timeoutMilliseconds: given[timeout]),
+                        timeoutMilliseconds: given[timeout], passphrase: given[newPassphrase]),
                     context.scope(creating: "identity.recover", given))
             })
     }()

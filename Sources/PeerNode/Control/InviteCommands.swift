@@ -29,6 +29,7 @@ extension Command {
                 examples: [
                     "invite create", "invite create --uses 5 --expires 7d",
                     "invite create --approve --channel plans",
+                    "invite create --role guest --channel board",
                 ]),
             "Make an invite and print its link.",
             parameters: [
@@ -36,7 +37,7 @@ extension Command {
                 approve.definition, key.definition,
             ],
             result: "invite",
-            failures: [.forbidden, .notFound, .archived, .unsupported, .keyReused],
+            failures: [.forbidden, .notFound, .archived, .keyReused],
             example: ["uses": 1, "expires_ms": 86_400_000],
             run: { (context, given) throws(NodeError) in
                 if given[role] == "guest", given[channels].isEmpty {

@@ -3,7 +3,7 @@ import WorkspaceModel
 extension Command {
     /// Starting, stopping and looking at the node.
     static let nodeCommands = [
-        up, nodeStop, nodeStatus, nodeDoctor, daemonRun, socket, nodeVersion,
+        up, nodeStop, nodeStatus, nodeMetrics, nodeDoctor, daemonRun, socket, nodeVersion,
     ]
 
     /// Where a daemon listens, shared by everything that starts one. They stay on the command
@@ -53,6 +53,14 @@ extension Command {
                 .reply(try context.node.status(context.scope(given)))
             })
     }()
+
+    private static let nodeMetrics = Command(
+        "node.metrics", line: CommandLineForm("metrics", examples: ["metrics"]),
+        "Print numbers about the node in the text format of Prometheus.",
+        result: "text", needs: .daemon,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.metrics(context.scope(given)))
+        })
 
     private static let nodeDoctor = Command(
         "node.doctor", line: CommandLineForm("doctor"),

@@ -103,6 +103,7 @@ extension Manual {
         }
         return text + "\nflags for every command\n"
             + table(globalFlags.map { ($0.form, $0.summary) })
+            + "\ntopics for 'wsx-node help': \(topics.map(\.word).joined(separator: ", "))\n"
     }
 
     /// What `--help` after a command prints: examples, usage, parameters.

@@ -110,13 +110,23 @@ extension Command {
             .reply(try context.node.leaveWorkspace(context.scope(given)))
         })
 
-    private static let workspaceRekey = Command(
-        "workspace.rekey", line: CommandLineForm("workspace rekey"),
-        "Change the key that seals contents and names from now on.",
-        parameters: [], result: "workspace", failures: [.forbidden],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.changeWorkspaceKey(context.scope(given)))
-        })
+    private static let workspaceRekey = {
+        let discovery = Parameter.flag(
+            "discovery",
+            "Change also the secret by which members find and reach one another. Old ones stay "
+                + "accepted, and are tried after the newest.")
+        return Command(
+            "workspace.rekey",
+            line: CommandLineForm(
+                "workspace rekey", examples: ["workspace rekey", "workspace rekey --discovery"]),
+            "Change the key that seals contents and names from now on.",
+            parameters: [discovery.definition], result: "workspace", failures: [.forbidden],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.changeWorkspaceKey(
+                        withDiscovery: given[discovery], context.scope(given)))
+            })
+    }()
 }
 
 /// How somebody is removed.

@@ -9,6 +9,8 @@ public protocol NodeCommands: AnyObject {
 
     /// The state of everything, for one screen.
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject
+    /// Numbers about the node, for a monitoring system.
+    func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject
     /// Checks the node and its surroundings. Answers with `Page<FindingObject>`.
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Ends the process, after this call was answered.
@@ -136,7 +138,8 @@ public protocol NodeCommands: AnyObject {
     /// Ends the own membership.
     func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
     /// Changes the key for contents and names.
-    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    func changeWorkspaceKey(withDiscovery: Bool, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
 
     // MARK: Channels
 
@@ -319,6 +322,8 @@ public struct JoinDraft: Sendable {
     public let timeoutMilliseconds: Int64
     /// Whether a new identity gets a recovery phrase.
     public var hasRecovery = true
+    /// What seals a new identity; `nil` leaves its keys in the clear.
+    public var passphrase: String?
 }
 
 /// What coming back needs.
@@ -331,6 +336,8 @@ public struct RecoveryDraft: Sendable {
     public let name: String?
     /// How long to look for somebody who has the workspace.
     public let timeoutMilliseconds: Int64
+    /// What seals a new identity; `nil` leaves its keys in the clear.
+    public var passphrase: String?
 }
 
 /// What a new invite is made of.

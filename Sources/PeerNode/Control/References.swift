@@ -1,5 +1,5 @@
-/// How a call names a channel: `general`, `#general`, `c_…`, or `@Mina` for the conversation
-/// with her (section 4.0.2).
+/// How a call names a channel: `general`, `#general`, `c_…`, or `@Mina` (or `u_…`) for the
+/// conversation with her (section 4.0.2).
 public enum ChannelReference: Hashable, Sendable {
     /// The id, `c_…`.
     case id(String)
@@ -18,7 +18,14 @@ public enum ChannelReference: Hashable, Sendable {
             guard let member = MemberReference(text) else { return nil }
             self = .direct(member)
         case nil: return nil
-        default: self = isIdentifier(text, prefix: "c_") ? .id(text) : .name(text)
+        // A whole id of a person, as candidates are listed: whoever pastes it means the
+        // conversation with them.
+        default:
+            if text.utf8.count == 28, isIdentifier(text, prefix: "u_") {
+                self = .direct(.id(text))
+            } else {
+                self = isIdentifier(text, prefix: "c_") ? .id(text) : .name(text)
+            }
         }
     }
 }

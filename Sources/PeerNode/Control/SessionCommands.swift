@@ -85,9 +85,14 @@ extension Command {
             "session.unlock",
             line: CommandLineForm(
                 "session unlock",
-                examples: ["session unlock", "session unlock --passphrase-file secret.txt"]),
-            "Open a locked node by its passphrase.",
-            parameters: [passphrase.definition] + sources(of: "passphrase", "the passphrase"),
+                examples: [
+                    "session unlock", "session unlock --passphrase-file secret.txt",
+                    "session unlock --passphrase-file passcode.txt",
+                ]),
+            "Open a locked node by its passphrase. While it asks for its passcode (see 'session "
+                + "status') the same flags, and the question on a terminal, take the four digits.",
+            parameters: [passphrase.definition]
+                + sources(of: "passphrase", "the passphrase, or with the passcode"),
             result: "session", failures: [.wrongSecret, .rateLimited, .busy, .notFound],
             example: ["passphrase": "correct horse battery"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -111,7 +116,7 @@ extension Command {
         let wipe = Parameter.choice(
             "wipe",
             "What goes besides the keys in memory: nothing; what was written and received; or the "
-                + "whole home, and its daemon ends.", ["none", "messages", "all"]
+                + "whole home with its settings, and its daemon ends.", ["none", "messages", "all"]
         ).defaulting(to: "none")
         let force = Parameter.flag("force", "Even if something is on no other device.")
         return Command(
@@ -119,7 +124,8 @@ extension Command {
             line: CommandLineForm(
                 "session logout",
                 examples: ["session logout", "session logout --wipe all --force"]),
-            "Drop keys and network, and wipe as much of the home as is asked.",
+            "Drop keys and network, and wipe as much of the home as is asked. Backups that were "
+                + "written elsewhere stay, and so does what peers have.",
             parameters: [wipe.definition, force.definition],
             result: "session", failures: [.unsynced, .forbidden, .locked, .notFound],
             example: ["wipe": "none"], needs: .daemon,

@@ -21,6 +21,23 @@ public enum FileSystem {
         }
     }
 
+    /// The names in a folder, ascending, without `.` and `..`; those that are no UTF-8 are left
+    /// out.
+    static func names(in path: String) throws(SystemError) -> [String] {
+        try checkPath(path)
+        guard let folder = opendir(path) else { throw SystemError("opendir", path: path) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let name, name != ".", name != ".." else { continue }
+            names.append(name)
+        }
+        return names.sorted()
+    }
+
     /// All bytes of a file.
     ///
     /// - Parameter byteCountMax: a longer file throws EFBIG and is not read.

@@ -9,6 +9,8 @@ public struct HomeFolder: Equatable, Sendable {
     public let data: String
     /// The control socket, in `data` or in a folder of the session.
     public let socket: String
+    /// The settings, where they are known to be this home's; a wipe takes them along.
+    public var configuration: String?
 
     /// The home with these two paths.
     public init(data: String, socket: String) {

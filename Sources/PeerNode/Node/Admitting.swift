@@ -111,19 +111,19 @@ extension NodeCore {
         guard let current = workspace.currentKey, let discovery = workspace.discovery.last else {
             return nil
         }
-        let wraps = joiner.devices.compactMap { entry in
-            AgreementPublicKey(untrusted: entry.agreementKey).flatMap {
-                wrap(current.key, discovery, for: entry.device, to: $0)
-            }
-        }.sorted { $0.devicePrefix.lexicographicallyPrecedes($1.devicePrefix) }
+        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload else {
+            return nil
+        }
+        let isGuest = invite.role == .guest
+        let wraps = wraps(isGuest ? nil : current.key, discovery, for: joiner.devices)
         let admission = try authorAuthority(in: workspace) { authoring in
             .admit(
                 joiner.sealed(authoring, field: 7), keyID: current.id, wraps: wraps,
                 request: request)
         }
-        guard let admission, case .invite(let invite)? = workspace.authority[joiner.invite]?.payload
-        else { return nil }
-        for document in invite.channels {
+        guard let admission else { return nil }
+        if isGuest { try addGuests(only: joiner.member, in: workspace) }
+        for document in isGuest ? [] : invite.channels {
             guard let channel = workspace.channels[document], !channel.isDefault,
                 !channel.isArchived
             else { continue }

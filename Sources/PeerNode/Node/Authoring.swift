@@ -69,7 +69,7 @@ extension NodeCore {
         guard
             let grant = grant
                 ?? workspace.evaluator.bestGrant(of: signing.device, as: workspace.member),
-            let current = workspace.currentKey
+            let current = workspace.currentKey ?? guestKey(in: workspace)
         else { return nil }
         // The clock may begin a new incarnation, so it is asked before the log is named.
         let timestamp = try nextTimestamp()
@@ -92,6 +92,14 @@ extension NodeCore {
         }
         try acceptOwn(signed, in: workspace, document: workspace.id)
         return signed.id
+    }
+
+    /// What stands for the group key in a draft of a guest, who has none. Nothing that a guest may
+    /// write seals a name, so nothing is ever sealed under it.
+    private func guestKey(in workspace: Workspace) -> (id: KeyID, key: SymmetricKey)? {
+        guard workspace.ownRole == .guest else { return nil }
+        let key = SymmetricKey(using: environment.random, lifetime: .long)
+        return (key.keyID, key)
     }
 
     /// Tries an authority operation on a copy of the evaluator. What is written stays for ever,

@@ -127,36 +127,28 @@ extension NodeCore {
         for wrap in wrapped.wraps.lazy.filter({ $0.devicePrefix == prefix }).prefix(2) {
             guard var secrets = SealedBox.open(wrap.box, with: box) else { continue }
             defer { SecretBytes.wipe(&secrets) }
+            if !wrap.holdsKey, secrets.count == 32 {
+                let discovery = SymmetricKey(secrets[...], lifetime: .long)
+                if workspace.discoveryNames[DiscoveryName.id(of: discovery)] != nil {
+                    try take(discovery: discovery, in: workspace)
+                }
+                continue
+            }
             guard secrets.count == 64 else { continue }
             let key = SymmetricKey(secrets[..<32], lifetime: .long)
             guard key.keyID == wrapped.key else { continue }
             let discovery = SymmetricKey(secrets[32...], lifetime: .long)
-            let isNamed = discoveryNames(of: workspace).contains(DiscoveryName.id(of: discovery))
+            let isNamed = workspace.discoveryNames[DiscoveryName.id(of: discovery)] != nil
             if try take(key, discovery: isNamed ? discovery : nil, in: workspace) {
                 opened.append(key.keyID)
             }
         }
         let held = wrapped.key
         let isOpenable = payload.carriedRekey != nil && workspace.keys[held] != nil
-        return try opened
-            + openOlderKeys(
-                under: isOpenable && !opened.contains(held) ? opened + [held] : opened,
-                in: workspace)
-    }
-
-    /// The names of the discovery secrets that the workspace has: a box may hold anything, and
-    /// under a wrong secret nobody would find anybody.
-    private func discoveryNames(of workspace: Workspace) -> Set<[UInt8]> {
-        var names: Set<[UInt8]> = []
-        for id in workspace.authorityOrder {
-            switch workspace.authority[id]?.payload {
-            case .create(let create)?: names.insert(create.discoveryID)
-            case .rekey(let change)? where workspace.evaluator.isValid(id):
-                change.discoveryID.map { _ = names.insert($0) }
-            default: continue
-            }
-        }
-        return names
+        let under = isOpenable && !opened.contains(held) ? opened + [held] : opened
+        try opened += openOlderKeys(under: under, in: workspace)
+        if !under.isEmpty { try takeOlderDiscovery(of: workspace) }
+        return opened
     }
 
     /// Stores an epoch key and a discovery secret, where they are new.
@@ -175,15 +167,7 @@ extension NodeCore {
                 kind: .epochKey, id: key.keyID.bytes, workspace: workspace.number,
                 names: store.operations)
         }
-        guard let discovery else { return isNew }
-        let id = DiscoveryName.id(of: discovery)
-        if !workspace.discovery.contains(where: { DiscoveryName.id(of: $0) == id }) {
-            workspace.discovery.append(discovery)
-            try store.registry.setSecret(
-                home.seal(discovery, name: id, using: environment.random),
-                kind: .discovery, id: id, workspace: workspace.number, names: store.operations)
-            network.candidates = nil
-        }
+        if let discovery { try take(discovery: discovery, in: workspace) }
         return isNew
     }
 
@@ -279,6 +263,7 @@ extension NodeCore {
 
     /// Makes what follows from the whole authority document, after all of it was entered.
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
+        workspace.sortDiscovery()
         try refreshChannels(of: workspace)
         try refreshEnd(of: workspace)
         try loadProfiles(of: workspace)
@@ -286,6 +271,7 @@ extension NodeCore {
         workspace.toldRoles = Dictionary(
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
         planKeyChange(of: workspace)
+        planGuests(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.staleDocuments.insert(document)
@@ -381,15 +367,5 @@ extension NodeCore {
         }
         guard !isAlone, !change.isEmpty else { return }
         try refreshChannels(of: workspace, because: cause)
-    }
-}
-
-/// The names of discovery secrets.
-enum DiscoveryName {
-    /// H16("wsx-discid1", disc), 16 bytes.
-    static func id(of discovery: SymmetricKey) -> [UInt8] {
-        var bytes = discovery.exposedCopy()
-        defer { SecretBytes.wipe(&bytes) }
-        return [UInt8](Hash.personal("wsx-discid1", bytes).prefix(16))
     }
 }

@@ -26,6 +26,8 @@ extension Workspace {
         let rule: Rule
         /// Whether everybody is in it.
         let isDefault: Bool
+        /// Whether the own member made it, of a private one.
+        var isOwn = false
         var name: String?
         var topic: String?
         var description: String?

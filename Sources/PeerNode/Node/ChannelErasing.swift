@@ -42,6 +42,7 @@ extension NodeCore {
                 .map(\.erasure)
         }
         due += workspaces.values.compactMap { endedDocuments(of: $0)?.erasure }
+        due += workspaces.values.flatMap { (try? privateErasures(of: $0))?.map(\.at) ?? [] }
         return due.min().map { time.monotonic &+ ($0 > time.wall ? $0 - time.wall : 0) }
     }
 
@@ -56,6 +57,7 @@ extension NodeCore {
             for (document, channel) in due.sorted(by: { $0.value.number < $1.value.number }) {
                 return try erase(document, channel.number, in: workspace)
             }
+            if try erasePrivate(in: workspace) { return }
             guard let (documents, erasure) = endedDocuments(of: workspace), erasure <= time.wall,
                 let first = documents.sorted().first,
                 let row = store.operations.document(first, in: workspace.number)

@@ -6,7 +6,8 @@ import WorkspaceModel
 ///
 /// Public channels come first, so that what nobody else sees changes no name of theirs.
 struct ChannelIndex {
-    /// Public channels, private ones, direct conversations; of each kind the oldest first.
+    /// Public channels, own private ones, those of others, direct conversations; of each kind the
+    /// oldest first.
     let all: [Workspace.Channel]
     /// The names under which they are shown, in the same order. Of two with one name the later one
     /// gets a suffix, and so does one whose name cannot be read yet. The default channel keeps its
@@ -82,5 +83,7 @@ struct ChannelIndex {
 }
 
 extension Workspace.Channel {
-    fileprivate var order: Int { isDirect ? 2 : isPrivate ? 1 : 0 }
+    /// Own private channels come before those of others, who could otherwise take their names by
+    /// letting their maker in.
+    fileprivate var order: Int { isDirect ? 3 : isPrivate ? (isOwn ? 1 : 2) : 0 }
 }

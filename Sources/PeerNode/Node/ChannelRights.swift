@@ -118,6 +118,25 @@ extension NodeCore {
             reason: "channel.not_in", hint: "ask who owns it to add you")
     }
 
+    /// Whoever is not in a channel is not taken out of it, and a slip of the pen is told.
+    func refuseAbsent(
+        _ people: [MemberID], from channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard !channel.isDirect else { return }
+        let present = try stored { () throws(StorageError) -> [MemberID] in
+            if let circle = channel.circle { return Array(circle.roles.keys) }
+            return try followers(of: channel, in: workspace)
+        }
+        guard let absent = people.first(where: { !present.contains($0) }) else { return }
+        let name = shownName(channel, workspace)
+        let isSelf = absent == workspace.member
+        let who = isSelf ? "you are" : "\(NodeError.quoted(workspace.displayName(of: absent))) is"
+        throw NodeError(
+            .notFound, "\(who) not in the channel \(NodeError.quoted(name))",
+            hint: "wsx-node channel members \(name)", reason: "channel.not_in",
+            fields: [.init(name: isSelf ? "channel" : "members", reason: "not_found")])
+    }
+
     /// What is written to people who are all out of the workspace reaches nobody.
     func refuseDeserted(
         _ channel: Workspace.Channel, in workspace: Workspace
@@ -132,11 +151,26 @@ extension NodeCore {
 
     // MARK: People
 
-    /// Somebody who is in the workspace now and may be in public channels.
+    /// What somebody is looked for.
+    enum Purpose {
+        /// For a public channel, or a part in one: nobody's guest.
+        case `public`
+        /// To be let into a private channel: everybody.
+        case privacy
+        /// For a direct conversation: a guest talks to those who are in a private document with it,
+        /// and nobody else to the guest. So both know each other's names.
+        case talk
+    }
+
+    /// Somebody who is in the workspace now. A guest means, and sees, its company alone.
     func someone(
-        _ reference: MemberReference, field: String, in workspace: Workspace
+        _ reference: MemberReference, field: String, in workspace: Workspace,
+        for purpose: Purpose = .public
     ) throws(NodeError) -> MemberID {
-        let people = workspace.members.filter { $0.role <= .member }.map(\.member)
+        let company = purpose == .talk ? workspace.company(of: workspace.member) : []
+        let people = workspace.visibleMembers.filter { standing in
+            standing.role <= .member || purpose == .privacy || company.contains(standing.member)
+        }.map(\.member)
         switch reference {
         case .id(let id):
             if let found = people.first(where: { PublicID.member($0) == id }) { return found }
@@ -161,12 +195,8 @@ extension NodeCore {
     private func insider(
         _ reference: MemberReference, of channel: Workspace.Channel, in workspace: Workspace
     ) -> MemberID? {
-        let found = (channel.circle?.roles.keys.sorted() ?? []).filter { member in
-            switch reference {
-            case .id(let id): PublicID.member(member) == id
-            case .name(let name):
-                NameFolding.matches(workspace.displayName(of: member), name)
-            }
+        let found = (channel.circle?.roles.keys.sorted() ?? []).filter {
+            workspace.isMeant($0, by: reference)
         }
         return found.count == 1 ? found.first : nil
     }
@@ -176,7 +206,7 @@ extension NodeCore {
     /// - Parameter channel: whose people are meant first; they may have left the workspace.
     func everyone(
         _ references: [MemberReference], in workspace: Workspace,
-        orIn channel: Workspace.Channel? = nil
+        orIn channel: Workspace.Channel? = nil, for purpose: Purpose = .public
     ) throws(NodeError) -> [MemberID] {
         var people: Set<MemberID> = []
         for reference in references {
@@ -184,7 +214,8 @@ extension NodeCore {
                 people.insert(known)
                 continue
             }
-            people.insert(try someone(reference, field: "members", in: workspace))
+            people.insert(
+                try someone(reference, field: "members", in: workspace, for: purpose))
         }
         return people.sorted()
     }

@@ -157,7 +157,8 @@ extension NodeCore {
     ) throws(NodeError) -> ChannelObject {
         let workspace: Workspace = try workspace(scope)
         let channel = try channel(reference, in: workspace)
-        let people = try everyone(members, in: workspace)
+        let people = try everyone(
+            members, in: workspace, for: channel.isPrivate ? .privacy : .public)
         try require(.edit, on: channel, in: workspace)
         try refuseArchived(channel, in: workspace)
         if channel.isPrivate { return try addToPrivate(people, channel, in: workspace) }
@@ -173,6 +174,7 @@ extension NodeCore {
         try refuseDefault(channel, "left", in: workspace)
         if people != [workspace.member] { try require(.edit, on: channel, in: workspace) }
         for member in people { try refuseOwner(member, of: channel, in: workspace) }
+        try refuseAbsent(people, from: channel, in: workspace)
         if channel.isPrivate {
             return people == [workspace.member]
                 ? try leavePrivate(channel, in: workspace)
@@ -188,6 +190,7 @@ extension NodeCore {
         let channel = try channel(reference, in: workspace)
         try refuseDefault(channel, "left", in: workspace)
         try refuseOwner(workspace.member, of: channel, in: workspace)
+        try refuseAbsent([workspace.member], from: channel, in: workspace)
         if channel.isPrivate { return try leavePrivate(channel, in: workspace) }
         return try follow(.leave, [workspace.member], channel, in: workspace) { $1.contains($0) }
     }

@@ -9,7 +9,8 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         var people: Set<MemberID> = [workspace.member]
         for reference in members {
-            people.insert(try someone(reference, field: "members", in: workspace))
+            people.insert(
+                try someone(reference, field: "members", in: workspace, for: .talk))
         }
         let channel = try opened(workspace.direct(of: people.sorted()), in: workspace)
         return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }

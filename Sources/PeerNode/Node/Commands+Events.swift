@@ -75,6 +75,7 @@ extension NodeCore {
     private func filter(
         _ request: SubscriptionRequest, _ scope: CallScope
     ) throws(NodeError) -> EventFilter {
+        for type in request.types { try EventType.check(type) }
         var documents: Set<Int64> = []
         var channels: Set<String> = []
         if !request.channels.isEmpty {

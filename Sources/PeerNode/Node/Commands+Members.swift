@@ -11,7 +11,7 @@ extension NodeCore {
     func person(
         _ reference: MemberReference, in workspace: Workspace, orRemoved removed: Bool
     ) throws(NodeError) -> MemberID {
-        let current = workspace.members.map(\.member)
+        let current = workspace.visibleMembers.map(\.member)
         let past = removed ? formerMembers(of: workspace) : []
         switch reference {
         case .id(let id):
@@ -42,6 +42,7 @@ extension NodeCore {
     /// Everybody who was in and is not, in the order in which they came.
     func formerMembers(of workspace: Workspace) -> [MemberID] {
         let current = Set(workspace.members.map(\.member))
+        let company = workspace.ownRole == .guest ? workspace.company(of: workspace.member) : nil
         var former: [MemberID] = []
         for id in workspace.authorityOrder {
             var member: MemberID?
@@ -50,6 +51,7 @@ extension NodeCore {
             case .create(let create)?: member = create.member
             default: continue
             }
+            if let company, let member, !company.contains(member) { continue }
             if let member, !current.contains(member), !former.contains(member) {
                 former.append(member)
             }
@@ -316,9 +318,13 @@ extension NodeCore {
         return try stored { () throws(StorageError) in try object(of: workspace) }
     }
 
-    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+    func changeWorkspaceKey(
+        withDiscovery: Bool, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
         let workspace: Workspace = try workspace(scope)
-        let made = try stored { () throws(StorageError) in try changeKey(of: workspace) }
+        let made = try stored { () throws(StorageError) in
+            try changeKey(of: workspace, withDiscovery: withDiscovery)
+        }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
     }

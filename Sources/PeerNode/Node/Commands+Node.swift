@@ -86,6 +86,7 @@ extension NodeCore: NodeCommands {
                     message: "\(store.operations.damagedCount) stored operations are damaged; "
                         + "peers are asked for them", hint: "wsx-node doctor"))
         }
+        warnings += keyWarnings()
         warnings += endWarnings()
         warnings += twinWarnings
         warnings += pendingJoinWarnings
@@ -116,6 +117,7 @@ extension NodeCore: NodeCommands {
         if home != nil { findings.append(recoveryFinding) }
         findings.append(listenerFinding)
         findings.append(diskFinding)
+        findings += keyFindings()
         findings += endFindings()
         findings += try forkFindings()
         if let restored = try recentRestoration() {

@@ -58,23 +58,13 @@ extension NodeCore {
         let document = try document(of: channel, in: workspace)
         let new = people.filter { !channel.includes($0) }
         guard !new.isEmpty else { return try answer(channel, in: workspace) }
-        let comesBack = new.contains { !document.authority.ends(of: $0).isEmpty }
-        var addition = PrivateAddition(seats: new.map { PrivateSeat($0, .member) })
-        let sealing = sealingKey(of: document, in: workspace)
-        var fresh: SymmetricKey?
-        if comesBack || document.root?.history == .fromJoin || sealing == nil {
-            let (key, epoch) = newEpoch(of: document, in: workspace)
-            addition.epoch = epoch
-            fresh = key
-        }
-        let action = PrivateAction.add(addition)
-        try write(action, in: document, of: channel, workspace, introducing: fresh) { trial in
-            new.allSatisfy { trial.standing(of: $0) != nil }
-        }
-        guard let key = fresh ?? sealing?.key else { throw notAllowed(in: workspace) }
-        let receivers = fresh == nil ? Set(new) : document.people
+        let addition = addition(of: new, to: document, in: workspace)
+        try write(
+            .add(addition.payload), in: document, of: channel, workspace,
+            introducing: addition.fresh
+        ) { trial in new.allSatisfy { trial.standing(of: $0) != nil } }
         try stored { () throws(StorageError) in
-            try mail(key, of: document.id, to: receivers, in: workspace)
+            try mail(addition, of: document, in: workspace)
         }
         return try answer(channel, in: workspace)
     }

@@ -10,7 +10,8 @@ extension NodeCore {
     /// What is answered while the node is locked; everything else is `locked`.
     static func isAnsweredLocked(_ method: String) -> Bool {
         let methods: Set<String> = [
-            "node.version", "node.status", "node.doctor", "node.stop", "identity.show",
+            "node.version", "node.status", "node.metrics", "node.doctor", "node.stop",
+            "identity.show",
         ]
         return methods.contains(method)
             || ["session.", "lock.", "rpc."].contains { method.utf8.starts(with: $0.utf8) }
@@ -146,7 +147,9 @@ extension NodeCore {
         lock.stretching = nil
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
-            result = .success(try finish(pending, try keys.get()))
+            // What goes on with the network is answered at its end.
+            guard let answer = try finish(pending, try keys.get()) else { return }
+            result = .success(answer)
         } catch {
             if let failure { throw failure }
             result = .failure(error)
@@ -156,7 +159,7 @@ extension NodeCore {
 
     private func finish(
         _ pending: Stretching, _ keys: [SymmetricKey]
-    ) throws(NodeError) -> JSONValue {
+    ) throws(NodeError) -> JSONValue? {
         let scope = CallScope(call: pending.call, workspace: nil, key: nil)
         switch pending.purpose {
         case .unlock:
@@ -168,6 +171,12 @@ extension NodeCore {
             return try makeIdentity(
                 named: name, hasRecovery: hasRecovery, under: (key, stretch), scope
             ).json
+        case .link(let draft, let stretch, let scope):
+            guard let key = keys.last else { break }
+            return try linkDevice(draft, under: (key, stretch), scope).answer
+        case .recover(let draft, let stretch, let scope):
+            guard let key = keys.last else { break }
+            return try recoverIdentity(draft, under: (key, stretch), scope).answer
         case .change(let sealed, let stretch):
             try change(from: sealed, to: stretch, keys)
             guard let object = identityObject() else { break }

@@ -25,8 +25,35 @@ extension NodeCore {
             if subject.utf8.starts(with: "c_".utf8) {
                 return try why(channelNamed: subject, action, in: workspace)
             }
-            return try why(memberNamed: subject, action, in: workspace)
+            return try why(bareName: subject, action, in: workspace)
         }
+    }
+
+    /// A name without a sign: of somebody, or of a channel, and of only one of them.
+    private func why(
+        bareName text: String, _ action: String?, in workspace: Workspace
+    ) throws(NodeError) -> WhyObject {
+        let unknown: NodeError
+        let isChannel = !workspace.channelIndex.matching(text).isEmpty
+        do throws(NodeError) {
+            let member = try anyMember(text, in: workspace)
+            guard isChannel else { return try why(member, action, in: workspace) }
+            let channel = try channel(.name(text), in: workspace)
+            throw NodeError.ambiguous(
+                text,
+                candidates: [
+                    person(member, in: workspace).json,
+                    [
+                        "id": .string(channel.publicID),
+                        "name": .string("#" + shownName(channel, workspace)),
+                    ],
+                ], field: "subject")
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            unknown = error
+        }
+        guard isChannel else { throw unknown }
+        return try why(channelNamed: "#" + text, action, in: workspace)
     }
 
     // MARK: Members
@@ -34,7 +61,12 @@ extension NodeCore {
     private func why(
         memberNamed text: String, _ action: String?, in workspace: Workspace
     ) throws(NodeError) -> WhyObject {
-        let member = try anyMember(text, in: workspace)
+        try why(anyMember(text, in: workspace), action, in: workspace)
+    }
+
+    private func why(
+        _ member: MemberID, _ action: String?, in workspace: Workspace
+    ) throws(NodeError) -> WhyObject {
         let why = Why(workspace: workspace)
         var steps = why.chain(of: member).compactMap(why.step)
         steps += try forkSteps(of: member, in: workspace)
@@ -108,17 +140,26 @@ extension NodeCore {
         }
         let why = Why(workspace: workspace)
         var steps = why.chain(of: channel.id).compactMap { why.step($0, under: channel.ruling) }
-        var answer = true
-        if let action, let least = Why.leastRole(for: action) {
-            let needed = Self.roleNeeded(to: action, in: channel, by: workspace.member) ?? least
-            let decision = why.decision(action, needing: needed, of: workspace.member)
-            answer = decision.answer
-            decision.step.map { steps.append($0) }
-            if action == "send", channel.isArchived { answer = false }
+        // Without an action the last line says what the channel is to the one who asks.
+        let least = action.flatMap(Why.leastRole) ?? .member
+        let needed =
+            action.flatMap { Self.roleNeeded(to: $0, in: channel, by: workspace.member) } ?? least
+        var (answer, last) = why.decision(action ?? "read", needing: needed, of: workspace.member)
+        if action == nil || action == "send", answer, channel.isArchived {
+            last = (steps.last { $0.valid } ?? last)?.saying(
+                "#\(channel.name ?? channel.publicID) is archived, so nobody may send")
+            answer = action == nil
+        } else if action == nil, answer, !channel.isDirect {
+            last = last?.saying(
+                "\(workspace.displayName(of: workspace.member)) is "
+                    + "\(workspace.ownRole?.word ?? "member") by this, and may read and send")
         }
+        last.map { steps.append($0) }
         return WhyObject(
-            id: channel.publicID, name: channel.name ?? channel.publicID, role: nil,
-            can: action, answer: answer, steps: steps)
+            id: channel.publicID,
+            name: channel.isDirect
+                ? workspace.name(ofDirect: channel) : channel.name ?? channel.publicID,
+            role: nil, can: action, answer: action == nil || answer, steps: steps)
     }
 
     /// The workspace role with which somebody may do what a channel's owner may, given what they

@@ -175,7 +175,8 @@ extension NodeCore {
         removed: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try workspace(scope)
-        let all = removed ? formerMembers(of: workspace) : workspace.members.map(\.member)
+        let all =
+            removed ? formerMembers(of: workspace) : workspace.visibleMembers.map(\.member)
         let objects = all.compactMap { object(of: $0, in: workspace) }
             .sorted { ($0.joinedAt, $0.id) < ($1.joinedAt, $1.id) }
         let (items, next) = try page(objects, request)
@@ -207,6 +208,7 @@ extension NodeCore {
                 reason: "channel.history",
                 fields: [.init(name: "history", reason: "not_private")])
         }
+        guard workspace.ownRole != .guest else { throw notAllowed(in: workspace) }
         let name = try checked(draft.name, field: "name")
         try refuseTwin(name, in: workspace)
         var document: DocumentID?
@@ -231,14 +233,29 @@ extension NodeCore {
     func refuseTwin(
         _ name: String, except: DocumentID? = nil, in workspace: Workspace
     ) throws(NodeError) {
-        let isTaken = workspace.channelIndex.all.contains { channel in
+        let twin = workspace.channelIndex.all.first { channel in
             channel.id != except && !channel.isDirect
                 && channel.name.map { NameFolding.matches($0, name) } == true
         }
-        guard isTaken else { return }
+        guard let twin else { return }
+        let shown = shownName(twin, workspace)
+        let what: String
+        let hint: String
+        switch (twin.isPrivate, twin.includes(workspace.member)) {
+        case (false, _): (what, hint) = ("a channel", "wsx-node channel join \(shown)")
+        case (true, true):
+            let isOwn = twin.owner == workspace.member
+            what = isOwn ? "a private channel of yours" : "a private channel that you are in"
+            hint =
+                "wsx-node channel show \(shown), or choose another name"
+                + (isOwn ? ", or: wsx-node channel edit \(shown) --name NEW" : "")
+        case (true, false):
+            (what, hint) = ("a private channel that you were in", "choose another name")
+        }
         throw NodeError(
-            .duplicate, "there is a channel \(NodeError.quoted(name)) already",
-            hint: "wsx-node channel join \(name)", reason: "channel.exists",
+            .duplicate,
+            "there is \(what) named \(NodeError.quoted(name)) already",
+            hint: hint, reason: "channel.exists",
             fields: [.init(name: "name", reason: "duplicate")])
     }
 

@@ -9,6 +9,16 @@ import WorkspaceModel
 struct CoreReplica: Replica {
     let core: NodeCore
     let workspace: Workspace
+    /// The device at the other end, where a session asks.
+    var peer: DeviceID?
+    var scope: SyncScope?
+    var part = ScopedDigest()
+
+    init(core: NodeCore, workspace: Workspace, peer: DeviceID? = nil) {
+        self.core = core
+        self.workspace = workspace
+        self.peer = peer
+    }
 
     private var operations: OperationStore { core.store.operations }
 
@@ -27,25 +37,25 @@ struct CoreReplica: Replica {
 
     var root: SetDigest {
         core.refreshDigest(of: workspace)
-        return workspace.digest.root()
+        return withDigest { $0.root() }
     }
 
     var bucketDigests: [UInt8] {
         core.refreshDigest(of: workspace)
-        return workspace.digest.bucketBytes()
+        return withDigest { $0.bucketBytes() }
     }
 
     var arrival: UInt64 { UInt64(max(operations.arrival, 0)) }
 
     func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest] {
         core.refreshDigest(of: workspace)
-        return workspace.digest.documents(in: bucket).map {
+        return withDigest { $0.documents(in: bucket) }.map {
             DocumentDigest(document: $0.document, digest: Identifier16(prefixOf: $0.digest))
         }
     }
 
     func tips(of document: DocumentID) -> [LogTip] {
-        guard !workspace.isGone(document) else { return [] }
+        guard !workspace.isGone(document), serves(document) else { return [] }
         return read([]) { () throws(StorageError) in
             try operations.intactBranches(in: document, of: workspace.number)
                 .compactMap(\.announcement)
@@ -57,7 +67,7 @@ struct CoreReplica: Replica {
             var tips: [LogTip] = []
             for branch in try operations.branches(
                 changedAfter: Int64(clamping: arrival), workspace: workspace.number)
-            where !workspace.isGone(branch.log.document) {
+            where !workspace.isGone(branch.log.document) && serves(branch.log.document) {
                 try operations.intact(branch)?.announcement.map { tips.append($0) }
             }
             return tips
@@ -148,7 +158,7 @@ struct CoreReplica: Replica {
         read([]) { () throws(StorageError) in
             var found: [LogBranch] = []
             for document in operations.documents(ofWorkspace: workspace.number)
-            where !workspace.isGone(document) {
+            where !workspace.isGone(document) && serves(document) {
                 found += try operations.intactBranches(in: document, of: workspace.number)
                     .filter { $0.log.device == device }
             }

@@ -36,6 +36,7 @@ extension NodeCore {
         erasureDue.map { deadlines.append($0) }
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         deadlines += keyChangesDue.values
+        deadlines += guestsDue.values.flatMap(\.values)
         nextMarker.map { deadlines.append($0) }
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, mayLink, !network.registry.isSuspended,
@@ -70,6 +71,7 @@ extension NodeCore {
         try eraseVoid()
         try expireLinking()
         try changeKeysWhenDue()
+        try addGuestsWhenDue()
         try mailWhenDue()
         try writeMarkers()
         dialWhenDue()

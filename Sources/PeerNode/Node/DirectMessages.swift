@@ -30,6 +30,14 @@ extension Workspace {
             isDefault: false)
     }
 
+    /// Whether a call means this person.
+    func isMeant(_ member: MemberID, by reference: MemberReference) -> Bool {
+        switch reference {
+        case .id(let id): PublicID.member(member) == id
+        case .name(let name): NameFolding.matches(displayName(of: member), name)
+        }
+    }
+
     /// The names of the others, or the own one of who talks to nobody else.
     func name(ofDirect channel: Channel) -> String {
         let others = channel.people.filter { $0 != member }
@@ -39,6 +47,33 @@ extension Workspace {
 }
 
 extension NodeCore {
+    /// The conversation with somebody. Whoever is out of the workspace is found too where there is
+    /// one: what was said stays to be read.
+    func direct(
+        with reference: MemberReference, in workspace: Workspace
+    ) throws(NodeError) -> Workspace.Channel {
+        let unknown: NodeError
+        do throws(NodeError) {
+            let other = try someone(reference, field: "channel", in: workspace, for: .talk)
+            return workspace.direct(of: Set([workspace.member, other]).sorted())
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            unknown = error
+        }
+        let former = workspace.channelIndex.all.compactMap { channel -> MemberID? in
+            let others = channel.people.filter { $0 != workspace.member }
+            guard others.count == 1, let other = others.first else { return nil }
+            return workspace.isMeant(other, by: reference) ? other : nil
+        }
+        guard let other = former.first else { throw unknown }
+        guard former.count == 1 else {
+            guard case .name(let name) = reference else { throw unknown }
+            throw .ambiguous(
+                name, candidates: former.map { person($0, in: workspace).json }, field: "channel")
+        }
+        return workspace.direct(of: [workspace.member, other].sorted())
+    }
+
     func publicID(ofChannel document: DocumentID, in workspace: Workspace) -> String {
         workspace.publicID(
             ofChannel: document,

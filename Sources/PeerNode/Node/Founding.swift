@@ -90,6 +90,7 @@ extension NodeCore {
             number: number, standing: standing, member: member, joined: Int64(time.wall))
         try store.registry.setWorkspace(row)
         let workspace = Workspace(id: id, row: row)
+        workspace.ownName = home?.name
         workspaces[number] = workspace
         return workspace
     }
@@ -117,9 +118,9 @@ extension NodeCore {
         return document
     }
 
-    /// K and the discovery secret in a box for each of these devices.
+    /// K and the discovery secret in a box for each of these devices; without K for a guest's.
     func wraps(
-        _ key: SymmetricKey, _ discovery: SymmetricKey, for devices: [DeviceEntry]
+        _ key: SymmetricKey?, _ discovery: SymmetricKey, for devices: [DeviceEntry]
     ) -> [WrappedKey] {
         devices.compactMap { entry in
             AgreementPublicKey(untrusted: entry.agreementKey).flatMap {
@@ -128,12 +129,12 @@ extension NodeCore {
         }.sorted { $0.devicePrefix.lexicographicallyPrecedes($1.devicePrefix) }
     }
 
-    /// K and the discovery secret in a box for one device.
+    /// K, unless it is a guest's, and the discovery secret in a box for one device.
     func wrap(
-        _ key: SymmetricKey, _ discovery: SymmetricKey, for device: DeviceID,
+        _ key: SymmetricKey?, _ discovery: SymmetricKey, for device: DeviceID,
         to agreementKey: AgreementPublicKey
     ) -> WrappedKey? {
-        var (first, second) = (key.exposedCopy(), discovery.exposedCopy())
+        var (first, second) = (key?.exposedCopy() ?? [], discovery.exposedCopy())
         var secrets = first + second
         defer {
             SecretBytes.wipe(&first)

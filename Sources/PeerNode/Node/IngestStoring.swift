@@ -16,6 +16,7 @@ extension NodeCore {
         let floors = try floors(of: operations, in: log.document, of: workspace)
         let (branch, appended) = try store.operations.append(
             operations, in: log, of: workspace.number, at: place, seen: time.wall, above: floors)
+        tally.noteStored(operations.count, isOwn: source == .ourselves)
         if source != .ourselves { noteOwn(log) }
         if case .fork(let parent, let sequence) = place {
             try noteFork(of: parent, at: sequence, branch: branch, in: workspace)

@@ -16,8 +16,13 @@ extension NodeCore {
         }
         let workspace: Workspace = try workspace(scope)
         let role = try inviteRole(draft, in: workspace)
-        let channels = try inviteChannels(draft, in: workspace)
+        let channels = try inviteChannels(draft, of: role, in: workspace)
         let secret = InviteSecret(using: environment.random)
+        let documents = channels.map { document in
+            role == .guest
+                ? Workspace.name(of: document, inInvite: secret.publicKey.bytes)
+                : OperationID(sameBytesAs: document)
+        }
         let expires = time.wall &+ UInt64(max(draft.expiresInMilliseconds, 0))
         let cited = workspace.ownRole == .member ? workspace.fields.invitePolicy : nil
         let id = try stored { () throws(StorageError) in
@@ -27,7 +32,7 @@ extension NodeCore {
                         role: role,
                         maximum: min(UInt64(max(draft.uses, 1)), Limits.inviteUsesMax),
                         expires: expires, publicKey: secret.publicKey.bytes,
-                        approve: draft.needsApproval, documents: channels,
+                        approve: draft.needsApproval, documents: documents,
                         psk: authoring.sealed(secret.psk.exposedCopy(), field: 7),
                         policy: cited))
             }
@@ -52,13 +57,8 @@ extension NodeCore {
         guard let role = Role(word: draft.role), role != .owner else {
             throw NodeError(
                 .badRequest, "nobody is invited as \(NodeError.quoted(draft.role))",
-                hint: "use admin or member", reason: "bad_role",
+                hint: "use admin, member or guest", reason: "bad_role",
                 fields: [.init(name: "role", reason: "form")])
-        }
-        guard role != .guest else {
-            throw NodeError(
-                .unsupported, "this version has no guests and no private channels yet",
-                hint: "invite a member: wsx-node invite create")
         }
         guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
         let isAllowed =
@@ -78,12 +78,13 @@ extension NodeCore {
 
     /// The channels that joiners are added to, each once, in the order given.
     private func inviteChannels(
-        _ draft: InviteDraft, in workspace: Workspace
-    ) throws(NodeError) -> [OperationID] {
-        var found: [OperationID] = []
+        _ draft: InviteDraft, of role: Role, in workspace: Workspace
+    ) throws(NodeError) -> [DocumentID] {
+        var found: [DocumentID] = []
         for reference in draft.channels {
             let channel = try channel(reference, in: workspace)
-            guard !channel.isPrivate else {
+            if role == .guest { try refuseForGuests(channel, in: workspace) }
+            guard role == .guest || !channel.isPrivate else {
                 throw NodeError(
                     .badRequest, "an invite adds to public channels only",
                     hint: "when they are in: wsx-node channel add NAME @THEM",
@@ -95,8 +96,7 @@ extension NodeCore {
                     .archived, "that channel is archived", hint: "choose another",
                     reason: "channel.archived", fields: [.init(name: "channels", reason: "form")])
             }
-            let id = OperationID(sameBytesAs: channel.id)
-            if !found.contains(id) { found.append(id) }
+            if !found.contains(channel.id) { found.append(channel.id) }
         }
         return found
     }
@@ -164,7 +164,10 @@ extension NodeCore {
             expiresAt: Int64(clamping: invite.expires),
             createdBy: person(author, in: workspace))
         object.used = Int64(used)
-        object.channels = invite.channels.map(PublicID.channel)
+        object.channels =
+            invite.role == .guest
+            ? workspace.documents(of: invite).map { PublicID.channel($0.id) }
+            : invite.channels.map(PublicID.channel)
         object.needsApproval = invite.approve
         if isRevoked(id, in: workspace) {
             object.state = "revoked"

@@ -234,7 +234,7 @@ extension NodeCore {
     ) throws(StorageError) {
         guard let home, case .admit(let joiner, _, _, _)? = workspace.authority[admission]?.payload,
             workspace.evaluator.isValid(admission), joiner.member == workspace.member,
-            joiner.devices.last?.device == home.device, workspace.currentKey != nil
+            joiner.devices.last?.device == home.device, workspace.isKeyed
         else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }

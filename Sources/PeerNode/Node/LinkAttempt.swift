@@ -18,6 +18,8 @@ struct LinkAttempt {
     /// Whose answer it is, and under which key.
     let scope: CallScope
     let link: DeviceLink
+    /// What this device is to be called, in every workspace that it comes into.
+    var name: String?
     /// Where to dial, in turn.
     private(set) var addresses: [PeerAddress]
     /// On the monotonic clock.
@@ -77,7 +79,17 @@ struct LinkAttempt {
 }
 
 extension NodeCore {
-    func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+    func linkDevice(
+        _ draft: JoinDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        try linkDevice(draft, under: nil, scope)
+    }
+
+    /// - Parameter seal: what seals a new identity, once its passphrase has become a key.
+    func linkDevice(
+        _ draft: JoinDraft, under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?,
+        _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
         if try replay(scope) != nil, let object = identityObject() {
             return .reply(Made(object, isReplayed: true))
         }
@@ -98,20 +110,30 @@ extension NodeCore {
                 .busy, "this home is being linked already", hint: "try again in a moment",
                 reason: "link.busy")
         }
+        let name = try draft.name.map { (name) throws(NodeError) in
+            try checked(name, field: "name")
+        }
         // Last, since it writes, and after that nothing may be refused any more.
         if home == nil {
-            guard let name = draft.name else {
+            guard let name else {
                 throw NodeError(
                     .badRequest, "a new home needs a name",
                     hint: "wsx-node device link LINK --name NAME", reason: "missing_parameter",
                     fields: [.init(name: "name", reason: "missing")])
             }
+            if seal == nil,
+                try sealsFirst(draft.passphrase, scope, { .link(draft, $0, scope) })
+            {
+                return .later
+            }
             // The person has a recovery phrase already, or chose to do without.
-            try makeIdentity(name: try checked(name, field: "name"), recovery: .none)
+            try makeIdentity(name: name, recovery: .none, under: seal)
         }
-        network.linking = LinkAttempt(
+        var attempt = LinkAttempt(
             scope: scope, link: link,
             deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0)))
+        attempt.name = name
+        network.linking = attempt
         return .later
     }
 
@@ -197,9 +219,14 @@ extension NodeCore {
                 devices.contains(where: { $0.device == home.device }),
                 workspace.evaluator.isValid(id),
                 workspace.evaluator.subject(ofGrant: id) == workspace.member,
-                workspace.currentKey != nil
+                workspace.isKeyed
             else { continue }
             try settleIn(workspace)
+            if let name = linking.name {
+                _ = try authorContent(
+                    .device(home.device, name: name), to: workspace.profileDocument,
+                    in: workspace)
+            }
             network.linking?.workspaces[number] = .syncing
             try nowShared(workspace, over: linking.connection)
         }

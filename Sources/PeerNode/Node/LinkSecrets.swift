@@ -45,8 +45,10 @@ extension NodeCore {
     }
 
     /// The secret for a dial of the registry: of a workspace that the device is in, else of the
-    /// selected one, else of any.
-    func candidate(forDial number: UInt64) -> PSKCandidate? {
+    /// selected one, else of any. Whoever does not answer under the newest discovery secret may
+    /// not have heard of it: the next attempt takes the one before, and so on, beginning anew
+    /// behind the oldest.
+    func candidate(forDial number: UInt64, at address: String) -> PSKCandidate? {
         let dialled = network.dials.removeValue(forKey: number)
         let members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
@@ -56,7 +58,9 @@ extension NodeCore {
         } else if let selected = try? selectedWorkspace() {
             chosen = selected
         }
-        guard let chosen, let index = chosen.discovery.indices.last else { return nil }
+        guard let chosen, !chosen.discovery.isEmpty else { return nil }
+        let unanswered = network.unanswered[address] ?? 0
+        let index = chosen.discovery.count - 1 - unanswered % chosen.discovery.count
         return PSKCandidate(
             .workspace(chosen.id, discovery: UInt32(clamping: index)),
             psk: chosen.discovery[index].derived(Array("psk".utf8)))

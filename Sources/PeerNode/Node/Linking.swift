@@ -51,7 +51,7 @@ extension NodeCore {
     }
 
     private func canAddDevices(in workspace: Workspace) -> Bool {
-        guard let home, workspace.standing == .member, workspace.currentKey != nil else {
+        guard let home, workspace.standing == .member, workspace.isKeyed else {
             return false
         }
         return workspace.evaluator.bestGrant(of: home.device, as: workspace.member) != nil
@@ -155,12 +155,13 @@ extension NodeCore {
     func addDevice(
         _ entry: DeviceEntry, to workspace: Workspace, signedBy other: SigningKey? = nil
     ) throws(StorageError) -> OperationID? {
-        guard let current = workspace.currentKey, let discovery = workspace.discovery.last else {
-            return nil
-        }
+        guard let discovery = workspace.discovery.last else { return nil }
+        let isGuest = workspace.ownRole == .guest
+        let current = isGuest ? nil : workspace.currentKey
+        guard let name = isGuest ? workspace.newestKeyName : current?.id else { return nil }
         let added = try authorAuthority(in: workspace, signedBy: other) { _ in
             .addDevices(
-                [entry], keyID: current.id, wraps: wraps(current.key, discovery, for: [entry]))
+                [entry], keyID: name, wraps: wraps(current?.key, discovery, for: [entry]))
         }
         // In the same transaction: a device that is in must not be left without them.
         if added != nil, entry.device != home?.device { try handOver(to: entry, in: workspace) }

@@ -59,7 +59,7 @@ extension NodeCore {
         let linking = network.linking.flatMap { $0.dial == number ? $0 : nil }
         let candidate =
             join.map { network.joins[$0].candidate } ?? linking?.candidate
-            ?? candidate(forDial: number)
+            ?? candidate(forDial: number, at: address)
         guard let identity = localIdentity, let candidate else {
             network.registry.abandoned(number)
             effects.append(.close(id))
@@ -109,7 +109,9 @@ extension NodeCore {
             case .established(let peer): try established(link, peer)
             case .message(let message, _): try received(message, on: link)
             case .pong: try answeredPing(link)
-            case .close(let ending): try drop(link, because: ending)
+            case .close(let ending):
+                tally.noteEnding(ending)
+                try drop(link, because: ending)
             }
         }
     }
@@ -135,6 +137,7 @@ extension NodeCore {
         }
         if case .invite = peer.psk { return }
         if peer.psk == .deviceLink { return offerLink(on: link) }
+        network.unanswered[link.address] = nil
         if isFormer(peer.device) {
             try establishedFormer(link, peer.device)
         } else {
@@ -252,6 +255,7 @@ extension NodeCore {
                 if ending == .ourselves {
                     network.registry.reachedOurselves(attempt)
                 } else {
+                    network.noteUnanswered(link.address)
                     network.registry.failed(
                         attempt, error: ending.word, now: time.monotonic,
                         using: environment.random)

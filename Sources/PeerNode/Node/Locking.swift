@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Dropping the keys of a running node, and taking them up again (PROTOCOL.md, 6.2).
+/// Dropping the keys of a running node, and taking them up again (PROTOCOL.md, 6.3).
 ///
 /// What stays while it is locked: the Noise static key and the certificate over it, discovery
 /// secrets, and the psks of invites, so that links go on. What goes: signing, box, home and epoch
@@ -40,6 +40,7 @@ extension NodeCore {
         lock.passcode = nil
         lock.wrongCodes = 0
         keyChangesDue = [:]
+        guestsDue = [:]
         mailDue = [:]
         network.candidates = nil
         network.issuedLink = nil
@@ -151,6 +152,7 @@ extension NodeCore {
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
             planKeyChange(of: workspace)
+            planGuests(of: workspace)
         }
         beginFolding()
         try openPendingJoins()
@@ -176,6 +178,12 @@ extension NodeCore {
             return nil
         }
         return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// From where on operations are stored that nobody was told of; `nil` for none.
+    func firstUnfolded() throws(StorageError) -> Int64? {
+        if let first = lock.unfolded { return first }
+        return try storedUnfolded()
     }
 
     /// Writes the note, where a transaction is open anyway.

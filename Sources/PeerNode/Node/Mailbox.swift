@@ -136,10 +136,11 @@ extension Workspace {
         holders(excluding: []) { wanted.contains($0.member) }
     }
 
-    /// The box keys that were ever bound to a device; one, unless it is a liar's.
+    /// The box keys that were ever bound to a device; one, unless it is a liar's. What others say
+    /// of a device without its own signature binds nothing.
     func boxKeys(everOf device: DeviceID) -> [AgreementPublicKey] {
         var keys: [AgreementPublicKey] = []
-        for id in authorityOrder {
+        for id in authorityOrder where evaluator.operation(id)?.isWellBound == true {
             for entry in authority[id]?.payload.listedDevices ?? [] where entry.device == device {
                 guard let key = AgreementPublicKey(untrusted: entry.agreementKey),
                     !keys.contains(key)

@@ -44,6 +44,8 @@ struct NetworkState {
     var isRegistryDirty = false
     /// Whom the registry's dials under way are for.
     var dials: [UInt64: PeerName] = [:]
+    /// Addresses that took a connection and did not answer the handshake, and how often in a row.
+    var unanswered: [String: Int] = [:]
     var beaconTurn: UInt64 = 0
     /// So that a node does not hear itself.
     var ownBeaconNonce: [UInt8] = []
@@ -51,6 +53,12 @@ struct NetworkState {
     var candidates: [PSKCandidate]?
 
     init(announces: Bool) { self.announces = announces }
+
+    /// Notes an address that did not answer. Of very many all are forgotten: it costs attempts.
+    mutating func noteUnanswered(_ address: String) {
+        if unanswered.count >= 1_000 { unanswered = [:] }
+        unanswered[address, default: 0] += 1
+    }
 
     /// The established links to a device, oldest first.
     func links(to device: DeviceID) -> [PeerLink] {
@@ -93,6 +101,8 @@ final class PeerLink {
     var askedKeys = 0
     /// How many such keys were given.
     var givenKeys = 0
+    /// How many came that nobody had asked for, or that nothing names.
+    var refusedKeys = 0
 
     init(
         id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64

@@ -50,6 +50,9 @@ final class NodeCore {
     var isStopping = false
     /// When this device changes a workspace's key, on the monotonic clock.
     var keyChangesDue: [Int64: UInt64] = [:]
+    /// When this device adds the guests that were let in for a private channel, on the monotonic
+    /// clock, by workspace and document.
+    var guestsDue: [Int64: [DocumentID: UInt64]] = [:]
     /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
@@ -59,6 +62,8 @@ final class NodeCore {
     var nextVoidErasure: UInt64
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
+    /// What has happened since the start, in numbers.
+    var tally = NodeTally()
     /// The event number at which old events are looked for again.
     var nextTrim: Int64 = 4_096
     /// Whether the process should end after the answers of this turn.
@@ -237,7 +242,7 @@ final class NodeCore {
     ) throws(NodeError) {
         let reads = [
             ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
-            ".doctor", "events.", "search", ".find",
+            ".doctor", ".metrics", "events.", "search", ".find",
         ]
         // The position of a named reader is written.
         let isNamed =
@@ -284,6 +289,7 @@ final class NodeCore {
         for row in try registry.workspaces() {
             guard let id = store.operations.document(numbered: row.number)?.id else { continue }
             let workspace = Workspace(id: id, row: row)
+            workspace.ownName = home.name
             workspaces[row.number] = workspace
             // A join that a crash cut short starts again from nothing.
             guard row.standing == .member else {

@@ -13,7 +13,8 @@ public final class NodeHost {
     private(set) var core: NodeCore
     /// The I/O failure after which nothing is written until the process starts again.
     private var writingStopped: StorageError?
-    private var openCalls: Set<CallID> = []
+    /// Calls that wait for an answer, with their methods.
+    private var openCalls: [CallID: String] = [:]
 
     /// Opens the store and starts a core on it.
     ///
@@ -41,9 +42,7 @@ public final class NodeHost {
             effects += try core.endTurn()
             try store.commit()
             core.didCommit()
-            for case .answer(let call, _) in effects { openCalls.remove(call) }
-            // The loop answers these, whatever becomes of the store.
-            for case .job(let call, _) in effects { openCalls.remove(call) }
+            for effect in effects { note(effect) }
             return effects
         } catch {
             return recover(from: error, at: time)
@@ -86,9 +85,22 @@ public final class NodeHost {
     /// Keeps track of who waits for an answer.
     private func note(_ input: NodeInput) {
         switch input {
-        case .call(let call, _, _): openCalls.insert(call)
+        case .call(let call, let method, _): openCalls[call] = method
+        case .received(_, let bytes): core.tally.noteReceived(bytes.count)
         case .controlClosed(let connection):
-            openCalls = openCalls.filter { $0.connection != connection }
+            openCalls = openCalls.filter { $0.key.connection != connection }
+        default: break
+        }
+    }
+
+    private func note(_ effect: NodeEffect) {
+        switch effect {
+        case .answer(let call, let result):
+            guard let method = openCalls.removeValue(forKey: call) else { return }
+            core.tally.noteAnswer(to: method, result)
+        // The loop answers these, whatever becomes of the store.
+        case .job(let call, _): openCalls[call] = nil
+        case .write(_, let bytes): core.tally.noteSent(bytes.count)
         default: break
         }
     }
@@ -100,7 +112,7 @@ public final class NodeHost {
         if error.kind == .ioFailure { writingStopped = error }
         let failure = NodeError(storage: error)
         var effects: [NodeEffect] = core.openLinks.map { .close($0) }
-        effects += openCalls.sorted { ($0.connection, $0.number) < ($1.connection, $1.number) }
+        effects += openCalls.keys.sorted { ($0.connection, $0.number) < ($1.connection, $1.number) }
             .map { .answer($0, .failure(failure)) }
         openCalls.removeAll()
         effects.append(.log(.error, "store \(error)"))
@@ -110,9 +122,11 @@ public final class NodeHost {
             // Those who waited were told to ask again.
             subscriptions.waiters = []
             let former = core.network
+            let tally = core.tally
             core = try NodeCore(
                 environment: environment, store: store, at: time, after: core.inheritance)
             core.subscriptions = subscriptions
+            core.tally = tally
             core.resume(after: former)
             if writingStopped != nil, !former.registry.isSuspended {
                 // What peers bring could not be kept.

@@ -176,6 +176,17 @@ extension NodeCore {
             .compactMap { $0.discovery.last?.derived(Array("beacon".utf8)) }
     }
 
+    /// Whether a member may have sent it, who may not have heard of the newest secret yet.
+    private func isOfMember(_ packet: BeaconPacket) -> Bool {
+        workspaces.values.contains { workspace in
+            workspace.standing == .member
+                && workspace.discovery.contains {
+                    packet.matches(
+                        $0.derived(Array("beacon".utf8)), wallMilliseconds: time.wall)
+                }
+        }
+    }
+
     func heard(_ bytes: [UInt8], from host: String) {
         guard network.announces, let packet = BeaconPacket(untrusted: bytes),
             packet.nonce != network.ownBeaconNonce,
@@ -184,10 +195,7 @@ extension NodeCore {
                     ? "[\(host)]:\(packet.port)"
                     : "\(host):\(packet.port)", defaultPort: packet.port)
         else { return }
-        if workspaceBeaconKeys.contains(where: { packet.matches($0, wallMilliseconds: time.wall) })
-        {
-            network.registry.heard(address, wallMilliseconds: time.wall)
-        }
+        if isOfMember(packet) { network.registry.heard(address, wallMilliseconds: time.wall) }
         for index in network.joins.indices
         where packet.matches(
             network.joins[index].link.secret.beaconKey, wallMilliseconds: time.wall)

@@ -49,7 +49,8 @@ extension NodeCore {
         var object = WorkspaceObject(
             id: PublicID.workspace(workspace.id), name: workspace.displayName,
             createdAt: Int64(create?.timestamp.milliseconds ?? 0),
-            digest: hexadecimal(workspace.digest.root().bytes))
+            digest: workspace.ownRole == .guest
+                ? nil : hexadecimal(workspace.digest.root().bytes))
         let fields = workspace.fields
         object.description = fields.description
         object.image = fields.image
@@ -62,8 +63,10 @@ extension NodeCore {
         }
         object.role = members.first { $0.member == workspace.member }?.role.word
         object.owner = members.first { $0.role == .owner }.map { person($0.member, in: workspace) }
-        object.members = Int64(members.count)
-        object.channels = Int64(workspace.channels.count)
+        object.members = Int64(workspace.visibleMembers.count)
+        object.channels = Int64(
+            workspace.ownRole == .guest
+                ? workspace.channelIndex.all.count { !$0.isDirect } : workspace.channels.count)
         object.isSelected = try selectedWorkspace() === workspace
         let end = ownEnd(in: workspace)
         object.address = end == nil ? address(of: workspace) : nil

@@ -34,6 +34,7 @@ extension NodeCore {
         for id in store.operations.documents(ofWorkspace: workspace.number)
         where store.operations.document(id, in: workspace.number)?.kind == .privateDocument {
             guard let document = workspace.privateDocuments[id] else {
+                if (try? isErased(private: id)) != false { continue }
                 if isNewHere(workspace) || other == workspace.member { missing.append((id, [])) }
                 continue
             }
@@ -42,11 +43,7 @@ extension NodeCore {
                 continue
             }
             guard document.authority.standing(of: other) != nil else { continue }
-            var wanted = Set(document.closed.compactMap { document.records[$0]?.keyID })
-                .subtracting(document.authorityKeys.keys)
-            wanted.formUnion(
-                document.authority.keys(for: workspace.member)
-                    .filter { document.keys[$0] == nil })
+            let wanted = document.lackedKeys(for: workspace.member)
             guard !wanted.isEmpty else { continue }
             missing.append((id, Array(wanted.sorted().prefix(SyncMessage.wantedKeysMax))))
         }
@@ -94,23 +91,100 @@ extension NodeCore {
         }
     }
 
+    /// Takes a key that was asked for on this link, where an operation of the document names it.
+    /// Everything else is passed over: what nobody asked for would fill the store, and what
+    /// nothing names opens nothing.
     func keyGiven(
         _ have: KeyHave, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
-        guard let device = link.peer?.device, mayWrite,
-            store.operations.document(have.document, in: workspace.number)?.kind
-                == .privateDocument,
+        guard link.refusedKeys < Limits.unprovenKeysMax else { return }
+        guard try takeGiven(have, in: workspace, on: link) else {
+            link.refusedKeys += 1
+            let from = link.peer.map { PublicID.device($0.device) } ?? "?"
+            return effects.append(.log(.info, "key.refused device=\(from)"))
+        }
+    }
+
+    /// - Returns: whether it was of any use.
+    private func takeGiven(
+        _ have: KeyHave, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) -> Bool {
+        guard let device = link.peer?.device, mayWrite, link.wanted[have.document] != nil,
+            let row = store.operations.document(have.document, in: workspace.number),
+            row.kind == .privateDocument,
             let payload = try? MailboxPayload(decoding: have.payload)
-        else { return }
+        else { return false }
         let place = MailboxPlace(
             mailbox: have.document, sender: device, incarnation: 0, sequence: 0)
         for secret in mailboxSecrets(with: device, in: workspace) {
-            guard case .key(let key, have.document)? = secret.open(payload, at: place) else {
-                continue
+            guard case .key(let key, have.document)? = secret.open(payload, at: place),
+                try isNamed(key.keyID, in: row)
+            else { continue }
+            if try takePrivate(key, of: have.document, in: workspace) {
+                try placePrivate(
+                    have.document, in: workspace, from: .released(source: 0, isBackfill: false))
             }
-            guard try takePrivate(key, of: have.document, in: workspace) else { return }
-            return try placePrivate(
-                have.document, in: workspace, from: .released(source: 0, isBackfill: false))
+            return true
         }
+        return false
+    }
+
+    /// Whether a stored membership operation is sealed under the key.
+    private func isNamed(
+        _ name: KeyID, in row: OperationStore.DocumentRow
+    ) throws(StorageError) -> Bool {
+        for arrival in try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)
+        where try store.operations.operation(arrival)?.entry.keyID == name {
+            return true
+        }
+        return false
+    }
+}
+
+extension PrivateDocument {
+    /// The keys by name without which something does not open that `member` may read: those of
+    /// membership operations, and those that may be given to whoever is in. What somebody writes
+    /// who was never let in, as far as is known, may name any key.
+    func lackedKeys(for member: MemberID) -> Set<KeyID> {
+        let people = closed.isEmpty ? [] : everIn
+        let written = closed.compactMap { records[$0] }
+            .filter { $0.author.map(people.contains) ?? false }
+        var lacked = Set(written.map(\.keyID)).subtracting(authorityKeys.keys)
+        lacked.formUnion(authority.keys(for: member).filter { keys[$0] == nil })
+        return lacked
+    }
+}
+
+/// Telling people that a key is missing.
+extension NodeCore {
+    /// Of each private document that shows and lacks keys, what a person is told.
+    private var lacks: [String] {
+        workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
+            workspace.privateDocuments.values.sorted { $0.id < $1.id }.compactMap { document in
+                let count = document.lackedKeys(for: workspace.member).count
+                guard count > 0, !document.isLeft, let channel = workspace.channel(of: document),
+                    channel.includes(workspace.member)
+                else { return nil }
+                let keys = count == 1 ? "1 key is" : "\(count) keys are"
+                let name = NodeError.quoted(shownName(channel, workspace))
+                return "\(name): \(keys) missing, so what was written since does not open here; "
+                    + "its members are asked for it"
+            }
+        }
+    }
+
+    private static let lackHint =
+        "stay connected to a member; what nobody gives may mean that you were taken out"
+
+    /// One warning for all of them.
+    func keyWarnings() -> [StatusObject.Warning] {
+        lacks.prefix(1).map {
+            .init(kind: "keys.missing", message: $0, hint: "wsx-node doctor")
+        }
+    }
+
+    /// One finding for each.
+    func keyFindings() -> [FindingObject] {
+        lacks.map { .init(id: "keys", state: "warn", message: $0, hint: Self.lackHint) }
     }
 }

@@ -54,6 +54,7 @@ extension Workspace {
             number: document.number, createdAt: record.timestamp.milliseconds,
             rank: (record.timestamp.rawValue, document.rootID), rule: .closed(circle),
             isDefault: false)
+        channel.isOwn = record.author == member
         channel.name = fields.name
         channel.topic = fields.topic.flatMap { $0.isEmpty ? nil : $0 }
         channel.description = fields.description.flatMap { $0.isEmpty ? nil : $0 }

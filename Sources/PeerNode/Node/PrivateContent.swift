@@ -62,19 +62,23 @@ extension NodeCore {
 
     /// Folds content of a private document, all of it or what some keys seal. Rows that stay as
     /// they are cause no event.
+    ///
+    /// - Parameter places: stretches that are folded too, whatever their keys.
     func refoldPrivate(
-        _ document: PrivateDocument, onlyUnder keys: Set<KeyID>? = nil, in workspace: Workspace,
+        _ document: PrivateDocument, onlyUnder keys: Set<KeyID>? = nil,
+        at places: Set<PrivateDocument.LimitPlace> = [], in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        guard keys?.isEmpty != true else { return }
-        if keys == nil, workspace.isOwn(document) {
+        guard keys?.isEmpty != true || !places.isEmpty else { return }
+        if keys == nil || !places.isEmpty, workspace.isOwn(document) {
             return try refoldOwn(in: workspace, from: source)
         }
         var found: [(StoredOperation, ContentPayload)] = []
         try store.operations.forEachOperation(in: document.id, of: workspace.number) {
             (stored) throws(StorageError) in
             guard stored.entry.kind == OperationKind.content.rawValue,
-                let key = stored.entry.keyID, keys?.contains(key) ?? true,
+                let key = stored.entry.keyID,
+                keys?.contains(key) ?? true || isOne(of: places, stored, key, in: workspace),
                 let content = try content(of: stored, in: workspace)
             else { return }
             found.append((stored, content))
@@ -82,6 +86,16 @@ extension NodeCore {
         for (stored, content) in found {
             try foldPrivate(content, stored, in: workspace, from: source)
         }
+    }
+
+    private func isOne(
+        of places: Set<PrivateDocument.LimitPlace>, _ stored: StoredOperation, _ key: KeyID,
+        in workspace: Workspace
+    ) -> Bool {
+        guard !places.isEmpty,
+            let member = workspace.evaluator.subject(ofGrant: stored.entry.grant)
+        else { return false }
+        return places.contains(.init(log: stored.log, member: member, key: key))
     }
 
     /// Takes over what content of a private document says.

@@ -34,6 +34,9 @@ final class PrivateDocument {
     var notices: Set<OperationID> = []
     /// How far content of a log is valid, until authority changes.
     var limits: [LimitPlace: PrivateContentLimit] = [:]
+    /// Whether `limits` has every stretch that is stored, and not only those asked for since the
+    /// start.
+    var hasAllLimits = false
     /// Up to where removals and departures leave each log.
     private var cuts: [LogName: [CutEntry]] = [:]
     private var documentKeys: [KeyID: SymmetricKey] = [:]

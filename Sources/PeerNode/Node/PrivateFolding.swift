@@ -20,9 +20,48 @@ extension NodeCore {
         let keys = Set(document.keys.keys).subtracting(document.foldedKeys)
         guard isNew || !keys.isEmpty else { return }
         document.foldedKeys.formUnion(keys)
-        let hasChanged = isNew && judge(document, in: workspace)
+        let changed = isNew ? try judgeAnew(document, in: workspace) : []
+        if isNew { planGuests(of: workspace) }
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
-        try settle(document, onlyUnder: hasChanged ? nil : keys, in: workspace, from: source)
+        try settle(
+            document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
+            from: source)
+    }
+
+    /// Judges a document anew, and finds out what of its content that may show or hide. Usually
+    /// that is none: a long channel is not gone through whenever somebody is added.
+    ///
+    /// - Returns: the stretches of logs whose content may be judged otherwise now; `nil` for all.
+    private func judgeAnew(
+        _ document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) -> Set<PrivateDocument.LimitPlace>? {
+        guard document.authority.root != nil else {
+            judge(document, in: workspace)
+            return nil
+        }
+        try completeLimits(of: document, in: workspace)
+        let before = document.limits
+        judge(document, in: workspace)
+        return Set(before.keys.filter { document.limits[$0] != before[$0] })
+    }
+
+    /// Works out what counts of every stretch that is stored. After a start nobody has asked yet.
+    private func completeLimits(
+        of document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) {
+        guard !document.hasAllLimits else { return }
+        for stretch in try store.operations.contentStretches(ofDocument: document.number) {
+            guard let branch = store.operations.branch(stretch.branch),
+                let grant = store.operations.grant(stretch.grant),
+                let member = workspace.evaluator.subject(ofGrant: grant)
+            else { continue }
+            let place = PrivateDocument.LimitPlace(
+                log: branch.log, member: member, key: stretch.keyID)
+            guard document.limits[place] == nil else { continue }
+            document.limits[place] = document.authority.contentLimit(
+                of: member, in: branch.log, under: stretch.keyID)
+        }
+        document.hasAllLimits = true
     }
 
     /// Takes a document up once more from the store, where operations were lost or came back.
@@ -74,9 +113,30 @@ extension NodeCore {
             document.foldedKeys = Set(document.keys.keys)
         }
         workspace.forgetChannelIndex()
+        let first = try firstUnfolded()
         for document in workspace.privateDocuments.values {
-            document.told = workspace.channel(of: document)
+            document.told = toldLast(of: document, before: first, in: workspace)
         }
+    }
+
+    /// What was told of a document: what it is, unless operations came while the node was locked.
+    /// What these changed is told as they are folded.
+    private func toldLast(
+        of document: PrivateDocument, before first: Int64?, in workspace: Workspace
+    ) -> Workspace.Channel? {
+        let now = workspace.channel(of: document)
+        guard let first, document.records.values.contains(where: { $0.arrival >= first }) else {
+            return now
+        }
+        let (authority, shown) = (document.authority, document.shown)
+        document.authority = PrivateAuthority(
+            of: document.id,
+            operations(of: document).filter { document.records[$0.id]?.arrival ?? 0 < first })
+        document.shown = nil
+        let before = workspace.channel(of: document)
+        document.authority = authority
+        document.shown = shown
+        return before
     }
 
     /// Judges a document anew: the workspace's rules have changed what counts in it.
@@ -165,11 +225,7 @@ extension NodeCore {
     }
 
     /// Judges everything of a document, from nothing.
-    ///
-    /// - Returns: whether content may show that did not, or the other way round. Usually it is
-    ///   what was shown already: a long channel is not gone through whenever somebody is added.
-    @discardableResult
-    private func judge(_ document: PrivateDocument, in workspace: Workspace) -> Bool {
+    private func judge(_ document: PrivateDocument, in workspace: Workspace) {
         workspace.forgetSealing(of: document.id)
         document.shown = nil
         let before = document.limits
@@ -177,14 +233,10 @@ extension NodeCore {
         document.authority = PrivateAuthority(
             of: document.id, operations(of: document))
         document.noteCuts()
-        guard !before.isEmpty else { return true }
-        for (place, limit) in before {
-            let now = document.authority.contentLimit(
+        for place in before.keys {
+            document.limits[place] = document.authority.contentLimit(
                 of: place.member, in: place.log, under: place.key)
-            document.limits[place] = now
-            guard now == limit else { return true }
         }
-        return false
     }
 
     /// What the evaluator needs to know of a document's operations.
@@ -215,11 +267,12 @@ extension NodeCore {
     // MARK: What follows
 
     private func settle(
-        _ document: PrivateDocument, onlyUnder keys: Set<KeyID>?, in workspace: Workspace,
+        _ document: PrivateDocument, onlyUnder keys: Set<KeyID>?,
+        at places: Set<PrivateDocument.LimitPlace> = [], in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
         workspace.forgetChannelIndex()
         try tell(document, in: workspace, from: source)
-        try refoldPrivate(document, onlyUnder: keys, in: workspace, from: source)
+        try refoldPrivate(document, onlyUnder: keys, at: places, in: workspace, from: source)
     }
 }

@@ -11,7 +11,7 @@ extension NodeCore {
     ) throws(StorageError) -> PrivateDocument? {
         if let known = workspace.privateDocuments[id] { return known }
         guard let row = store.operations.document(id, in: workspace.number),
-            row.kind == .privateDocument
+            row.kind == .privateDocument, try !isErased(private: id)
         else { return nil }
         let document = PrivateDocument(id: id, number: row.number)
         guard try loadKeys(of: document) else { return nil }
@@ -55,7 +55,7 @@ extension NodeCore {
     func takePrivate(
         _ key: SymmetricKey, of id: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let home, id != workspace.id else { return false }
+        guard let home, id != workspace.id, try !isErased(private: id) else { return false }
         try write()
         let number = try store.operations.enter(
             id, workspace: workspace.number, kind: .unknown)
@@ -74,6 +74,7 @@ extension NodeCore {
                 using: environment.random),
             kind: .privateKey, id: name.bytes, workspace: number, names: store.operations)
         workspace.forgetSealing(of: id)
+        workspace.namedDocuments = nil
         if let document = workspace.privateDocuments[id] { _ = document.take(kept) }
         return true
     }

@@ -21,9 +21,53 @@ extension NodeCore {
             }
         }
         let name = channel.isDirect ? workspace.name(ofDirect: channel) : channel.name
+        var steps = steps(of: document, in: workspace)
+        lastStep(document, channel, action, answer, in: workspace).map { steps.append($0) }
         return WhyObject(
             id: channel.publicID, name: name ?? channel.publicID, role: nil, can: action,
-            answer: answer, steps: steps(of: document, in: workspace))
+            answer: answer, steps: steps)
+    }
+
+    /// What decides: the seat of the one who asks, or what took it.
+    private func lastStep(
+        _ document: PrivateDocument, _ channel: Workspace.Channel, _ action: String?,
+        _ answer: Bool, in workspace: Workspace
+    ) -> WhyObject.Step? {
+        let name = workspace.displayName(of: workspace.member)
+        let asked = action ?? "read and send"
+        guard let seat = document.authority.standing(of: workspace.member),
+            channel.includes(workspace.member)
+        else {
+            let end = document.authority.ends(of: workspace.member).max()
+            return step(
+                end ?? document.rootID, of: document, in: workspace,
+                saying: "\(name) is not in it any more, so may not \(action ?? "send")")
+        }
+        guard !channel.isArchived || !["send", nil].contains(action) else {
+            return step(
+                seat.seat, of: document, in: workspace,
+                saying: "it is archived, so nobody may send")
+        }
+        let role = channel.isDirect ? "in it" : "\(seat.role.word) of it"
+        let text =
+            answer
+            ? "\(name) is \(role) by this, and may \(asked)"
+            : channel.isDirect
+                ? "a direct conversation is nobody's, so nobody may \(asked)"
+                : "\(name) is only \(role) by this, so may not \(asked)"
+        return step(seat.seat, of: document, in: workspace, saying: text)
+    }
+
+    /// A membership operation as a step, with other words.
+    private func step(
+        _ id: OperationID, of document: PrivateDocument, in workspace: Workspace,
+        saying text: String
+    ) -> WhyObject.Step? {
+        guard let record = document.records[id] else { return nil }
+        return WhyObject.Step(
+            operation: PublicID.operation(id), kind: record.change?.action.word ?? "sealed",
+            by: record.author.map { person($0, in: workspace) },
+            at: Int64(clamping: record.timestamp.milliseconds), valid: true, text: text)
     }
 
     private func steps(

@@ -58,11 +58,23 @@ extension NodeCore {
         return RecoveryPhrase(untrusted: seed)
     }
 
-    /// `none`, `unshown`, `shown`, or `lost`: a crash came between the keys and the phrase.
+    /// `none`, `unshown`, `shown`, `lost`: a crash came between the keys and the phrase; or
+    /// `elsewhere`: this is a further device, and a phrase of the person's first one leads back.
     var recoveryState: String {
-        guard home?.recovery != nil else { return "none" }
+        guard home?.recovery != nil else { return hasPhraseElsewhere ? "elsewhere" : "none" }
         if (try? store.registry.value(Self.seedName)) != nil { return "unshown" }
         return (try? store.registry.value(Self.shownName)) != nil ? "shown" : "lost"
+    }
+
+    /// Whether a recovery device that another home made leads back into every workspace.
+    private var hasPhraseElsewhere: Bool {
+        let own = workspaces.values.filter { $0.standing == .member && $0.ownRole != nil }
+        return !own.isEmpty
+            && own.allSatisfy { workspace in
+                workspace.recoveryDevices.contains {
+                    workspace.deviceOwners[$0] == workspace.member
+                }
+            }
     }
 
     /// The words, which are not kept after this.
@@ -72,7 +84,10 @@ extension NodeCore {
             throw NodeError(
                 .notFound,
                 home?.recovery == nil
-                    ? "this identity was made without a recovery phrase"
+                    ? hasPhraseElsewhere
+                        ? "the recovery phrase of your first device holds here too; only that "
+                            + "one can show it"
+                        : "this identity was made without a recovery phrase"
                     : "the recovery phrase was shown already, and is not kept",
                 hint: "wsx-node doctor", reason: "recovery.none")
         }
@@ -137,6 +152,14 @@ extension NodeCore {
     func recoverIdentity(
         _ draft: RecoveryDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
+        try recoverIdentity(draft, under: nil, scope)
+    }
+
+    /// - Parameter seal: what seals a new identity, once its passphrase has become a key.
+    func recoverIdentity(
+        _ draft: RecoveryDraft, under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?,
+        _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
         let phrase = try recoveryPhrase(draft.phrase)
         let link: InviteLink
         do throws(InviteLink.Problem) { link = try InviteLink(draft.link) } catch {
@@ -168,7 +191,13 @@ extension NodeCore {
                     reason: "missing_parameter",
                     fields: [.init(name: "name", reason: "missing")])
             }
-            try makeIdentity(name: try checked(name, field: "name"), recovery: .given(phrase))
+            let checkedName = try checked(name, field: "name")
+            if seal == nil,
+                try sealsFirst(draft.passphrase, scope, { .recover(draft, $0, scope) })
+            {
+                return .later
+            }
+            try makeIdentity(name: checkedName, recovery: .given(phrase), under: seal)
             try stored { () throws(StorageError) in
                 try store.registry.setValue([1], of: Self.shownName)
             }

@@ -15,10 +15,10 @@ struct SealingKey {
 
 extension Workspace {
     /// Of the keys that valid operations made and we hold: the one with the largest (lam, id)
-    /// whose operation has every valid removal and departure in its past, or is one. Without such
-    /// a key, the newest.
+    /// whose operation has every valid removal and departure in its past, and every grant that made
+    /// a guest of somebody, or is one. Without such a key, the newest.
     func findSealingKey() -> SealingKey? {
-        let ends = evaluator.membershipEnds
+        let ends = evaluator.keyEnds
         let depth = ends.compactMap { evaluator.lamport(of: $0) }.max() ?? 0
         var newest: (rank: (UInt64, OperationID), id: KeyID)?
         var best: (rank: (UInt64, OperationID), id: KeyID)?
@@ -48,7 +48,7 @@ extension Workspace {
             guard let wrapped = authority[id]?.payload.wrappedKeys, wrapped.key == sealing.id,
                 evaluator.isValid(id)
             else { continue }
-            boxes.formUnion(wrapped.wraps.map(\.devicePrefix))
+            boxes.formUnion(wrapped.wraps.filter(\.holdsKey).map(\.devicePrefix))
         }
         return keyHolders(excluding: []).contains {
             !boxes.contains(Array($0.device.bytes.prefix(8)))
@@ -123,13 +123,25 @@ extension NodeCore {
     /// The author takes the key from its own box, as everybody does, when the operation that
     /// carries this is accepted.
     ///
-    /// - Parameter excluded: devices whose grants end with the same operation.
+    /// - Parameters:
+    ///   - excluded: devices whose grants end with the same operation.
+    ///   - key: the new key.
+    ///   - discovery: a new discovery secret beside it, for guests too; `nil` for the newest.
     /// - Returns: `nil` where no discovery secret is held, or nobody would hold the key.
-    func rekey(excluding excluded: Set<DeviceID> = [], in workspace: Workspace) -> Rekey? {
-        guard let discovery = workspace.discovery.last else { return nil }
-        let key = SymmetricKey(using: environment.random, lifetime: .long)
-        let wraps = workspace.keyHolders(excluding: excluded).compactMap {
-            wrap(key, discovery, for: $0.device, to: $0.agreementKey)
+    func rekey(
+        excluding excluded: Set<DeviceID> = [], to key: SymmetricKey? = nil,
+        beside discovery: SymmetricKey? = nil, in workspace: Workspace
+    ) -> Rekey? {
+        // A guest has no part in the key, and has to hear of a new secret all the same.
+        let guests =
+            discovery == nil
+            ? [] : workspace.holders(excluding: excluded) { $0.role == .guest }
+        guard let discovery = discovery ?? workspace.discovery.last else { return nil }
+        let key = key ?? SymmetricKey(using: environment.random, lifetime: .long)
+        let members = workspace.keyHolders(excluding: excluded)
+        let boxes = members.map { ($0, Optional(key)) } + guests.map { ($0, nil) }
+        let wraps = boxes.sorted { $0.0.device < $1.0.device }.compactMap {
+            wrap($0.1, discovery, for: $0.0.device, to: $0.0.agreementKey)
         }
         guard !wraps.isEmpty else { return nil }
         let older = workspace.maximalKeys(limit: Limits.olderKeysMax).map {
@@ -142,14 +154,25 @@ extension NodeCore {
 
     /// Writes an operation that does nothing but change the epoch key.
     ///
+    /// - Parameter withDiscovery: whether there is also a new discovery secret.
     /// - Returns: its id, or `nil` when this device may not; then nothing is written.
     @discardableResult
-    func changeKey(of workspace: Workspace) throws(StorageError) -> OperationID? {
-        guard let own = workspace.ownRole, own <= .admin, let rekey = rekey(in: workspace) else {
-            return nil
+    func changeKey(
+        of workspace: Workspace, withDiscovery: Bool = false
+    ) throws(StorageError) -> OperationID? {
+        guard let own = workspace.ownRole, own <= .admin else { return nil }
+        let key = SymmetricKey(using: environment.random, lifetime: .long)
+        let discovery =
+            withDiscovery ? SymmetricKey(using: environment.random, lifetime: .long) : nil
+        guard let rekey = rekey(to: key, beside: discovery, in: workspace) else { return nil }
+        let older = discovery.map { _ in
+            olderDiscovery(under: key, in: workspace, using: environment.random)
         }
         return try authorAuthority(in: workspace) { _ in
-            .rekey(.init(rekey: rekey, discoveryID: nil, olderDiscovery: nil, answers: nil))
+            .rekey(
+                .init(
+                    rekey: rekey, discoveryID: discovery.map(DiscoveryName.id),
+                    olderDiscovery: older, answers: nil))
         }
     }
 

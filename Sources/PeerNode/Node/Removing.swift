@@ -148,7 +148,8 @@ extension NodeCore {
         for part in parts.dropFirst() {
             _ = try authorAuthority(in: workspace) { _ in .recut(revocation: id, cuts: part) }
         }
-        if isGuest { try changeKey(of: workspace) }
+        // Who becomes a guest must not hold what comes, who was one has to be given it.
+        if isGuest || standing.role == .guest { try changeKey(of: workspace) }
         return id
     }
 

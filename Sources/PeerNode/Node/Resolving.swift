@@ -50,11 +50,11 @@ extension NodeCore {
         case .id(let id):
             if let place = channels.place(of: id) { return channels.all[place] }
             if let deleted = deletion(of: id, in: workspace) { throw deleted }
-            throw .notFound("channel", id, field: "channel", hint: "wsx-node channel list --all")
+            throw .notFound("channel", id, field: "channel", hint: channelHint(in: workspace))
         case .name(let name):
             let found = try single(
                 channels.matching(name), name, "channel", names: channels.names,
-                hint: "wsx-node channel list --all"
+                hint: channelHint(in: workspace)
             ) {
                 [
                     "id": .string(channels.all[$0].publicID),
@@ -62,9 +62,7 @@ extension NodeCore {
                 ]
             }
             return channels.all[found]
-        case .direct(let reference):
-            let other = try someone(reference, field: "channel", in: workspace)
-            return workspace.direct(of: Set([workspace.member, other]).sorted())
+        case .direct(let reference): return try direct(with: reference, in: workspace)
         }
     }
 

@@ -137,7 +137,8 @@ extension NodeCore {
         guard let workspace = workspaces[sync.workspace] else { return }
         var planner = network.planners[sync.workspace] ?? PullPlanner()
         let wanted = sync.session.handle(
-            input, at: time.monotonic, replica: CoreReplica(core: self, workspace: workspace),
+            input, at: time.monotonic,
+            replica: CoreReplica(core: self, workspace: workspace, peer: link.peer?.device),
             planner: &planner)
         network.planners[sync.workspace] = planner
         if let failure { throw failure }
@@ -157,6 +158,9 @@ extension NodeCore {
         case .remember(let agreement):
             network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
+            askForKeys(of: workspace, on: link, sync)
+        case .agreedInScope:
+            network.synced.insert(workspace.number)
             askForKeys(of: workspace, on: link, sync)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
@@ -327,6 +331,7 @@ extension NodeCore {
             guard let workspace = workspaces[number] else { continue }
             try openWhereShared(workspace)
             planKeyChange(of: workspace)
+            planGuests(of: workspace)
         }
         try changeStandings(in: changed) { _, _ in true }
     }

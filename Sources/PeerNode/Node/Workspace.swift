@@ -47,6 +47,10 @@ final class Workspace {
     var privateDocuments: [DocumentID: PrivateDocument] = [:] {
         didSet { derived.channels = nil }
     }
+    /// What this device names as a guest, once it was looked for.
+    var namedDocuments: [DocumentID]?
+    /// What the own person is called here, where nobody has told this node.
+    var ownName: String?
     /// What this device shares with those who write into the mailbox, until authority changes.
     var mailboxSecrets: [DeviceID: [MailboxSecret]] = [:]
     /// The recovery phrase's box key, for a while after somebody came back by it.
@@ -86,7 +90,7 @@ final class Workspace {
 
     /// What was worked out from the fields above, until one of them changes. Each is linear in the
     /// size of the workspace and asked for with every message.
-    private struct Derived {
+    struct Derived {
         var members: [MemberStanding]?
         var names: [MemberID: String] = [:]
         var channels: ChannelIndex?
@@ -95,11 +99,14 @@ final class Workspace {
         /// `nil` while it was not looked for; the inner one where there is none.
         var sealingKey: SealingKey??
         var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
+        /// Whether devices are those of guests.
+        var guests: [DeviceID: Bool] = [:]
+        var told: ToldNames?
         /// What devices whose membership has ended may see.
         var farewells: [DeviceID: [LogTip]] = [:]
     }
 
-    private var derived = Derived()
+    var derived = Derived()
 
     /// One authority operation, as far as others than the evaluator need it.
     struct AuthorityRecord {
@@ -217,13 +224,19 @@ final class Workspace {
     func forgetSealing(of document: DocumentID) { derived.privateKeys[document] = nil }
 
     /// Called when something about a private document changed.
-    func forgetChannelIndex() { derived.channels = nil }
+    func forgetChannelIndex() {
+        derived.channels = nil
+        guard derived.told != nil else { return }
+        derived.told = nil
+        derived.names = [:]
+    }
 
     /// The channels and direct conversations by name, by number and by people.
     var channelIndex: ChannelIndex {
         if let known = derived.channels { return known }
-        let index = ChannelIndex(
-            Array(channels.values) + privateChannels, nameOfPeople: name(ofDirect:))
+        // A guest is in no public channel, and what a former member had of them is over.
+        let open = ownRole == .guest ? [] : Array(channels.values)
+        let index = ChannelIndex(open + privateChannels, nameOfPeople: name(ofDirect:))
         derived.channels = index
         return index
     }
@@ -305,6 +318,8 @@ final class Workspace {
                 return name
             }
         }
+        if let name = told.people[member] { return name }
+        if member == self.member, let ownName { return ownName }
         return String(PublicID.member(member).prefix(10))
     }
 
@@ -326,7 +341,7 @@ final class Workspace {
 
     /// The workspace's name, or its short id while the key is not held.
     var displayName: String {
-        fields.name ?? String(PublicID.workspace(id).prefix(10))
+        fields.name ?? told.workspace ?? String(PublicID.workspace(id).prefix(10))
     }
 
     /// Our role, `nil` when we are not a member (any more).

@@ -3,7 +3,9 @@ import WorkspaceModel
 /// The messages that begin something: opening a workspace, joining, and the small ones.
 extension WorkspaceOpening {
     func encode(to body: inout CBOREncoder) {
-        body.map(count: agreedRoot == nil ? 4 : 5)
+        body.map(
+            count: 4 + (agreedRoot == nil ? 0 : 1) + (documents == nil ? 0 : 1)
+                + (seen == nil ? 0 : 1))
         body.workspace(workspace)
         body.key(2)
         body.byteString(tag)
@@ -15,25 +17,62 @@ extension WorkspaceOpening {
         }
         body.key(5)
         body.byteString(mine)
+        if let documents {
+            body.key(6)
+            body.array(count: documents.count)
+            for document in documents { body.byteString(document) }
+        }
+        if let seen {
+            body.key(7)
+            body.uint(seen)
+        }
     }
 
     init(from body: inout CBORDecoder) throws(Malformed) {
         let start = body.position
-        let count = try body.mapCount(max: 5)
+        let count = try body.mapCount(max: 7)
         guard count >= 4 else { throw Malformed(.wrongKeys, at: start) }
         workspace = try body.workspace()
         try body.key(exactly: 2)
         tag = try body.identifier16()
         try body.key(exactly: 3)
         root = try body.identifier32()
-        if count == 5 {
-            try body.key(exactly: 4)
+        agreedRoot = nil
+        var keyStart = body.position
+        var key = try body.key()
+        if key == 4, count > 4 {
             agreedRoot = try body.identifier32()
-        } else {
-            agreedRoot = nil
+            keyStart = body.position
+            key = try body.key()
         }
-        try body.key(exactly: 5)
+        guard key == 5 else { throw Malformed(.wrongKeys, at: keyStart) }
         mine = try body.identifier32()
+        for _ in (agreedRoot == nil ? 4 : 5)..<count {
+            keyStart = body.position
+            // Keys ascend, so each comes once.
+            switch try body.key() {
+            case 6: documents = try body.namedDocuments()
+            case 7: seen = try body.uint()
+            default: throw Malformed(.wrongKeys, at: keyStart)
+            }
+        }
+    }
+}
+
+extension CBORDecoder {
+    /// The documents that a guest names: strictly ascending, so that there is one form for each
+    /// set, and a search in them is a search in something sorted.
+    fileprivate mutating func namedDocuments() throws(Malformed) -> [DocumentID] {
+        var documents: [DocumentID] = []
+        for _ in 0..<(try arrayCount(max: Limits.scopeDocumentsMax)) {
+            let start = position
+            let document: DocumentID = try identifier32()
+            if let last = documents.last, last >= document {
+                throw Malformed(.outOfRange, at: start)
+            }
+            documents.append(document)
+        }
+        return documents
     }
 }
 

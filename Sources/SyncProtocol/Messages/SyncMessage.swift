@@ -80,17 +80,25 @@ public struct WorkspaceOpening: Sendable, Equatable {
     public var agreedRoot: SetDigest?
     /// The digest of the receiving device's own log tips as the sender knows them.
     public var mine: SetDigest
+    /// The private documents that a guest asks for, strictly ascending, at most
+    /// `Limits.scopeDocumentsMax`; `nil` from everybody else.
+    public var documents: [DocumentID]?
+    /// To a peer that names documents: how many of its openings on this link the sender had
+    /// received, so that it knows which of its lists the root is over.
+    public var seen: UInt64?
 
     /// An opening with the given fields.
     public init(
         workspace: WorkspaceNumber, tag: WorkspaceTag, root: SetDigest, agreedRoot: SetDigest?,
-        mine: SetDigest
+        mine: SetDigest, documents: [DocumentID]? = nil, seen: UInt64? = nil
     ) {
         self.workspace = workspace
         self.tag = tag
         self.root = root
         self.agreedRoot = agreedRoot
         self.mine = mine
+        self.documents = documents
+        self.seen = seen
     }
 }
 

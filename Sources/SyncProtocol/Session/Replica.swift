@@ -4,6 +4,9 @@ public import WorkspaceModel
 ///
 /// The node implements it over its store. Every answer comes at once, from values that are kept up
 /// to date as operations are stored; the answers to one input all speak of the same state.
+///
+/// A guest's conversations are confined to a scope. A replica that is confined answers as if there
+/// were nothing else: no digest, no tip and no operation of it speaks of what lies outside.
 public protocol Replica {
     /// The name of the workspace's authority document.
     var authorityDocument: DocumentID { get }
@@ -13,6 +16,18 @@ public protocol Replica {
     var bucketDigests: [UInt8] { get }
     /// The number that the last stored operation or moved tip got on arrival.
     var arrival: UInt64 { get }
+
+    /// The private documents that this device names as a guest, ascending; `nil` when it is none.
+    var ownDocuments: [DocumentID]? { get }
+    /// Whether the peer is a guest, and so is served nothing but what it names.
+    var isPeerGuest: Bool { get }
+    /// The same workspace, seen through another scope; `nil` is all of it.
+    func confined(to scope: SyncScope?) -> Self
+    /// Whether the document is in scope as far as this device knows: then its operations are told
+    /// and served.
+    func serves(_ document: DocumentID) -> Bool
+    /// Whether operations of the document are taken: it is served, or named and not known yet.
+    func takes(_ document: DocumentID) -> Bool
 
     /// The kept documents whose names begin with `bucket`, ascending.
     func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest]
@@ -40,6 +55,23 @@ public protocol Replica {
     /// The tips of the authority document as far as `device`, whose membership has ended, may
     /// see it: up to what ended it. Ascending; none for anybody else.
     func farewell(to device: DeviceID) -> [LogTip]
+}
+
+/// What two ends of a link speak of when one of them is a guest: the authority document, the
+/// mailbox, and such private documents as every guest of the two has named (PROTOCOL.md, 5.4).
+public struct SyncScope: Sendable, Hashable {
+    /// The private documents, in no order.
+    public let documents: Set<DocumentID>
+
+    /// The scope of these private documents.
+    public init(_ documents: some Sequence<DocumentID>) { self.documents = Set(documents) }
+
+    /// What lies in both; `nil` is everything.
+    static func common(_ left: [DocumentID]?, _ right: [DocumentID]?) -> SyncScope? {
+        guard let left else { return right.map { SyncScope($0) } }
+        guard let right else { return SyncScope(left) }
+        return SyncScope(Set(left).intersection(right))
+    }
 }
 
 /// What a replica has for one item of a pull.

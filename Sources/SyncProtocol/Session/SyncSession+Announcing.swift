@@ -22,7 +22,9 @@ extension SyncSession {
     /// Pushes what this device wrote, or announces it when the peer is slow or lacks what comes
     /// before.
     mutating func append(_ run: OperationRun, tip: LogTip, replica: some Replica) {
-        guard standing == .full, openingsReceived > 0 else { return }
+        guard standing == .full, openingsReceived > 0, replica.serves(run.log.document) else {
+            return
+        }
         comparison.isWanted = true
         // Without agreement, only what was pushed or confirmed on this link is surely there.
         let start = agreedOnThisLink ? run.firstSequence : 0
@@ -68,7 +70,7 @@ extension SyncSession {
         }
         gatherDeadline = nil
         var tips: [LogTip] = []
-        for log in gathered.sorted() {
+        for log in gathered.sorted() where replica.serves(log.document) {
             for point in replica.branchTips(of: log) {
                 tips.append(LogTip(log: log, sequence: point.sequence, id: point.id))
             }

@@ -60,17 +60,25 @@ extension SyncSession {
     }
 
     /// Sends `ws_open`; whoever may not know it is told no digest.
-    private mutating func sayRoot(replica: some Replica) {
+    mutating func sayRoot(replica: some Replica) {
+        let documents = standing == .full ? replica.ownDocuments : nil
         openingsSent += 1
+        if documents != named { namedSince = openingsSent }
+        named = documents
+        answeredNamed = theirNamed
+        let replica = confine(replica)
+        reopens = false
         // Each opening of ours may be answered by a digest, also one that crossed a changed
         // standing.
         digestsAllowed = min(digestsAllowed + 1, 4)
         comparison.begin(at: now)
-        let isFull = standing == .full
+        let isFull = standing == .full && knowsScope(replica)
         let opening = WorkspaceOpening(
             workspace: configuration.workspace, tag: configuration.tag,
-            root: isFull ? replica.root : .zero, agreedRoot: isFull ? agreed?.root : nil,
-            mine: isFull ? replica.ownTipsDigest(of: configuration.ownDevice) : .zero)
+            root: isFull ? replica.root : .zero,
+            agreedRoot: isFull && scope == nil ? agreed?.root : nil,
+            mine: isFull ? replica.ownTipsDigest(of: configuration.ownDevice) : .zero,
+            documents: named, seen: theirNamed == nil ? nil : UInt64(openingsReceived))
         send(.workspaceOpen(opening), .control)
     }
 
@@ -81,7 +89,9 @@ extension SyncSession {
         guard openingAllowance.take(at: now) else { throw .tooMany }
         openingsReceived += 1
         peerRefuses = false
-        if openingsSent < openingsReceived {
+        theirNamed = opening.documents
+        let replica = confine(replica)
+        if openingsSent < openingsReceived || theirNamed != answeredNamed {
             sayRoot(replica: replica)
             if standing == .authorityOnly {
                 send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
@@ -90,17 +100,22 @@ extension SyncSession {
         // A peer that may not know us yet says no root; it compares nothing and would take our
         // digest for one too many.
         guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
+        // A root of the scope before: the peer has not seen what this side names now, and what is
+        // new in it and empty here would not show.
+        guard named == nil || (opening.seen ?? 0) >= UInt64(namedSince) else { return }
+        let isFirst = !hasCompared
+        hasCompared = true
         let root = replica.root
         if opening.root == root { return agree(on: root, replica: replica) }
         comparison.wasUnequal = true
-        descend(against: opening, replica: replica)
+        descend(against: opening, isFirst: isFirst, replica: replica)
     }
 
     /// A peer that was put back to an earlier state must not write before it has seen what it
     /// wrote: its own logs come first, ahead of the digest.
     private mutating func tellPeersOwn(_ opening: WorkspaceOpening, replica: some Replica) {
         let peer = configuration.peerDevice
-        guard openingsReceived == 1, opening.mine != replica.ownTipsDigest(of: peer) else { return }
+        guard opening.mine != replica.ownTipsDigest(of: peer) else { return }
         let tips = replica.tips(by: peer, limit: Self.announcedTipsMax)
         for start in stride(from: 0, to: tips.count, by: Self.tipsPerMessage) {
             let part = [LogTip](tips[start..<min(start + Self.tipsPerMessage, tips.count)])
@@ -116,14 +131,21 @@ extension SyncSession {
         outgoing = [:]
         theirs = [:]
         ahead = 0
+        guard scope == nil else {
+            if agreedInScope != root { effects.append(.agreedInScope) }
+            agreedInScope = root
+            return
+        }
         guard agreed?.root != root else { return }
         let agreement = Agreement(root: root, arrival: replica.arrival)
         agreed = agreement
         effects.append(.remember(agreement))
     }
 
-    private mutating func descend(against opening: WorkspaceOpening, replica: some Replica) {
-        if let agreed, opening.agreedRoot == agreed.root {
+    private mutating func descend(
+        against opening: WorkspaceOpening, isFirst: Bool, replica: some Replica
+    ) {
+        if scope == nil, let agreed, opening.agreedRoot == agreed.root {
             let limit = Self.announcedTipsMax
             let tips = replica.tips(changedSince: agreed.arrival, limit: limit)
             if tips.count <= limit {
@@ -132,7 +154,7 @@ extension SyncSession {
             }
         }
         descent = .digest
-        tellPeersOwn(opening, replica: replica)
+        if isFirst { tellPeersOwn(opening, replica: replica) }
         // A workspace of very many documents is answered in several messages.
         documentDigestsAllowed = min(documentDigestsAllowed + 64, 256)
         send(

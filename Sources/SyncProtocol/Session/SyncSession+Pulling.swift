@@ -43,6 +43,7 @@ extension SyncSession {
     mutating func claim(_ tips: [LogTip], replica: some Replica) {
         guard standing == .full || standing == .authorityOnly else { return }
         let authority = replica.authorityDocument
+        let tips = scope == nil ? tips : tips.filter { replica.takes($0.log.document) }
         if standing == .full, !tips.isEmpty { effects.append(.peerHolds(tips)) }
         for tip in tips {
             let isAuthority = tip.log.document == authority
@@ -131,7 +132,7 @@ extension SyncSession {
         let authority = replica.authorityDocument
         let wanted: [OperationRun]
         switch standing {
-        case .full: wanted = runs
+        case .full: wanted = runs.filter { replica.takes($0.log.document) }
         case .authorityOnly: wanted = runs.filter { $0.log.document == authority }
         case .joining, .removed: wanted = []
         }
@@ -182,7 +183,7 @@ extension SyncSession {
     ) {
         if request == 0, tips.isEmpty || !waiting.isEmpty { comparison.isWanted = true }
         for tip in tips {
-            gather(tip.log)
+            if replica.serves(tip.log.document) { gather(tip.log) }
             guard let claim = claims[tip.log], claim.state != .pulling else { continue }
             if !claims.settle(tip.log, holds: replica.holds), claim.state != .queued,
                 claim.state != .ignored

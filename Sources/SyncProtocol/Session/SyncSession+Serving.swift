@@ -59,7 +59,7 @@ extension SyncSession {
 
     private func isServed(_ target: LogTip, replica: some Replica) -> Bool {
         switch standing {
-        case .full: true
+        case .full: replica.serves(target.log.document)
         case .joining: target.log.document == replica.authorityDocument
         // What ended the membership, and what came before it; nothing beyond.
         case .removed: replica.farewell(to: configuration.peerDevice).contains(target)

@@ -106,6 +106,9 @@ public struct SyncSession: Sendable {
         /// Everything that the peer knows of this device's own operations is here: as far as this
         /// peer is concerned, it may write.
         case ownOperationsConfirmed
+        /// Both sides hold the same of what they speak of, one of them being a guest. Nothing is
+        /// remembered: in another scope it would be wrong.
+        case agreedInScope
         /// The peer does not serve this workspace.
         case refused(WorkspaceRefusal)
         /// For the first time everything that the peer announced is here.
@@ -149,6 +152,26 @@ public struct SyncSession: Sendable {
 
     var openingsSent = 0
     var openingsReceived = 0
+    /// What this side named in its last opening; `nil` when it named nothing, being no guest.
+    var named: [DocumentID]?
+    /// Which opening was the first to name that.
+    var namedSince = 0
+    /// What the peer named in its last opening.
+    var theirNamed: [DocumentID]?
+    /// What the peer had named when this side said its root last.
+    var answeredNamed: [DocumentID]?
+    /// What both speak of; `nil` is everything.
+    var scope: SyncScope?
+    /// Whether claims lie outside the scope, which has become smaller.
+    var isNarrowed = false
+    /// Whether the peer has to be told of another scope.
+    var reopens = false
+    /// Slower than `openingAllowance`, so that a peer like this one takes every opening.
+    var reopeningAllowance = Allowance(tokens: 3, refillMilliseconds: 30_000)
+    /// The root that was equal last in a scope.
+    var agreedInScope: SetDigest?
+    /// Whether the peer has said a root on this link.
+    var hasCompared = false
     var openingAllowance = Allowance(tokens: 8, refillMilliseconds: 10_000)
     /// Foreign digests that may be answered.
     var digestsAllowed = 0
@@ -225,6 +248,21 @@ public struct SyncSession: Sendable {
     private mutating func handleOpen(
         _ input: Input, replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
+        // First, so that what a guest writes into a new document finds it named.
+        let replica = lookAtScope(replica, planner: &planner)
+        reopenWhenDue(replica: replica)
+        try apply(input, replica: replica, planner: &planner)
+        guard phase == .open else { return }
+        let seen = lookAtScope(replica, planner: &planner)
+        plan(replica: seen, planner: &planner)
+        tellWhenOwnIsKnown()
+        tellWhenCaughtUp()
+    }
+
+    private mutating func apply(
+        _ input: Input, replica: some Replica, planner: inout PullPlanner
+    ) throws(SyncViolation) {
+        let replica = replica.confined(to: scope)
         switch input {
         case .received(let message):
             try receive(message, replica: replica, planner: &planner)
@@ -267,9 +305,6 @@ public struct SyncSession: Sendable {
         case .closed: return end(planner: &planner)
         case .opened: preconditionFailure("driver bug: a session is opened once")
         }
-        plan(replica: replica, planner: &planner)
-        tellWhenOwnIsKnown()
-        tellWhenCaughtUp()
     }
 
     private mutating func receive(
@@ -332,7 +367,9 @@ public struct SyncSession: Sendable {
     private mutating func updateDeadline() {
         var next: UInt64?
         if phase == .open {
-            let times = [gatherDeadline, comparisonDeadline] + outstanding.map(\.deadline)
+            let times =
+                [gatherDeadline, comparisonDeadline, reopeningDeadline]
+                + outstanding.map(\.deadline)
             next = times.compactMap { $0 }.min()
         }
         guard next != deadline else { return }
@@ -349,7 +386,8 @@ public struct SyncSession: Sendable {
     }
 
     private mutating func tellWhenCaughtUp() {
-        guard phase == .open, !caughtUpWasTold, descent == .finished, claims.activeCount == 0
+        guard phase == .open, !caughtUpWasTold, !reopens, descent == .finished,
+            claims.activeCount == 0
         else { return }
         caughtUpWasTold = true
         effects.append(.caughtUp)
@@ -374,6 +412,9 @@ struct Allowance: Sendable {
         self.refillMilliseconds = refillMilliseconds
         self.tokens = tokens
     }
+
+    /// When there is one to take again, in milliseconds.
+    var next: UInt64 { tokens > 0 ? 0 : (since ?? 0) + refillMilliseconds }
 
     /// Takes one, or says that there is none left.
     mutating func take(at now: UInt64) -> Bool {

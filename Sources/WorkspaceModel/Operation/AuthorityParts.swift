@@ -44,12 +44,22 @@ public struct DeviceEntry: Hashable, Sendable {
     }
 }
 
-/// An epoch key for one device.
+/// What one device needs to come in: the epoch key and the discovery secret, for a guest's device
+/// the discovery secret alone.
 public struct WrappedKey: Hashable, Sendable {
     /// The first 8 bytes of the device key, so that nobody has to try.
     public let devicePrefix: [UInt8]
-    /// A sealed box of the epoch key and the discovery secret, 112 bytes.
+    /// A sealed box of the epoch key and the discovery secret, 112 bytes; of the discovery secret
+    /// alone, 80 bytes.
     public let box: [UInt8]
+
+    /// Bytes of a box with both secrets.
+    public static let memberBoxByteCount = 112
+    /// Bytes of a box with the discovery secret alone.
+    public static let guestBoxByteCount = 80
+
+    /// Whether there is an epoch key in the box.
+    public var holdsKey: Bool { box.count == Self.memberBoxByteCount }
 
     /// The wrap `box` for the device whose key starts with `devicePrefix`.
     public init(devicePrefix: [UInt8], box: [UInt8]) {

@@ -77,9 +77,15 @@ extension CBORDecoder {
     mutating func wraps() throws(Malformed) -> [WrappedKey] {
         try list(max: AuthorityListLimits.wraps) { (decoder) throws(Malformed) in
             try decoder.arrayCount(exactly: 2)
-            return WrappedKey(
-                devicePrefix: try decoder.byteString(exactly: 8),
-                box: try decoder.byteString(exactly: 112))
+            let prefix = try decoder.byteString(exactly: 8)
+            let start = decoder.position
+            let wrap = WrappedKey(
+                devicePrefix: prefix,
+                box: try decoder.byteString(maxCount: WrappedKey.memberBoxByteCount))
+            guard wrap.holdsKey || wrap.box.count == WrappedKey.guestBoxByteCount else {
+                throw Malformed(.countExceeded, at: start)
+            }
+            return wrap
         }
     }
 

@@ -73,6 +73,8 @@ public enum Limits {
     public static let unprovenKeysMax = 8
     /// Members that one operation seats: as many as a workspace is made for, in 42 KB.
     public static let privateSeatsMax = 2_000
+    /// Names that one addition tells to guests, in at most 140 KB.
+    public static let namesToldMax = 500
     /// Cuts in one removal from a private document: logs of one person in one document, in 210 KB,
     /// so that the whole operation stays below a payload's size.
     public static let privateCutsMax = 2_000
@@ -138,6 +140,8 @@ public enum Limits {
     public static let operationsMessageBytesMax = 1024 * 1024
     /// Pulls that may be outstanding on one session.
     public static let pullsOutstandingMax = 2
+    /// Private documents that a guest names in one opening: 136 KB, half of what a message takes.
+    public static let scopeDocumentsMax = 4_096
     /// Logs of which one peer's claims and receipts are remembered; more come with the next
     /// comparison.
     public static let rememberedTipsMax = 65_536
@@ -183,6 +187,16 @@ public enum Limits {
 
     /// One control line, each way.
     public static let controlLineBytesMax = 1024 * 1024
+    /// Request line and header fields of an HTTP request, and again its trailers: curl and the
+    /// clients of chat services stay below 2 KiB.
+    public static let httpHeadBytesMax = 16 * 1024
+    /// The line with the size of a chunk, extensions included.
+    public static let httpChunkLineBytesMax = 1_024
+    /// Body of an HTTP request: as much as a control line.
+    public static let httpBodyBytesMax = controlLineBytesMax
+    /// What is read and thrown away of a body that was refused, so that its sender, who is still
+    /// writing, comes to read why.
+    public static let httpDiscardedBytesMax = 8 * 1024 * 1024
     /// Control connections at a time.
     public static let controlClientsMax = 64
     /// Streams of events on one control connection: each is looked at whenever something happens.

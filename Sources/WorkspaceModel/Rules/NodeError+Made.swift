@@ -30,6 +30,13 @@ extension NodeError {
             hint: "send long text as a file", reason: "control.too_long")
     }
 
+    /// An answer that does not fit into a line.
+    public static var answerTooLong: Self {
+        Self(
+            .tooLarge, "the answer is longer than \(Limits.controlLineBytesMax) bytes",
+            hint: "ask for less with 'limit'", reason: "control.too_long")
+    }
+
     /// More requests of one connection wait than may wait.
     public static var tooManyWaiting: Self {
         Self(

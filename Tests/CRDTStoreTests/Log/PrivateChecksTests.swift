@@ -62,7 +62,7 @@ import WorkspaceTestKit
         #expect(elsewhere.privateRoot == nil && elsewhere.header.sequence == 0)
     }
 
-    // E02: what was signed for one document is of no other.
+    // E03: what was signed for one document is of no other.
     @Test func `belongs to no other document`() {
         let root = root
         let document = DocumentID(sameBytesAs: root.id)

@@ -58,7 +58,7 @@ import WorkspaceTestKit
         #expect(payload.boxes.allSatisfy { $0.sealed.count == 144 })
     }
 
-    // E02: the place and the sender are part of the box.
+    // E03: the place and the sender are part of the box.
     @Test func `opens in no other place and from no other sender`() throws {
         let devices = devices(3)
         let key = SymmetricKey(using: random)
@@ -82,7 +82,7 @@ import WorkspaceTestKit
         #expect(eavesdropper.open(payload, at: own) == nil)
     }
 
-    // E02: a box is no use under another nonce, and nobody finds it under another tag.
+    // E03: a box is no use under another nonce, and nobody finds it under another tag.
     @Test func `opens under no other nonce and no other tag`() throws {
         let devices = devices(2)
         let payload = payload(

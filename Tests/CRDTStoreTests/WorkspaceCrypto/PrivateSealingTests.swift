@@ -40,7 +40,7 @@ import WorkspaceTestKit
             OperationSigning.verify(operation.signature, of: operation.id, by: TestDevice(1).id))
     }
 
-    // E01
+    // E03
     @Test(arguments: PrivateSamples.changes.keys.sorted())
     func `opens in no other place`(_ name: String) throws {
         let key = SymmetricKey(using: random)
@@ -73,7 +73,7 @@ import WorkspaceTestKit
         }
     }
 
-    // E01
+    // E03
     @Test func `opens under no other key, and not as content`() throws {
         let (key, other) = (SymmetricKey(using: random), SymmetricKey(using: random))
         let change = PrivateChange(.delete, seat: Self.grant)

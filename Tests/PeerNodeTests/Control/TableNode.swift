@@ -49,6 +49,10 @@ final class TableNode: NodeCommands {
         PolicyObject(workspace: "w_acme0000", mayInvite: "admins", join: "closed", address: nil)
     }
 
+    func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject {
+        try note("metrics", scope)
+        return MetricsObject([.init("wsx_event_seq", "The newest.", samples: [.init(7)])])
+    }
     func editWorkspace(_ draft: WorkspaceEdit, _ scope: CallScope) throws(NodeError)
         -> WorkspaceObject
     {
@@ -300,8 +304,10 @@ final class TableNode: NodeCommands {
         try note("leave", scope)
         return workspace
     }
-    func changeWorkspaceKey(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
-        try note("rekey", scope)
+    func changeWorkspaceKey(
+        withDiscovery: Bool, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        try note("rekey \(withDiscovery)", scope)
         return workspace
     }
     func createChannel(_ draft: ChannelDraft, _ scope: CallScope) throws(NodeError)

@@ -188,7 +188,7 @@ extension EndToEnd {
             #expect(wiped.object["wiped"] == true)
             let left = try Self.files(of: node).map(\.path)
             #expect(!left.contains("node.db") && !left.contains("identity/device.key"))
-            #expect(Set(left).isSubset(of: ["lock", "config.toml"]), "\(left)")
+            #expect(left == ["lock"])
             #expect(node.up(name: "Joon", workspace: "beta").status == 0)
             #expect(node.texts().isEmpty)
         }

@@ -92,6 +92,7 @@ final class TestClient {
     private let buffer = ReadBuffer()
     private var received: [UInt8] = []
     private var whole: [String] = []
+    private var everything: [UInt8] = []
     /// How many bytes were read in all.
     private(set) var receivedCount = 0
     private(set) var end: StreamLink.End?
@@ -113,6 +114,7 @@ final class TestClient {
         guard end == nil else { return }
         let more = link.receive(byteCountMax: 1 << 20, into: buffer)
         received += more.bytes
+        everything += more.bytes
         receivedCount += more.bytes.count
         end = more.end
         guard more.bytes.contains(UInt8(ascii: "\n")) else { return }
@@ -125,6 +127,12 @@ final class TestClient {
     func lines() -> [String] {
         receive()
         return whole
+    }
+
+    /// Reads what is there and returns all of it so far.
+    func text() -> String {
+        receive()
+        return String(decoding: everything, as: UTF8.self)
     }
 }
 

@@ -211,7 +211,7 @@ extension JSONValue {
         try plans.mina.send("still here", to: "plans")
         #expect(try plans.mina.ok("channel.join", .plans())["joined"] == true)
         #expect(try plans.mina.ok("channel.leave", .plans())["joined"] == false)
-        #expect(try plans.mina.ok("channel.leave", .plans())["joined"] == false)
+        #expect(try plans.mina.refused("channel.leave", .plans()).reason == "channel.not_in")
         try plans.agree()
     }
 

@@ -64,7 +64,7 @@ extension BenchNode {
         let made = try laptop.link(phone)
         #expect(made["members"]?.arrayValue?.count == 2)
         #expect(made["members"] == (try laptop.ok("identity.show")["members"]))
-        #expect(made["recovery"] == "none")
+        #expect(made["recovery"] == "elsewhere")
         #expect(try phone.ok("workspace.list").items.count == 2)
         #expect(try phone.ok("workspace.get")["selected"] == true)
     }

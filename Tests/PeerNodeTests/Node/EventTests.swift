@@ -180,7 +180,7 @@ import WorkspaceTestKit
             (["message.created"], ["message.created"]),
             (["message.*"], ["message.created"]),
             (["*.created"], ["channel.created", "message.created", "workspace.created"]),
-            (["*"], nil), ([], nil), (["none.*"], []), (["message"], []), (["essage.*"], []),
+            (["*"], nil), ([], nil), (["note.*"], []), (["message.deleted"], []),
             (["channel.member*", "message.*"], ["channel.member_added", "message.created"]),
             (["*a*.c*d"], ["channel.created", "message.created", "workspace.created"]),
         ] as [([String], [String]?)])

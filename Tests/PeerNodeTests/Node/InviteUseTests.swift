@@ -28,7 +28,7 @@ import WorkspaceTestKit
         #expect(try mina.ok("channel.get", ["channel": "other"])["members"] == 1)
         #expect(mina.outcome("invite.create", ["channels": ["nowhere"]]) == "not_found")
         #expect(
-            mina.outcome("invite.create", ["role": "guest", "channels": ["plans"]]) == "unsupported"
+            mina.outcome("invite.create", ["role": "guest", "channels": ["plans"]]) == "bad_request"
         )
         #expect(mina.outcome("invite.create", ["role": "guest"]) == "bad_request")
     }

@@ -62,6 +62,7 @@ import WorkspaceTestKit
         #expect(shown["private"] == true)
     }
 
+    // E02
     @Test func `take out who is removed, who reads nothing that comes later`() throws {
         let table = try Table()
         try table.bob.ok("channel.create", ["name": "board", "private": true])

@@ -45,4 +45,34 @@ import WorkspaceTestKit
         let check = try mina.ok("node.check")
         #expect(check["ok"] == true, "\(check.text)")
     }
+
+    @Test(arguments: [false, true])
+    func `tells what changed of a channel while it was locked`(restarts: Bool) throws {
+        let mina = try bench.sealedNode("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try joon.ok("channel.create", ["name": "board", "private": true])
+        try joon.ok("channel.add", ["channel": "board", "members": ["Mina"]])
+        bench.advance(5_000)
+        let before = try mina.cursor()
+        try mina.ok("lock.now")
+        try joon.ok("channel.edit", ["channel": "board", "name": "council"])
+        try joon.ok("channel.edit", ["channel": "council", "topic": "money"])
+        bench.advance(5_000)
+        if restarts { try mina.restart() }
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        bench.advance(60_000)
+        let events = try mina.events(since: before, types: ["channel.*"])
+        #expect(!events.isEmpty && events.allSatisfy { $0["type"] == "channel.edited" })
+        #expect(events.last?["data"]?["name"] == "council")
+        #expect(events.last?["data"]?["topic"] == "money")
+        // Told once, and not again by the next lock.
+        let after = try mina.cursor()
+        try mina.ok("lock.now")
+        try joon.send("hello", to: "council")
+        bench.advance(5_000)
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        bench.advance(60_000)
+        #expect(try mina.events(since: after, types: ["channel.*"]).isEmpty)
+        #expect(try mina.log(of: "council") == ["hello"])
+    }
 }

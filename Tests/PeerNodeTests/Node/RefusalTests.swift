@@ -136,9 +136,7 @@ import WorkspaceTestKit
             "workspace.create", ["name": "ACME"], "duplicate", -32007, exit: 6, field: "name"),
         Refusal(
             "channel.create", ["name": "General"], "duplicate", -32007, exit: 6, field: "name"),
-        Refusal(
-            "invite.create", ["role": "guest", "channels": ["general"]], "unsupported", -32027,
-            exit: 1),
+        .bad("invite.create", ["role": "guest", "channels": ["general"]], "channels"),
         Refusal("invite.create", [:], "forbidden", -32004, exit: 4, by: .member),
         Refusal(
             "invite.create", ["role": "admin"], "forbidden", -32004, exit: 4, by: .member),

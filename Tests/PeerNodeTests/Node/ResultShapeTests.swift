@@ -294,6 +294,9 @@ private enum Fields {
         } else if call.method.hasPrefix("channel.") {
             try bench.nodes[1].ok("channel.create", ["name": "theirs"])
             try mina.ok("channel.create", ["name": "ideas"])
+            // Nobody is taken out of a channel, or leaves it, who is not in it.
+            try mina.ok("channel.add", ["channel": "ideas", "members": ["Joon"]])
+            try mina.ok("channel.join", ["channel": "theirs"])
         } else if call.method == "unread.get" {
             try bench.nodes[1].send("hello")
         } else if call.method == "dm.list" {

@@ -141,8 +141,8 @@ extension BenchNode {
         let hit = try #require(try mina.search("xylograph").items.first)
         let core = try #require(mina.host?.core)
         let view = core.store.view
-        let row = try #require(
-            try view.message(try #require(PublicID.messageKey(try hit.text("id")))))
+        let key = try #require(PublicID.messageKey(try hit.text("id")))
+        let row = try #require(try view.message(key))
         for (visibility, count) in [
             (.hidden, 0), (.refused, 1), (.shown, 1),
         ] as [(ViewStore.Visibility, Int)] {
@@ -246,10 +246,11 @@ extension BenchNode {
         let mina = try talk("plan one", "xylographcanary")
         #expect(try mina.texts(of: "xylographcanary").count == 1)
         #expect(mina.searchFiles.holds("xylographcanary"))
-        let id = try #require(try mina.search("xylographcanary").items.first).text("id")
+        let hit = try #require(try mina.search("xylographcanary").items.first)
+        let id = try hit.text("id")
         let core = try #require(mina.host?.core)
-        let row = try #require(
-            try core.store.view.message(try #require(PublicID.messageKey(id))))
+        let key = try #require(PublicID.messageKey(id))
+        let row = try #require(try core.store.view.message(key))
         // As if the operation had been emptied.
         core.beginTurn(at: mina.time)
         try core.write()

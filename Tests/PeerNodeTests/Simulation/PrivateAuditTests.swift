@@ -55,7 +55,7 @@ struct PrivateAudit {
 @Suite struct `Nobody else reads a private document` {
     /// People come, go and are thrown out, on all sides of a network that falls apart, and nobody
     /// who was out comes back. Whoever the author of a message knew to be out, and whoever was never
-    /// let in, cannot read it with any key that they ever held; all who are in read the same.
+    /// let in, cannot read it with any key that they ever held; all who are in read the same. (E02)
     @Test(arguments: Seeds.explore(3))
     func `whoever is added, leaves and is removed, and when`(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed)

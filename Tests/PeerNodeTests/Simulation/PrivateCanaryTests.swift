@@ -22,6 +22,7 @@ import WorkspaceTestKit
         }.map { "\($0) in \(note)" }
     }
 
+    // E01
     @Test func `is nowhere on a wire, on a disk or in a log of anybody else`() throws {
         let world = SimulatedWorld(seed: 9)
         defer { world.end() }

@@ -23,7 +23,30 @@ struct ModelReplica: Replica {
     /// Runs that wait for what they cite or continue.
     private(set) var waiting: [OperationRun] = []
 
+    /// What it names as a guest, `nil` where it is none.
+    var ownDocuments: [DocumentID]?
+    /// Whether whoever asks is a guest.
+    var isPeerGuest = false
+    /// Documents that no guest is served, whatever it names.
+    var publicDocuments: Set<DocumentID> = []
+    private var scope: SyncScope?
+
     init(authorityDocument: DocumentID) { self.authorityDocument = authorityDocument }
+
+    // MARK: Scope
+
+    func confined(to scope: SyncScope?) -> ModelReplica {
+        var confined = self
+        confined.scope = scope
+        return confined
+    }
+
+    func serves(_ document: DocumentID) -> Bool {
+        guard let scope, document != authorityDocument else { return true }
+        return scope.documents.contains(document) && !publicDocuments.contains(document)
+    }
+
+    func takes(_ document: DocumentID) -> Bool { serves(document) }
 
     // MARK: Writing
 
@@ -114,7 +137,9 @@ struct ModelReplica: Replica {
 
     // MARK: What the session asks
 
-    var documents: [DocumentID] { Set(byLog.keys.map(\.document)).sorted() }
+    var documents: [DocumentID] {
+        Set(byLog.keys.map(\.document)).filter { serves($0) }.sorted()
+    }
 
     var bucketDigests: [UInt8] {
         var hashes = [[UInt8]](repeating: [UInt8](repeating: 0, count: 16), count: 256)
@@ -143,11 +168,14 @@ struct ModelReplica: Replica {
     }
 
     func tips(of document: DocumentID) -> [LogTip] {
-        byLog.keys.filter { $0.document == document }.sorted().flatMap { tips(ofLog: $0) }
+        guard serves(document) else { return [] }
+        return byLog.keys.filter { $0.document == document }.sorted()
+            .flatMap { tips(ofLog: $0) }
     }
 
     func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip] {
-        changed.filter { $0.value > arrival }.keys.sorted().flatMap { tips(ofLog: $0) }
+        changed.filter { $0.value > arrival && serves($0.key.document) }.keys.sorted()
+            .flatMap { tips(ofLog: $0) }
     }
 
     private func tips(ofLog log: LogName) -> [LogTip] {
@@ -226,12 +254,12 @@ struct ModelReplica: Replica {
     func farewell(to device: DeviceID) -> [LogTip] { farewellTips }
 
     func tips(by device: DeviceID, limit: Int) -> [LogTip] {
-        let logs = byLog.keys.filter { $0.device == device }.sorted()
+        let logs = byLog.keys.filter { $0.device == device && serves($0.document) }.sorted()
         return [LogTip](logs.flatMap { tips(ofLog: $0) }.prefix(limit))
     }
 
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
-        let logs = byLog.keys.filter { $0.device == device }.sorted()
+        let logs = byLog.keys.filter { $0.device == device && serves($0.document) }.sorted()
         return SetDigest(sameBytesAs: Self.mix(Self.bytes(of: logs.flatMap { tips(ofLog: $0) })))
     }
 

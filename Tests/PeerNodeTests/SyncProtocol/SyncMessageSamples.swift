@@ -55,6 +55,20 @@ enum SyncMessageSamples {
                 WorkspaceOpening(workspace: 1, tag: tag, root: root, agreedRoot: nil, mine: mine)),
             golden: "01 a4 0101 02 50 7a*16 03 5820 40*32 05 5820 4d*32"),
         Sample(
+            name: "ws_open of a guest",
+            message: .workspaceOpen(
+                WorkspaceOpening(
+                    workspace: 1, tag: tag, root: root, agreedRoot: nil, mine: mine,
+                    documents: [DocumentID(sameBytesAs: root), DocumentID(sameBytesAs: mine)])),
+            golden:
+                "01 a5 0101 02 50 7a*16 03 5820 40*32 05 5820 4d*32 06 82 5820 40*32 5820 4d*32"),
+        Sample(
+            name: "ws_open to a guest",
+            message: .workspaceOpen(
+                WorkspaceOpening(
+                    workspace: 1, tag: tag, root: root, agreedRoot: mine, mine: mine, seen: 3)),
+            golden: "01 a6 0101 02 50 7a*16 03 5820 40*32 04 5820 4d*32 05 5820 4d*32 07 03"),
+        Sample(
             name: "ws_result", message: .workspaceResult(tag: tag, .authorityOnly),
             golden: "02 a2 01 50 7a*16 02 03"),
         Sample(

@@ -15,6 +15,7 @@ final class SyncWorld {
         var caughtUp: Set<Int> = []
         var refusals: [WorkspaceRefusal] = []
         var confirmations = 0
+        var scopedAgreements = 0
         var ownWhenConfirmed: SetDigest?
         var receipts: [Int: Set<LogTip>] = [:]
 
@@ -178,6 +179,7 @@ final class SyncWorld {
             let (moved, waiting) = node.replica.ingest(runs)
             tell(moved, waiting: waiting, at: index, answering: request, from: peer)
         case .remember(let agreement): node.agreed[peer] = agreement
+        case .agreedInScope: node.scopedAgreements += 1
         case .peerHolds(let tips): node.receipts[peer, default: []].formUnion(tips)
         case .ownOperationsConfirmed:
             node.confirmations += 1

@@ -16,7 +16,27 @@ struct FrozenScene: Codable {
         let key: String
     }
 
-    /// One operation, the verdict on it, and what its payload seals, where it is content.
+    /// An epoch key of a private document.
+    struct DocumentKey: Codable {
+        let document: String
+        let id: String
+        let key: String
+    }
+
+    /// The secret half of a device's box key.
+    struct BoxKey: Codable {
+        let device: String
+        let secret: String
+    }
+
+    /// What a mailbox operation says to one device: the array before it was padded.
+    struct Mail: Codable, Equatable {
+        let device: String
+        let message: String
+    }
+
+    /// One operation, the verdict of the workspace on it, and what its payload seals, where that
+    /// is content or says who is in a private document.
     struct Entry: Codable {
         let header: String
         let payload: String
@@ -24,10 +44,16 @@ struct FrozenScene: Codable {
         let id: String
         let valid: Bool
         let plaintext: String?
+        /// Whether it has effect in its private document, by the rules of the document too.
+        var counts: Bool?
+        /// What is in a mailbox operation for the devices whose secrets are in the scene.
+        var mail: [Mail]?
     }
 
     let name: String
     let keys: [Key]
+    var documentKeys: [DocumentKey]?
+    var boxKeys: [BoxKey]?
     let operations: [Entry]
     /// The digest of everything kept, by document.
     let documents: [String: String]
@@ -46,6 +72,14 @@ struct FrozenFile: Codable {
         try JSONDecoder().decode(FrozenFile.self, from: Data(contentsOf: url))
     }
 
+    /// The scenes that stand, and those of `all` that are not among them: what was once written
+    /// is never made anew.
+    static func completed(by all: [FrozenScene]) throws -> FrozenFile {
+        let known = try read().scenes
+        let names = Set(known.map(\.name))
+        return FrozenFile(scenes: known + all.filter { !names.contains($0.name) })
+    }
+
     func write() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
@@ -58,9 +92,11 @@ extension FrozenScene {
     init(_ name: String, of nodes: [BenchNode], besides others: [SignedOperation] = []) throws {
         var operations: [OperationID: SignedOperation] = [:]
         var keys: [KeyID: SymmetricKey] = [:]
+        var secrets = FrozenSecrets()
         for node in nodes {
             let (core, workspace) = (try #require(node.host?.core), try node.workspace())
             keys.merge(workspace.keys) { known, _ in known }
+            secrets.take(from: core, workspace)
             for document in core.store.operations.documents(ofWorkspace: workspace.number) {
                 try core.store.operations.forEachOperation(in: document, of: workspace.number) {
                     (stored) throws(StorageError) in
@@ -71,8 +107,10 @@ extension FrozenScene {
         }
         for other in others { operations[other.id] = other }
         let order = Self.causalOrder(of: Array(operations.values))
-        let reader = try FrozenReader(order)
+        let reader = try FrozenReader(order, secrets)
         self.name = name
+        documentKeys = secrets.documentKeys
+        boxKeys = secrets.boxKeys
         self.keys = keys.sorted { $0.key < $1.key }.map { id, key in
             Key(id: id.bytes.hex, key: key.exposedCopy().hex)
         }
@@ -81,7 +119,9 @@ extension FrozenScene {
                 header: operation.header.encoded.hex, payload: operation.payload.hex,
                 signature: operation.signature.bytes.hex, id: operation.id.bytes.hex,
                 valid: try reader.isValid(operation),
-                plaintext: Self.plaintext(of: operation, keys)?.hex)
+                plaintext: (Self.plaintext(of: operation, keys) ?? secrets.plaintext(of: operation))?
+                    .hex,
+                counts: try reader.counts(operation), mail: secrets.mail(in: operation))
         }
         documents = reader.documents
         root = reader.root
@@ -103,7 +143,7 @@ extension FrozenScene {
         let (entry, place) = (stored.entry, stored.place)
         let header = OperationHeader(
             kind: entry.kind,
-            document: place.sequence == 0 && entry.grant == .zero ? .zero : stored.log.document,
+            document: stored.isRoot ? .zero : stored.log.document,
             device: stored.log.device, incarnation: stored.log.incarnation,
             sequence: place.sequence, previous: try operations.previous(of: place),
             timestamp: entry.timestamp, grant: entry.grant, keyID: entry.keyID,
@@ -143,8 +183,10 @@ struct FrozenReader {
     private let workspace: Workspace
     private let bench: CoreBench
 
-    /// - Parameter operations: in a causal order, the root first.
-    init(_ operations: [SignedOperation]) throws {
+    /// - Parameters:
+    ///   - operations: in a causal order, the root first.
+    ///   - secrets: of private documents, which it holds from the start.
+    init(_ operations: [SignedOperation], _ secrets: FrozenSecrets = FrozenSecrets()) throws {
         bench = CoreBench(seed: 99)
         node = try bench.node("Reader", workspace: nil)
         core = try #require(node.host?.core)
@@ -152,10 +194,14 @@ struct FrozenReader {
         let id = WorkspaceID(sameBytesAs: try #require(operations.first).id)
         workspace = try core.enter(id, member: .zero, standing: .member)
         try core.settleIn(workspace)
+        for (document, keys) in secrets.keys.sorted(by: { $0.key < $1.key }) {
+            for (_, key) in keys.sorted(by: { $0.key < $1.key }) {
+                try core.takePrivate(key, of: document, in: workspace)
+            }
+        }
         for operation in operations {
-            let isRoot = operation.header.document == .zero
             let outcome = try core.accept(
-                operation.run(in: isRoot ? id : operation.header.document), in: workspace,
+                operation.run(in: operation.document), in: workspace,
                 from: .peer(operation.header.device, source: 1, isBackfill: true))
             try #require(outcome == .stored(1), "\(operation.id): \(outcome)")
         }
@@ -176,9 +222,35 @@ struct FrozenReader {
             device: header.device, incarnation: header.incarnation, sequence: header.sequence,
             id: operation.id)
         let place = try core.store.operations.find(
-            reference, in: header.document, of: workspace.number)
+            reference, in: operation.document, of: workspace.number)
         let found = try #require(place)
         return core.store.operations.isValid(found.sequence, in: found.branch)
+    }
+
+    /// Whether an operation has effect in its private document; `nil` where no key of that is
+    /// held, and for kinds that have nothing to do with it.
+    func counts(_ operation: SignedOperation) throws -> Bool? {
+        let header = operation.header
+        guard let document = workspace.privateDocuments[operation.document] else { return nil }
+        switch OperationKind(rawValue: header.kind) {
+        case .privateAuthority: return document.authority.isValid(operation.id)
+        case .content:
+            guard try isValid(operation) else { return false }
+            let reference = OperationReference(
+                device: header.device, incarnation: header.incarnation,
+                sequence: header.sequence, id: operation.id)
+            let found = try #require(
+                try core.store.operations.find(
+                    reference, in: header.document, of: workspace.number))
+            return try core.isAllowed(
+                NodeCore.PrivatePlace(
+                    log: LogName(
+                        document: header.document, device: header.device,
+                        incarnation: header.incarnation), branch: found.branch,
+                    sequence: header.sequence, grant: header.grant, keyID: header.keyID),
+                in: document, workspace)
+        case .authority, .mailbox, .redact, nil: return nil
+        }
     }
 
     /// The same authority operations judged at once.
@@ -198,6 +270,13 @@ struct FrozenReader {
     }
 
     var root: String { CoreReplica(core: core, workspace: workspace).root.bytes.hex }
+}
+
+extension SignedOperation {
+    /// The document, which a root is itself.
+    var document: DocumentID {
+        header.document == .zero ? DocumentID(sameBytesAs: id) : header.document
+    }
 }
 
 extension OperationHeader {

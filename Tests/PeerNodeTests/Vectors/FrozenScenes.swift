@@ -10,7 +10,7 @@ import WorkspaceTestKit
 /// sign.
 enum FrozenScenes {
     static func all() throws -> [FrozenScene] {
-        [try life(), try doors(), try liars(), try departures()]
+        [try life(), try doors(), try liars(), try departures(), try behindDoors()]
     }
 
     /// People come, talk, change, are parted, are removed, and go.

@@ -7,11 +7,11 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import WorkspaceCrypto
 
-/// What this program once wrote is read for ever. `WSX_UPDATE_VECTORS=1` makes the file anew,
-/// which a change of the format needs and nothing else; `Tests/interop/frozen.py` reads it too.
+/// What this program once wrote is read for ever. `WSX_UPDATE_VECTORS=1` writes down the scenes
+/// that the file does not have; `Tests/interop/frozen.py` reads it too.
 @Suite(.serialized) struct `The frozen vectors` {
-    @Test(.enabled(if: FrozenFile.isUpdating)) func `are made anew on demand`() throws {
-        try FrozenFile(scenes: FrozenScenes.all()).write()
+    @Test(.enabled(if: FrozenFile.isUpdating)) func `are completed on demand`() throws {
+        try FrozenFile.completed(by: FrozenScenes.all()).write()
     }
 
     @Test func `are read as they were written`() throws {
@@ -29,7 +29,7 @@ import WorkspaceTestKit
 
     @Test func `hold what they are there for`() throws {
         let data = try Data(contentsOf: FrozenFile.url)
-        #expect(data.count < 400 * 1_024)
+        #expect(data.count < 1_024 * 1_024)
         var kinds: [UInt64: Set<Bool>] = [:]
         for scene in try FrozenFile.read().scenes {
             for (entry, operation) in zip(scene.operations, try Self.operations(of: scene))
@@ -46,6 +46,39 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `hold private documents, whatever is done in them`() throws {
+        var types: [UInt64: Set<Bool>] = [:]
+        var contents: Set<Bool> = []
+        var mail = 0
+        var subtypes: Set<PrivateSubtype> = []
+        for scene in try FrozenFile.read().scenes {
+            for (entry, operation) in zip(scene.operations, try Self.operations(of: scene)) {
+                guard let counts = entry.counts else {
+                    mail += entry.mail?.count ?? 0
+                    continue
+                }
+                guard operation.header.kind == OperationKind.privateAuthority.rawValue else {
+                    contents.insert(counts)
+                    continue
+                }
+                guard let text = entry.plaintext,
+                    let change = try? PrivateChange(decoding: try Self.bytes(text))
+                else { continue }
+                types[change.action.type, default: []].insert(counts)
+                if case .root(let root) = change.action { subtypes.insert(root.subtype) }
+            }
+        }
+        for type in [1, 2, 3, 4, 5, 6, 7] as [UInt64] {
+            #expect(types[type]?.contains(true) == true, "type \(type)")
+        }
+        for type in [2, 3, 5, 6] as [UInt64] {
+            #expect(types[type]?.contains(false) == true, "type \(type) without effect")
+        }
+        #expect(contents == [true, false])
+        #expect(subtypes.isSuperset(of: [.channel, .directMessage]))
+        #expect(mail > 10)
+    }
+
     /// Header, id, signature and sealed payload of each operation.
     private static func operations(of scene: FrozenScene) throws -> [SignedOperation] {
         var keys: [KeyID: SymmetricKey] = [:]
@@ -54,6 +87,7 @@ import WorkspaceTestKit
             #expect(key.keyID.bytes.hex == entry.id)
             keys[key.keyID] = key
         }
+        let secrets = try FrozenSecrets(of: scene)
         return try scene.operations.map { entry in
             let header = try OperationHeader(decoding: try bytes(entry.header))
             #expect(header.encoded.hex == entry.header)
@@ -64,7 +98,10 @@ import WorkspaceTestKit
                 signature: try #require(Signature(untrusted: try bytes(entry.signature))))
             #expect(header.payloadHash == OperationSigning.hash(ofPayload: operation.payload))
             #expect(OperationSigning.verify(operation.signature, of: id, by: header.device))
-            #expect(FrozenScene.plaintext(of: operation, keys)?.hex == entry.plaintext)
+            let plaintext =
+                FrozenScene.plaintext(of: operation, keys) ?? secrets.plaintext(of: operation)
+            #expect(plaintext?.hex == entry.plaintext)
+            #expect(secrets.mail(in: operation) == entry.mail)
             return operation
         }
     }
@@ -73,10 +110,11 @@ import WorkspaceTestKit
     private static func check(
         _ scene: FrozenScene, _ operations: [SignedOperation], _ order: [SignedOperation]
     ) throws {
-        let reader = try FrozenReader(order)
+        let reader = try FrozenReader(order, try FrozenSecrets(of: scene))
         let atOnce = try reader.judgedAtOnce()
         for (entry, operation) in zip(scene.operations, operations) {
             #expect(try reader.isValid(operation) == entry.valid, "\(scene.name) \(entry.id)")
+            #expect(try reader.counts(operation) == entry.counts, "\(scene.name) \(entry.id)")
             guard operation.header.kind == OperationKind.authority.rawValue else { continue }
             #expect(atOnce.isValid(operation.id) == entry.valid, "\(scene.name) \(entry.id)")
         }

@@ -99,6 +99,15 @@ public struct StatusObject: ControlObject {
     }
 }
 
+extension StatusObject {
+    /// Whether nothing needs looking after, as `status --check` and `GET /healthz` tell.
+    ///
+    /// - Parameter status: its form on the socket.
+    public static func isHealthy(_ status: JSONValue) -> Bool {
+        status["warnings"]?.arrayValue?.isEmpty != false && status["locked"]?.boolValue != true
+    }
+}
+
 extension StatusObject.Workspace {
     var json: JSONValue {
         [

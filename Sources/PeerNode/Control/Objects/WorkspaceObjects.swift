@@ -40,7 +40,7 @@ public struct WorkspaceObject: ControlObject {
     /// Milliseconds since 1970.
     public var createdAt: Int64
     /// Hex, equal on two full members exactly when both hold the same.
-    public var digest: String
+    public var digest: String?
     /// Whether its owner ended it.
     public var isDeleted = false
     /// When one was removed from it, milliseconds since 1970.
@@ -61,7 +61,7 @@ public struct WorkspaceObject: ControlObject {
     public var acknowledged: [AcknowledgementObject]?
 
     /// A workspace with nothing in it yet.
-    public init(id: String, name: String, createdAt: Int64, digest: String) {
+    public init(id: String, name: String, createdAt: Int64, digest: String?) {
         self.id = id
         self.name = name
         self.createdAt = createdAt
@@ -75,7 +75,7 @@ public struct WorkspaceObject: ControlObject {
             "image": JSONValue(orNull: image), "role": JSONValue(orNull: role),
             "owner": owner?.json ?? .null, "members": .integer(members),
             "channels": .integer(channels), "selected": .bool(isSelected),
-            "created_at": .integer(createdAt), "digest": .string(digest),
+            "created_at": .integer(createdAt), "digest": JSONValue(orNull: digest),
             "deleted": .bool(isDeleted), "state": .string(state),
             "removed_at": JSONValue(orNull: removedAt), "removed_by": removedBy?.json ?? .null,
             "removed_how": JSONValue(orNull: removedHow), "note": JSONValue(orNull: note),
@@ -198,7 +198,7 @@ public struct IdentityObject: ControlObject {
     public var isLocked = false
     /// Who one is in which workspace: ids `w_…` and `u_…`, and the workspace's name.
     public var members: [(workspace: String, member: String, name: String)] = []
-    /// The recovery phrase: `none`, `unshown`, `shown`, or `lost` before it was shown;
+    /// The recovery phrase: `none`, `unshown`, `shown`, `lost` before it was shown, or `elsewhere`, of a first device;
     /// `nil` while it is locked.
     public var recovery: String? = "none"
     /// The 24 words, in the one answer that shows them.

@@ -1,0 +1,170 @@
+import WorkspaceModel
+
+/// What an HTTP request asks for: a method with its parameters, and how the answer is put.
+struct HTTPCall {
+    /// Of `Command.methods`, or for `POST /rpc` whatever was sent.
+    let method: String
+    /// Not checked yet.
+    var parameters: JSONObject
+    /// The form of the answer.
+    let reply: HTTPReply
+
+    /// Finds the way and reads the body.
+    ///
+    /// - Throws: the answer, where it is known already.
+    init(_ request: HTTPRequest) throws(HTTPResponse) {
+        let first = request.path.first ?? ""
+        switch (first, request.path.count) {
+        case ("rpc", 1): self = try Self.rpc(request)
+        case ("events", 1): self = try Self.events(request)
+        case ("hooks", 2): self = try Self.hook(request)
+        case ("api", 2) where request.path[1] == "chat.postMessage":
+            self = try Self.postMessage(request)
+        case ("metrics", 1):
+            try Self.require("GET", request)
+            self = try Self(method: "node.metrics", query: request, reply: .metrics)
+        case ("healthz", 1):
+            try Self.require("GET", request)
+            self = try Self(method: "node.status", query: request, reply: .health)
+        default:
+            throw .refused(
+                404, .notFound, "there is nothing under this path", "http.not_found",
+                hint: "POST /rpc, /hooks/CHANNEL; GET /events, /metrics, /healthz")
+        }
+    }
+
+    private init(method: String, parameters: JSONObject, reply: HTTPReply) {
+        self.method = method
+        self.parameters = parameters
+        self.reply = reply
+    }
+
+    /// A call whose parameters are all in the query.
+    private init(
+        method: String, query request: HTTPRequest, reply: HTTPReply
+    ) throws(HTTPResponse) {
+        self.init(method: method, parameters: JSONObject(), reply: reply)
+        for field in request.query { try add(field.name, .string(field.value)) }
+    }
+
+    private mutating func add(_ name: String, _ value: JSONValue) throws(HTTPResponse) {
+        guard parameters[name] == nil else {
+            throw .malformed("a name occurs twice in the query")
+        }
+        // The look-up is a walk, so a query of thousands of names is not taken.
+        guard parameters.members.count < 64 else {
+            throw .malformed("the query has more than 64 names")
+        }
+        parameters.append(name, value)
+    }
+
+    private static func require(_ method: String, _ request: HTTPRequest) throws(HTTPResponse) {
+        guard request.method == method else {
+            var response = HTTPResponse.refused(
+                405, .badRequest, "this path takes \(method)", "http.method")
+            response.fields = [.init(name: "Allow", value: method)]
+            throw response
+        }
+    }
+
+    // MARK: JSON-RPC
+
+    private static func rpc(_ request: HTTPRequest) throws(HTTPResponse) -> Self {
+        try require("POST", request)
+        let envelope: RequestEnvelope
+        do throws(RequestEnvelope.Refusal) { envelope = try RequestEnvelope(request.body) } catch {
+            throw HTTPReply.rpc(id: error.id).response(to: .failure(error.error))
+        }
+        let reply = HTTPReply.rpc(id: envelope.id)
+        guard !envelope.method.utf8.elementsEqual("events.subscribe".utf8) else {
+            throw reply.response(
+                to: .failure(
+                    NodeError(
+                        .unsupported, "an answer over HTTP is no stream of events",
+                        hint: "GET /events, or call events.wait", reason: "http.stream")))
+        }
+        var call = Self(method: envelope.method, parameters: envelope.parameters, reply: reply)
+        call.takeKey(of: request)
+        return call
+    }
+
+    /// `Idempotency-Key` is the `key` of a method that has one; a key in the body wins.
+    private mutating func takeKey(of request: HTTPRequest) {
+        guard let key = request.field("idempotency-key"), parameters["key"] == nil,
+            let command = try? Command.method(method),
+            command.parameters.contains(where: { $0.name == "key" })
+        else { return }
+        parameters.append("key", .string(key))
+    }
+
+    // MARK: Events
+
+    /// Seconds of silence after which a stream shows that it stands, if the query names none.
+    static let keepaliveSeconds: Int64 = 45
+
+    private static func events(_ request: HTTPRequest) throws(HTTPResponse) -> Self {
+        try require("GET", request)
+        var call = Self(method: "events.subscribe", parameters: [:], reply: .events)
+        var lists: [(name: String, items: [JSONValue])] = [("types", []), ("channels", [])]
+        for field in request.query {
+            if let index = lists.firstIndex(where: { $0.name == field.name }) {
+                lists[index].items += field.value.utf8.split(separator: UInt8(ascii: ","))
+                    .map { .string(String(decoding: Array($0), as: UTF8.self)) }
+                continue
+            }
+            switch field.name {
+            case "ephemeral":
+                try call.add(field.name, .bool(!["0", "false"].contains(field.value)))
+            case "keepalive_s":
+                let number = Int64(field.value).map(JSONValue.integer)
+                try call.add(field.name, number ?? .string(field.value))
+            default: try call.add(field.name, .string(field.value))
+            }
+        }
+        for list in lists where !list.items.isEmpty { try call.add(list.name, .array(list.items)) }
+        // A browser's reader comes back with it to the address that it began with.
+        if let last = request.field("last-event-id"), !last.isEmpty {
+            call.parameters["since"] = .string(last)
+        }
+        if call.parameters["keepalive_s"] == nil {
+            call.parameters.append("keepalive_s", .integer(keepaliveSeconds))
+        }
+        return call
+    }
+
+    // MARK: Messages
+
+    private static func hook(_ request: HTTPRequest) throws(HTTPResponse) -> Self {
+        try require("POST", request)
+        let payload: HookPayload
+        do throws(HookPayload.Problem) { payload = try HookPayload(hook: request) } catch {
+            throw .text(400, error.rawValue)
+        }
+        var call = try Self(method: "message.send", query: request, reply: .hook)
+        call.parameters["channel"] = .string(request.path[1])
+        call.take(payload, request)
+        return call
+    }
+
+    private static func postMessage(_ request: HTTPRequest) throws(HTTPResponse) -> Self {
+        try require("POST", request)
+        let payload: HookPayload
+        do throws(HookPayload.Problem) { payload = try HookPayload(post: request) } catch {
+            throw HTTPReply.slackFailure(error.rawValue)
+        }
+        guard let channel = payload.channel else {
+            throw HTTPReply.slackFailure("channel_not_found")
+        }
+        var call = try Self(
+            method: "message.send", query: request, reply: .postMessage(text: payload.text))
+        call.parameters["channel"] = .string(channel)
+        call.take(payload, request)
+        return call
+    }
+
+    private mutating func take(_ payload: HookPayload, _ request: HTTPRequest) {
+        parameters["text"] = .string(payload.text)
+        if let thread = payload.thread { parameters["thread"] = .string(thread) }
+        if let key = request.field("idempotency-key") { parameters["key"] = .string(key) }
+    }
+}

@@ -1,0 +1,112 @@
+import WorkspaceModel
+
+/// A message as foreign programs hand it in: as text, as JSON, or as JSON in a form.
+struct HookPayload: Equatable {
+    /// Why there is no message in a body; the raw value is Slack's word for it.
+    enum Problem: String, Error {
+        case invalid = "invalid_payload"
+        case noText = "no_text"
+    }
+
+    /// What is to be posted: not empty, and not cut.
+    let text: String
+    /// The id of the message that it answers. Foreign ids name none of ours and are left out.
+    let thread: String?
+    /// Where it should go, if it says so.
+    let channel: String?
+
+    /// Reads what was posted to `/hooks/CHANNEL`.
+    ///
+    /// curl calls everything a form unless it is told otherwise. So a form is one only if it has
+    /// `payload=`; and what is no form is JSON if it is an object with a message, else text.
+    init(hook request: HTTPRequest) throws(Problem) {
+        switch request.mediaType {
+        case "application/x-www-form-urlencoded", "":
+            if request.body.starts(with: "payload=".utf8) {
+                let fields = HTTPText.pairs(request.body, allowsControls: true) ?? []
+                let payload = fields.first { $0.name == "payload" }?.value
+                try self.init(Self.object(Array((payload ?? "").utf8)))
+            } else if let object = Self.message(request.body) {
+                try self.init(object)
+            } else {
+                try self.init(plain: request.body)
+            }
+        case let type where Self.isJSON(type): try self.init(Self.object(request.body))
+        case "multipart/form-data": throw .invalid
+        default: try self.init(plain: request.body)
+        }
+    }
+
+    /// Reads what was posted to `/api/chat.postMessage`: JSON, or a form in which lists are JSON.
+    init(post request: HTTPRequest) throws(Problem) {
+        if Self.isJSON(request.mediaType) {
+            try self.init(Self.object(request.body))
+            return
+        }
+        guard let fields = HTTPText.pairs(request.body, allowsControls: true), fields.count <= 64
+        else { throw .invalid }
+        var object = JSONObject()
+        for field in fields {
+            let isList = field.name == "attachments" || field.name == "blocks"
+            let list = isList ? try? JSONValue(parsing: field.value) : nil
+            object[field.name] = list ?? .string(field.value)
+        }
+        try self.init(object)
+    }
+
+    private init(plain body: [UInt8]) throws(Problem) {
+        guard let text = String(validating: body, as: UTF8.self) else { throw .invalid }
+        self.text = try Self.kept(text)
+        thread = nil
+        channel = nil
+    }
+
+    private init(_ object: JSONObject) throws(Problem) {
+        text = try Self.kept(
+            Self.isAppriseMessage(object)
+                ? Self.appriseText(object) : SlackMessage(object).text)
+        let thread = object["thread_ts"]?.stringValue
+        self.thread = thread.flatMap { $0.utf8.starts(with: "m_".utf8) ? $0 : nil }
+        channel = object["channel"]?.stringValue.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    // MARK: Forms
+
+    private static func isJSON(_ type: String) -> Bool {
+        type.utf8.elementsEqual("application/json".utf8) || type.hasSuffix("+json")
+    }
+
+    private static func object(_ body: [UInt8]) throws(Problem) -> JSONObject {
+        guard let object = (try? JSONValue(parsing: body))?.objectValue else { throw .invalid }
+        return object
+    }
+
+    /// The object that a body is, if it is one with a message in it.
+    private static func message(_ body: [UInt8]) -> JSONObject? {
+        guard let object = (try? JSONValue(parsing: body))?.objectValue else { return nil }
+        let names = ["text", "attachments", "blocks", "message"]
+        return names.contains { object[$0] != nil } ? object : nil
+    }
+
+    /// Whether it is what Apprise posts to `json://`.
+    private static func isAppriseMessage(_ object: JSONObject) -> Bool {
+        object["message"] != nil && object["text"] == nil && object["blocks"] == nil
+    }
+
+    private static func appriseText(_ object: JSONObject) -> String {
+        let title = SlackMessage.plain(object["title"])
+        let message = SlackMessage.plain(object["message"])
+        return [title.isEmpty ? "" : "**\(title)**", message].filter { !$0.isEmpty }
+            .joined(separator: "\n")
+    }
+
+    /// Without the ends of lines that commands leave at the end of their output.
+    private static func kept(_ text: String) throws(Problem) -> String {
+        var bytes = Array(text.utf8)
+        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
+        guard bytes.contains(where: { !($0 == 0x20 || (0x09...0x0D).contains($0)) }) else {
+            throw .noText
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

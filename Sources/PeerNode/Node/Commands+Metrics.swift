@@ -1,0 +1,98 @@
+import CRDTStore
+import WorkspaceModel
+
+/// The node in numbers.
+extension NodeCore {
+    func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject {
+        MetricsObject(
+            [
+                .init(
+                    "wsx_build_info", "Which build this is.",
+                    samples: [.init(1, ("version", Release.version))]),
+                .init(
+                    "wsx_uptime_seconds", "Seconds since the start.",
+                    samples: [
+                        .init(
+                            Int64(
+                                clamping: (time.monotonic - min(startedAt, time.monotonic)) / 1_000)
+                        )
+                    ]),
+                .init(
+                    "wsx_locked", "1 while the keys are closed.",
+                    samples: [.init(lock.isLocked ? 1 : 0)]),
+            ] + networkMetrics + storeMetrics + callMetrics)
+    }
+
+    private var networkMetrics: [MetricsObject.Family] {
+        let counts = peerCounts
+        let failures = tally.failedHandshakes.sorted { $0.key < $1.key }
+        let behind = network.registry.peers.compactMap { peer -> MetricsObject.Sample? in
+            let object = peerData(of: peer)
+            guard object.state == "connected", let id = object.id else { return nil }
+            return .init(object.behind, ("peer", id))
+        }
+        return [
+            .init(
+                "wsx_peers", "Peers by the state of the link to them.",
+                samples: [
+                    .init(Int64(counts.connected), ("state", "connected")),
+                    .init(Int64(counts.dialing), ("state", "dialing")),
+                    .init(Int64(counts.waiting), ("state", "waiting")),
+                    .init(Int64(counts.blocked), ("state", "blocked")),
+                ]),
+            .init(
+                "wsx_sync_behind", "Operations that a connected peer has and this node has not.",
+                samples: behind),
+            .init(
+                "wsx_net_bytes_total", "Bytes on links to peers since the start.",
+                isCounter: true,
+                samples: [
+                    .init(Int64(tally.receivedBytes), ("direction", "in")),
+                    .init(Int64(tally.sentBytes), ("direction", "out")),
+                ]),
+            .init(
+                "wsx_handshake_failures_total", "Handshakes that failed since the start.",
+                isCounter: true,
+                samples: failures.map { .init(Int64($0.value), ("reason", $0.key)) }),
+        ]
+    }
+
+    private var storeMetrics: [MetricsObject.Family] {
+        [
+            .init(
+                "wsx_ops", "Operations that are held.", samples: [.init(store.operations.count)]),
+            .init(
+                "wsx_ops_total", "Operations stored since the start.", isCounter: true,
+                samples: [
+                    .init(Int64(tally.ownOperations), ("origin", "own")),
+                    .init(Int64(tally.peerOperations), ("origin", "peer")),
+                ]),
+            .init(
+                "wsx_store_bytes", "Bytes on the disk.",
+                samples: [.init(environment.files.storeBytes, ("kind", "database"))]),
+            .init(
+                "wsx_disk_free_bytes", "Bytes that are left on the file system.",
+                samples: [.init(environment.files.freeBytes)]),
+            .init(
+                "wsx_event_seq", "The number of the newest event.",
+                samples: [.init(store.events.newest)]),
+            .init(
+                "wsx_subscribers", "Streams of events that are open.",
+                samples: [.init(Int64(subscriptions.subscriptions.count))]),
+        ]
+    }
+
+    private var callMetrics: [MetricsObject.Family] {
+        let calls = tally.calls.sorted {
+            ($0.key.method, $0.key.kind) < ($1.key.method, $1.key.kind)
+        }
+        return [
+            .init(
+                "wsx_rpc_requests_total", "Calls that were answered since the start.",
+                isCounter: true,
+                samples: calls.map {
+                    .init(Int64($0.value), ("method", $0.key.method), ("kind", $0.key.kind))
+                })
+        ]
+    }
+}

@@ -1,0 +1,112 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// The digest of what lies in a scope, made when somebody asks.
+final class ScopedDigest {
+    var value: WorkspaceDigest?
+}
+
+/// What guests are served, and what is taken from them (PROTOCOL.md, 5.4).
+extension CoreReplica {
+    var ownDocuments: [DocumentID]? {
+        guard let own = core.ownDevice, workspace.isGuest(own) else { return nil }
+        return core.namedDocuments(of: workspace)
+    }
+
+    var isPeerGuest: Bool { peer.map(workspace.isGuest) ?? false }
+
+    func confined(to scope: SyncScope?) -> CoreReplica {
+        guard scope != self.scope else { return self }
+        var confined = self
+        confined.scope = scope
+        confined.part = ScopedDigest()
+        return confined
+    }
+
+    func serves(_ document: DocumentID) -> Bool {
+        guard let scope, !isCommon(document) else { return true }
+        guard scope.documents.contains(document), kind(of: document) == .privateDocument else {
+            return false
+        }
+        return isPeerGuest ? isOpen(document) : true
+    }
+
+    func takes(_ document: DocumentID) -> Bool {
+        guard let scope, !isCommon(document) else { return true }
+        guard scope.documents.contains(document) else { return false }
+        switch kind(of: document) {
+        case nil, .unknown, .privateDocument: return true
+        case .authority, .channel, .profile, .mailbox: return false
+        }
+    }
+
+    func withDigest<Value>(_ body: (inout WorkspaceDigest) -> Value) -> Value {
+        guard let scope else { return body(&workspace.digest) }
+        var digest =
+            part.value
+            ?? workspace.digest.confined(
+                to: [workspace.id, workspace.mailboxDocument]
+                    + scope.documents.filter { serves($0) })
+        defer { part.value = digest }
+        return body(&digest)
+    }
+
+    private func isCommon(_ document: DocumentID) -> Bool {
+        document == workspace.id || document == workspace.mailboxDocument
+    }
+
+    private func kind(of document: DocumentID) -> DocumentKind? {
+        core.store.operations.document(document, in: workspace.number)?.kind
+    }
+
+    /// Whether a document that the peer has named may be shown to it. Who cannot read the document
+    /// has nothing to go by but that the peer knows its name; who can knows who was let in.
+    private func isOpen(_ document: DocumentID) -> Bool {
+        guard let known = workspace.privateDocuments[document], known.root != nil else {
+            return true
+        }
+        guard let member = peer.flatMap({ workspace.deviceOwners[$0] }) else { return false }
+        return known.authority.standing(of: member) != nil || known.everIn.contains(member)
+    }
+}
+
+extension Workspace {
+    /// Whether a device acts here as a guest's, and as nothing more.
+    func isGuest(_ device: DeviceID) -> Bool {
+        if let known = derived.guests[device] { return known }
+        let isGuest =
+            evaluator.contentGrant(of: device, leastRole: .guest) != nil
+            && evaluator.contentGrant(of: device, leastRole: .member) == nil
+        derived.guests[device] = isGuest
+        return isGuest
+    }
+}
+
+extension NodeCore {
+    /// The private documents that this device asks for as a guest: those of which it was ever given
+    /// a key. Ascending; of more than an opening takes some, those that are stored first.
+    ///
+    /// The store is asked and not the keys, which a locked node does not have.
+    func namedDocuments(of workspace: Workspace) -> [DocumentID] {
+        if let known = workspace.namedDocuments { return known }
+        var named: (known: [DocumentID], unknown: [DocumentID]) = ([], [])
+        do throws(StorageError) {
+            for id in store.operations.documents(ofWorkspace: workspace.number) {
+                guard let row = store.operations.document(id, in: workspace.number),
+                    row.kind == .privateDocument || row.kind == .unknown,
+                    try !store.registry.secrets(of: row.number).isEmpty
+                else { continue }
+                if row.kind == .unknown { named.unknown.append(id) } else { named.known.append(id) }
+            }
+        } catch {
+            failure = error
+            return []
+        }
+        // Keys may name documents that never were: what is there goes before them.
+        let all = named.known.sorted() + named.unknown.sorted()
+        let list = all.prefix(Limits.scopeDocumentsMax).sorted()
+        workspace.namedDocuments = list
+        return list
+    }
+}

@@ -1,0 +1,37 @@
+import WorkspaceModel
+
+/// The names of events that people and scripts ask for.
+extension EventType {
+    /// Those of section 4.8.4 that have no number in the store: what is made for each reader, and
+    /// what this version does not tell yet. A script that asks for them is right.
+    private static let others = [
+        "message.edited", "message.deleted", "reaction.added", "reaction.removed",
+        "message.pinned", "message.unpinned", "file.added", "file.available", "file.dropped",
+        "note.created", "note.edited", "note.renamed", "note.deleted", "mention.received",
+        "peer.discovered", "conflict.resolved", "import.finished", "config.changed",
+        "node.warning", "node.stopping", "events.gap", "typing", "presence.changed", "note.lock",
+        "sync.progress", "transfer.progress", "keepalive", "events.dropped",
+    ]
+
+    /// Every name that an event can have.
+    static let names = allCases.map(\.word) + others
+
+    /// Refuses a name, or a pattern, that no event will ever fit: whoever waits for it would wait
+    /// for ever.
+    static func check(_ pattern: String) throws(NodeError) {
+        guard !names.contains(where: { EventFilter.matches($0, glob: pattern) }) else { return }
+        let kind = pattern.split(separator: ".", maxSplits: 1).first.map(String.init) ?? pattern
+        let family = names.filter { $0.utf8.starts(with: (kind + ".").utf8) }
+        let hint: String
+        if let similar = Similarity.nearest(to: pattern, in: names) {
+            hint = "did you mean \(NodeError.quoted(similar))?"
+        } else if family.isEmpty {
+            hint = "such as 'message.created', 'channel.*' or '*.created'"
+        } else {
+            hint = "one of: \(family.sorted().joined(separator: ", "))"
+        }
+        throw NodeError(
+            .badRequest, "no event is called \(NodeError.quoted(pattern))", hint: hint,
+            reason: "events.type", fields: [.init(name: "types", reason: "form")])
+    }
+}

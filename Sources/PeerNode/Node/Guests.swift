@@ -1,0 +1,195 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Guests: who is only in private documents (PROTOCOL.md, 4.5).
+extension Workspace {
+    /// What private documents tell a guest, who can open no name of the workspace.
+    struct ToldNames {
+        var workspace: String?
+        var people: [MemberID: String] = [:]
+    }
+
+    /// How a private document stands in a guest's invite: H("wsx-guest1", invite key || document).
+    ///
+    /// Not as it is: whoever knows the name of a document may ask for its operations, and every
+    /// other guest reads the authority document too.
+    static func name(of document: DocumentID, inInvite publicKey: [UInt8]) -> OperationID {
+        Hash.name("wsx-guest1", publicKey, document.bytes)
+    }
+
+    /// The private documents that this node knows of those that a guest's invite names. Ascending.
+    func documents(of invite: AuthorityPayload.Invite) -> [PrivateDocument] {
+        let wanted = Set(invite.documents)
+        return privateDocuments.values.filter {
+            wanted.contains(Self.name(of: $0.id, inInvite: invite.publicKey))
+        }.sorted { $0.id < $1.id }
+    }
+
+    /// The newest word of valid additions on what anything is called.
+    var told: ToldNames {
+        if let known = derived.told { return known }
+        var told = ToldNames()
+        var words: [(at: UInt64, id: OperationID, addition: PrivateAddition)] = []
+        for document in privateDocuments.values {
+            for (id, record) in document.records {
+                guard case .add(let addition)? = record.change?.action,
+                    addition.workspaceName != nil || addition.displayNames != nil,
+                    document.authority.isValid(id)
+                else { continue }
+                words.append((record.timestamp.rawValue, id, addition))
+            }
+        }
+        for word in words.sorted(by: { ($0.at, $0.id) < ($1.at, $1.id) }) {
+            if let name = word.addition.workspaceName, (try? CheckedName.checkWire(name)) != nil {
+                told.workspace = name
+            }
+            for entry in word.addition.displayNames ?? []
+            where (try? CheckedName.checkWire(entry.name)) != nil {
+                told.people[entry.member] = entry.name
+            }
+        }
+        derived.told = told
+        return told
+    }
+
+    /// Who is in a private document together with somebody, that one included.
+    func company(of person: MemberID) -> Set<MemberID> {
+        var company: Set<MemberID> = [person]
+        for document in privateDocuments.values
+        where document.authority.standing(of: person) != nil {
+            company.formUnion(document.people)
+        }
+        return company
+    }
+
+    /// Those of `members` whom the own person may see: a guest sees its company.
+    var visibleMembers: [MemberStanding] {
+        guard ownRole == .guest else { return members }
+        let company = company(of: member)
+        return members.filter { company.contains($0.member) }
+    }
+
+    /// Whether this device holds what its member has to: the group key, a guest the secret by which
+    /// devices find each other.
+    var isKeyed: Bool {
+        ownRole == .guest ? !discovery.isEmpty : currentKey != nil
+    }
+
+    /// The name of the newest epoch key, held or not.
+    var newestKeyName: KeyID? {
+        let valid = authorityOrder.filter { evaluator.isValid($0) }
+        return valid.compactMap { id in
+            authority[id]?.payload.newKey.map { (evaluator.lamport(of: id) ?? 0, id, $0) }
+        }.max { ($0.0, $0.1) < ($1.0, $1.1) }?.2
+    }
+}
+
+extension NodeCore {
+    // MARK: Letting them into their documents
+
+    /// Guests who were let in for a document and were never added to it, where this device may do
+    /// that and whoever invited them might. Ascending by document, then by member.
+    private func missingGuests(
+        of workspace: Workspace
+    ) -> [(document: PrivateDocument, members: [MemberID])] {
+        var missing: [DocumentID: Set<MemberID>] = [:]
+        for (id, admissions) in workspace.invites.admissions {
+            guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
+                invite.role == .guest,
+                let inviter = workspace.evaluator.subject(ofGrant: record.grant)
+            else { continue }
+            let documents = workspace.documents(of: invite).filter { document in
+                isAdmin(workspace.member, of: document) && isAdmin(inviter, of: document)
+            }
+            guard !documents.isEmpty else { continue }
+            for admission in admissions where workspace.evaluator.isValid(admission) {
+                guard let member = workspace.authority[admission]?.payload.joiner?.member,
+                    workspace.role(of: member) != nil
+                else { continue }
+                for document in documents where !document.everIn.contains(member) {
+                    missing[document.id, default: []].insert(member)
+                }
+            }
+        }
+        return missing.sorted { $0.key < $1.key }.compactMap { id, members in
+            workspace.privateDocuments[id].map { ($0, members.sorted()) }
+        }
+    }
+
+    private func isAdmin(_ member: MemberID, of document: PrivateDocument) -> Bool {
+        guard document.root?.subtype == .channel, document.authority.fields.deletion == nil,
+            let role = document.authority.standing(of: member)?.role
+        else { return false }
+        return role <= .admin
+    }
+
+    /// Sets the times at which this device adds guests: the admins of a document do it one after
+    /// the other, and each only if it is still due.
+    func planGuests(of workspace: Workspace) {
+        let before = guestsDue.removeValue(forKey: workspace.number) ?? [:]
+        guard workspace.standing == .member, workspace.fields.deletion == nil, home != nil else {
+            return
+        }
+        for (document, _) in missingGuests(of: workspace) {
+            let admins = document.authority.members.filter { $0.role <= .admin }
+                .sorted { ($0.role, $0.member) < ($1.role, $1.member) }
+            let place = admins.firstIndex { $0.member == workspace.member } ?? admins.count
+            guestsDue[workspace.number, default: [:]][document.id] =
+                before[document.id]
+                ?? time.monotonic &+ 1_000 &+ 4_000 &* UInt64(min(place, 64))
+        }
+    }
+
+    func addGuestsWhenDue() throws(StorageError) {
+        guard mayWrite, !guestsDue.isEmpty else { return }
+        for number in guestsDue.keys.sorted() {
+            let due = (guestsDue[number] ?? [:]).filter { $0.value <= time.monotonic }
+            guard !due.isEmpty, let workspace = workspaces[number] else { continue }
+            for document in due.keys { guestsDue[number]?[document] = nil }
+            if guestsDue[number]?.isEmpty == true { guestsDue[number] = nil }
+            for (document, members) in missingGuests(of: workspace) where due[document.id] != nil {
+                try add(members, to: document, in: workspace)
+            }
+        }
+    }
+
+    /// Adds one who was just let in, so that the first sync brings everything.
+    func addGuests(only member: MemberID, in workspace: Workspace) throws(StorageError) {
+        for (document, members) in missingGuests(of: workspace) where members.contains(member) {
+            try add([member], to: document, in: workspace)
+        }
+    }
+
+    private func add(
+        _ members: [MemberID], to document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) {
+        let plan = addition(of: members, to: document, in: workspace)
+        let made = try author(
+            .add(plan.payload), in: document, of: workspace, introducing: plan.fresh
+        ) { trial in members.allSatisfy { trial.standing(of: $0) != nil } }
+        if made != nil { try mail(plan, of: document, in: workspace) }
+    }
+
+    // MARK: Refusals
+
+    /// Only private channels take guests, and only who leads one brings somebody into it.
+    func refuseForGuests(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard channel.isPrivate else {
+            throw NodeError(
+                .badRequest, "a guest is in private channels only",
+                hint: "wsx-node channel create NAME --private", reason: "channel.public",
+                fields: [.init(name: "channels", reason: "public")])
+        }
+        try require(.edit, on: channel, in: workspace)
+    }
+
+    /// The hint with which a channel is not found.
+    func channelHint(in workspace: Workspace) -> String {
+        workspace.ownRole == .guest
+            ? "a guest is in private channels only: wsx-node channel list"
+            : "wsx-node channel list --all"
+    }
+}

@@ -1,0 +1,36 @@
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// A passphrase that is to seal the identity of a home that begins with somebody else's help.
+extension NodeCore {
+    /// Turns the passphrase of a new home into a key, beside the loop.
+    ///
+    /// - Returns: whether that goes on; `false` where there is nothing to seal.
+    func sealsFirst(
+        _ passphrase: String?, _ scope: CallScope,
+        _ purpose: (PassphraseVault.Stretch) -> Stretching.Purpose
+    ) throws(NodeError) -> Bool {
+        guard home == nil, let passphrase else { return false }
+        if let problem = PassphraseRule.problem(of: passphrase) {
+            throw NodeError(
+                .badRequest, PassphraseRule.sentence(for: "passphrase"),
+                reason: "bad_passphrase", fields: [.init(name: "passphrase", reason: problem)])
+        }
+        guard lock.stretching == nil else {
+            throw NodeError(
+                .busy, "an identity is being made", hint: "try again", reason: "session.busy")
+        }
+        let stretch = PassphraseVault.Stretch(
+            cost: environment.passphraseCost, using: environment.random)
+        begin(purpose(stretch), scope.call, [(stretch, Self.secret(passphrase))])
+        return true
+    }
+}
+
+extension CommandOutcome {
+    /// The answer, where there is one already.
+    var answer: JSONValue? {
+        if case .reply(let result) = self { return result }
+        return nil
+    }
+}

@@ -1,0 +1,55 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Erasing private channels that were deleted, 7 days after this node heard of it.
+///
+/// Relays cannot judge the deletion, and digests are of what all keep, so the sealed operations
+/// stay. What goes is what makes them more than noise here: the keys, and everything that was
+/// shown. The node then stands to the document as a relay does, and takes no key of it any more.
+extension NodeCore {
+    private static func mark(of document: DocumentID) -> String {
+        "erased:" + PublicID.channel(document)
+    }
+
+    /// Whether the keys of a private document were erased here.
+    func isErased(private document: DocumentID) throws(StorageError) -> Bool {
+        try store.registry.value(Self.mark(of: document)) != nil
+    }
+
+    /// When each deleted private document is to be erased, on the wall clock.
+    func privateErasures(
+        of workspace: Workspace
+    ) throws(StorageError) -> [(document: PrivateDocument, at: UInt64)] {
+        var due: [(document: PrivateDocument, at: UInt64)] = []
+        for document in workspace.privateDocuments.values {
+            // What is shown is not deleted, and that is known already.
+            guard document.root?.subtype == .channel, workspace.channel(of: document) == nil,
+                let deletion = document.authority.fields.deletion,
+                let arrival = document.records[deletion]?.arrival,
+                let stored = try store.operations.operation(arrival)
+            else { continue }
+            let seen = UInt64(max(stored.seen, 0))
+            due.append((document, seen &+ Limits.deletedChannelMilliseconds))
+        }
+        return due.sorted { $0.document.number < $1.document.number }
+    }
+
+    /// Erases the first private document that is due.
+    ///
+    /// - Returns: whether there was one; then there may be more.
+    func erasePrivate(in workspace: Workspace) throws(StorageError) -> Bool {
+        let due = try privateErasures(of: workspace).first { $0.at <= time.wall }
+        guard let document = due?.document else { return false }
+        try write()
+        try store.registry.setValue([1], of: Self.mark(of: document.id))
+        try store.registry.forgetSecrets(of: document.number)
+        try store.view.clear(document.number)
+        reindex(erasedDocument: document.number)
+        workspace.privateDocuments[document.id] = nil
+        workspace.forgetSealing(of: document.id)
+        workspace.forgetChannelIndex()
+        effects.append(
+            .log(.info, "channel.erased channel=\(PublicID.channel(document.id))"))
+        return true
+    }
+}

@@ -1,0 +1,70 @@
+import WorkspaceModel
+
+/// What the two ends speak of when one of them is a guest (PROTOCOL.md, 5.4).
+extension SyncSession {
+    /// Notices when the scope is another one than before: this device got, or lost, a document or
+    /// a role, or the peer did.
+    ///
+    /// - Returns: the replica as far as it lies in scope.
+    mutating func lookAtScope<Seen: Replica>(
+        _ replica: Seen, planner: inout PullPlanner
+    ) -> Seen {
+        if standing == .full, replica.ownDocuments != named { reopens = true }
+        let seen = confine(replica)
+        if isNarrowed {
+            isNarrowed = false
+            giveBack(planner: &planner)
+        }
+        return seen
+    }
+
+    /// The replica as far as it lies in scope. The rule is asked each time: whoever has just become
+    /// a guest is told nothing more, whether or not anything was said about it.
+    mutating func confine<Seen: Replica>(_ replica: Seen) -> Seen {
+        let own = named ?? (replica.ownDocuments == nil ? nil : [])
+        let theirs = theirNamed ?? (replica.isPeerGuest ? [] : nil)
+        let current = SyncScope.common(own, theirs)
+        if current != scope { change(to: current) }
+        return replica.confined(to: current)
+    }
+
+    private mutating func change(to current: SyncScope?) {
+        let before = scope
+        scope = current
+        agreedOnThisLink = false
+        if !caughtUpWasTold { descent = .none }
+        if openingsSent > 0, standing == .full { reopens = true }
+        guard let current, !(before.map(current.covers) ?? false) else { return }
+        isNarrowed = true
+        gathered = []
+        gatherDeadline = nil
+        outgoing = [:]
+        theirs = [:]
+        ahead = 0
+    }
+
+    /// Whether a comparison can tell anything: a guest has not said yet what it asks for.
+    func knowsScope(_ replica: some Replica) -> Bool {
+        theirNamed != nil || !replica.isPeerGuest
+    }
+
+    /// Names the documents of another scope, or says that there is none any more.
+    mutating func reopenWhenDue(replica: some Replica) {
+        guard mayReopen, reopeningAllowance.take(at: now) else { return }
+        sayRoot(replica: replica)
+    }
+
+    /// When the next opening may name another scope.
+    var reopeningDeadline: UInt64? { mayReopen ? max(reopeningAllowance.next, now + 1) : nil }
+
+    private var mayReopen: Bool {
+        reopens && standing == .full && openingsReceived > 0 && !peerRefuses
+    }
+}
+
+extension SyncScope {
+    /// Whether everything of another scope lies in this one.
+    fileprivate func covers(_ other: SyncScope) -> Bool {
+        other.documents.isSubset(of: documents)
+    }
+}

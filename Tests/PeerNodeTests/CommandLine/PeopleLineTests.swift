@@ -1,0 +1,132 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `A channel, a member and a session for people` {
+    private static func rendering(_ flags: String..., isTerminal: Bool = false) -> Rendering {
+        let io = MemoryIO()
+        io.isOutputTerminal = isTerminal
+        var globals = GlobalFlags()
+        globals.plain = flags.contains("--plain")
+        globals.json = flags.contains("--json")
+        globals.quiet = flags.contains("--quiet")
+        globals.color = "never"
+        return Rendering(globals: globals, environment: [:], io: io)
+    }
+
+    private static var channel: JSONObject {
+        [
+            "id": "c_1", "workspace": "w_1", "name": "board", "kind": "channel", "private": true,
+            "default": false, "description": .null, "topic": "money",
+            "owner": ["id": "u_1", "name": "Mina"], "admins": [["id": "u_2", "name": "Joon"]],
+            "members": 3, "people": .null, "joined": true, "archived": false,
+            "history": "from-join", "unread": 2, "mentions": 0, "muted": true,
+            "muted_until": 1_795_190_000_000, "notify": "mentions",
+            "last": [
+                "id": "m_1", "author": ["id": "u_2", "name": "Joon"], "at": 1_795_190_000_000,
+                "text": "hello",
+            ],
+            "created_at": 1_795_190_000_000,
+        ]
+    }
+
+    private static let raw = ["{", "\"", "_at", "_ms", "1795190000000", "false", "true", "null"]
+
+    @Test func `is told in words`() {
+        let text = Self.rendering().text(.object(Self.channel), of: "channel.get")
+        for line in [
+            "name     board\n", "kind     private; whoever is added reads what comes after\n",
+            "admins   Joon\n", "members  3, you too\n", "unread   2\n",
+            "notices  of mentions only\n",
+            "Joon: hello\n",
+        ] {
+            #expect(text.contains(line), "\(text)")
+        }
+        let member: JSONValue = [
+            "id": "u_1", "name": "Mina", "role": "owner", "self": true, "devices": 2,
+            "joined_at": 1_795_190_000_000, "removed": false, "removed_at": .null, "kept": .null,
+            "presence": .null,
+        ]
+        let session: JSONValue = [
+            "state": "passcode", "locked": true, "passphrase": true, "passcode": true,
+            "relaying": true, "retry_ms": 1_500, "wiped": false,
+        ]
+        let person = Self.rendering().text(member, of: "member.get")
+        #expect(person.contains("name     Mina (you)\n"))
+        let state = Self.rendering().text(session, of: "session.status")
+        #expect(state.contains("opens to the passcode or the passphrase\n"))
+        #expect(state.contains("next try    in 2 s\n"))
+        for shown in [text, person, state] {
+            for word in Self.raw { #expect(!shown.contains(word), "\(word) in \(shown)") }
+        }
+    }
+
+    @Test func `tells who talks in a conversation, and what a wipe left`() {
+        var direct = Self.channel
+        direct["kind"] = "dm"
+        direct["people"] = [["id": "u_1", "name": "Mina"], ["id": "u_2", "name": "Joon"]]
+        direct["created_at"] = 0
+        let text = Self.rendering().text(.object(direct), of: "channel.get")
+        #expect(text.contains("people   Mina, Joon\n") && !text.contains("owner"))
+        #expect(!text.contains("made"))
+        let wiped = Self.rendering().text(
+            ["state": "none", "locked": false, "wiped": true], of: "session.logout")
+        #expect(wiped.contains("backups that you wrote elsewhere are still there\n"))
+    }
+
+    @Test func `is as it came for programs`() {
+        let plain = Self.rendering("--plain").text(.object(Self.channel), of: "channel.get")
+        #expect(plain.contains("created_at\t1795190000000\n"))
+        let json = Self.rendering("--json").text(.object(Self.channel), of: "channel.get")
+        #expect(json.contains(#""created_at":1795190000000"#))
+    }
+
+    @Test func `that one is not in is marked in lists, for people`() {
+        var other = Self.channel
+        other["joined"] = false
+        var open = other
+        open["private"] = false
+        open["name"] = "plans"
+        let list: JSONValue = [
+            "items": [.object(Self.channel), .object(other), .object(open)], "next": .null,
+        ]
+        let text = Self.rendering().text(list, of: "channel.list")
+        #expect(text.contains("board (left)") && text.contains("plans (not in)"))
+        #expect(text.split(separator: "\n").filter { $0.contains("board ") }.count == 2)
+        #expect(!Self.rendering("--plain").text(list, of: "channel.list").contains("("))
+        #expect(!Self.rendering("--json").text(list, of: "channel.list").contains("(left)"))
+    }
+
+    @Test func `of which there are none are told on a terminal alone`() {
+        let none: JSONValue = ["items": [], "next": .null]
+        let looked = Self.rendering(isTerminal: true)
+        for (method, words) in [
+            ("channel.list", "no channels\n"), ("channel.members", "no members\n"),
+            ("dm.list", "no direct conversations\n"), ("message.history", "no messages\n"),
+            ("unread.get", "nothing unread\n"),
+        ] {
+            #expect(looked.text(none, of: method) == words)
+            #expect(Self.rendering().text(none, of: method).isEmpty)
+            for flag in ["--plain", "--json", "--quiet"] {
+                let text = Self.rendering(flag, isTerminal: true).text(none, of: method)
+                #expect(text.isEmpty, "\(method) \(flag)")
+            }
+        }
+    }
+
+    @Test func `that was deleted is told as such in events`() {
+        let gone: JSONValue = [
+            "cursor": "e1.4", "type": "channel.created", "data": .null,
+        ]
+        let text = Self.rendering().event(gone)
+        #expect(text == "e1.4  channel.created  -  (what it told of was deleted)\n")
+        let deletion: JSONValue = [
+            "cursor": "e1.5", "type": "channel.deleted",
+            "data": ["id": "c_1", "by": ["id": "u_1", "name": "Mina"]],
+        ]
+        #expect(Self.rendering().event(deletion) == "e1.5  channel.deleted  c_1  by Mina\n")
+        #expect(Self.rendering("--plain").event(gone) == "e1.4\tchannel.created\t-\t-\n")
+    }
+}

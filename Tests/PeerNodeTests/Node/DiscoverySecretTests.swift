@@ -1,0 +1,176 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// `workspace rekey --discovery`: the secret by which members find and reach one another.
+@Suite struct `A changed discovery secret` {
+    private func names(_ node: BenchNode) throws -> [[UInt8]] {
+        try node.workspace().discovery.map(DiscoveryName.id)
+    }
+
+    /// Which secrets the node's links were opened under, the oldest being 0.
+    private func used(by node: BenchNode) throws -> Set<UInt32> {
+        let core = try #require(node.host?.core)
+        return Set(
+            core.network.links.values.compactMap { (link) -> UInt32? in
+                guard case .workspace(_, let number)? = link.peer?.psk else { return nil }
+                return number
+            })
+    }
+
+    @Test func `is what new sessions try, while old ones stay accepted`() throws {
+        let world = try RemovalBench()
+        let (mina, ada, wim, joon, bench) =
+            (world.mina, world.ada, world.wim, world.joon, world.bench)
+        for near in [mina, ada, joon] { bench.cut(wim, near) }
+        #expect(
+            try joon.refused("workspace.rekey", ["discovery": true]).kind == .forbidden)
+        try mina.ok("workspace.rekey", ["discovery": true])
+        bench.advance(5_000)
+        let all = try names(mina)
+        #expect(all.count == 2)
+        for node in [ada, joon] { #expect(try names(node) == all) }
+        #expect(try names(wim) == [all[0]])
+        // Who was away comes back under the old one, and hears of the new.
+        try mina.send("where is Wim?")
+        for near in [mina, ada, joon] { bench.heal(wim, near) }
+        bench.advance(60_000)
+        #expect(try names(wim) == all)
+        #expect(try wim.log() == ["where is Wim?"])
+        // Sessions from then on run under the new one, after a restart too.
+        for node in [wim, mina] {
+            try node.restart()
+            bench.advance(60_000)
+            #expect(try names(node) == all)
+        }
+        #expect(try used(by: mina) == [1])
+        try wim.send("here")
+        #expect(try mina.log() == ["where is Wim?", "here"])
+        try world.expectEqual("all are there", [mina, ada, wim, joon])
+    }
+
+    @Test func `is not what somebody is dialled under for ever who does not know it`() throws {
+        let world = try RemovalBench()
+        let (mina, wim, bench) = (world.mina, world.wim, world.bench)
+        for near in [mina, world.ada, world.joon] { bench.cut(wim, near) }
+        try mina.ok("workspace.rekey", ["discovery": true])
+        try mina.ok("workspace.rekey", ["discovery": true])
+        bench.advance(5_000)
+        // Wim knows no address any more: he waits until somebody dials him.
+        wim.host?.core.network.registry = PeerRegistry()
+        bench.heal(mina, wim)
+        bench.advance(600_000)
+        let all = try names(mina)
+        #expect(all.count == 3)
+        #expect(try names(wim) == all)
+        try mina.send("found")
+        #expect(try wim.log() == ["found"])
+    }
+
+    @Test func `comes with the old ones to whoever joins later`() throws {
+        let world = try RemovalBench()
+        let (mina, ada, bench) = (world.mina, world.ada, world.bench)
+        try mina.ok("workspace.rekey", ["discovery": true])
+        bench.advance(2_000)
+        try ada.ok("workspace.rekey")
+        try ada.ok("workspace.rekey", ["discovery": true])
+        bench.advance(2_000)
+        let late = try bench.guest("Late", of: mina)
+        bench.advance(20_000)
+        let all = try names(mina)
+        #expect(all.count == 3)
+        #expect(try names(late) == all)
+        try late.restart()
+        #expect(try names(late) == all)
+        // The newest is in use, whatever came first.
+        #expect(try used(by: late).contains(2))
+    }
+
+    @Test func `is not known to who was removed before it was made`() throws {
+        let world = try RemovalBench()
+        let (mina, joon, bench) = (world.mina, world.joon, world.bench)
+        try mina.ok("member.remove", ["member": "Joon"])
+        try mina.ok("workspace.rekey", ["discovery": true])
+        bench.advance(60_000)
+        let all = try names(mina)
+        #expect(all.count == 2)
+        #expect(try names(joon) == [all[0]])
+        let held = try #require(joon.host?.core).store.registry.secrets(
+            of: joon.workspace().number)
+        #expect(!held.contains { $0.id == all[1] })
+        // Beacons of members tell him nothing any more.
+        let newest = try #require(try mina.workspace().discovery.last)
+        let beacon = BeaconPacket(
+            port: 4_000, keys: [newest.derived(Array("beacon".utf8))], turn: 0,
+            wallMilliseconds: bench.wall, using: SeededRandom(seed: 1))
+        let own = try joon.workspace().discovery.map { $0.derived(Array("beacon".utf8)) }
+        #expect(!own.contains { beacon.matches($0, wallMilliseconds: bench.wall) })
+        // Under the old one he is told that he is out, and nothing else.
+        try joon.restart()
+        bench.advance(60_000)
+        #expect(try joon.ok("node.status")["warnings"]?.text.contains("removed") == true)
+        #expect(try names(joon) == [all[0]])
+    }
+
+    @Test(arguments: [false, true])
+    func `is not taken from a box under a name that nothing gives`(namesAnother: Bool) throws {
+        let world = try RemovalBench()
+        let (mina, ada, wim, bench) = (world.mina, world.ada, world.wim, world.bench)
+        let before = try names(mina)
+        let random = SeededRandom(seed: 12)
+        let (key, secret) = (SymmetricKey(using: random), SymmetricKey(using: random))
+        let other = SymmetricKey(using: random)
+        let core = try #require(ada.host?.core)
+        let wraps = try ada.workspace().keyHolders(excluding: []).compactMap {
+            core.wrap(key, secret, for: $0.device, to: $0.agreementKey)
+        }
+        try ada.author(
+            .rekey(
+                .init(
+                    rekey: Rekey(keyID: key.keyID, wraps: wraps, olderKeys: []),
+                    discoveryID: namesAnother ? DiscoveryName.id(of: other) : nil,
+                    olderDiscovery: [
+                        SealedSecret(
+                            id: DiscoveryName.id(of: other),
+                            sealed: KeyWrap.wrap(secret, under: key, using: random))
+                    ], answers: nil)))
+        bench.advance(5_000)
+        for node in [mina, wim, world.joon] {
+            #expect(try node.workspace().keys[key.keyID] != nil)
+            #expect(try names(node) == before)
+        }
+        try wim.restart()
+        bench.advance(30_000)
+        #expect(try names(wim) == before)
+        try wim.send("still found")
+        #expect(try mina.log().last == "still found")
+    }
+
+    @Test func `by two admins at once is one of both for all, in one order`() throws {
+        let world = try RemovalBench()
+        let (mina, ada, wim, joon, bench) =
+            (world.mina, world.ada, world.wim, world.joon, world.bench)
+        for (left, right) in [(mina, ada), (mina, wim), (joon, ada), (joon, wim)] {
+            bench.cut(left, right)
+        }
+        try mina.ok("workspace.rekey", ["discovery": true])
+        try ada.ok("workspace.rekey", ["discovery": true])
+        bench.advance(2_000)
+        #expect(try names(mina).last != names(ada).last)
+        for (left, right) in [(mina, ada), (mina, wim), (joon, ada), (joon, wim)] {
+            bench.heal(left, right)
+        }
+        bench.advance(60_000)
+        let all = try names(mina)
+        #expect(all.count == 3)
+        for node in [ada, wim, joon] {
+            #expect(try names(node) == all)
+            try node.restart()
+            #expect(try names(node) == all)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import CRDTStore
+import PeerNode
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What becomes of a private channel that its owner has deleted.
+@Suite struct `A deleted private channel` {
+    private typealias Table = `Private channels`.Table
+    private static let week: UInt64 = 7 * 24 * 3_600 * 1_000
+
+    /// Bob's channel with Cleo in it; Ada is the one who passes on.
+    private func board() throws -> (Table, id: DocumentID) {
+        let table = try Table()
+        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
+        try table.bob.send("one", to: "board")
+        try table.cleo.send("two", to: "board")
+        table.bench.advance(5_000)
+        let document = try table.bob.workspace().privateDocuments.values
+            .first { $0.root?.subtype == .channel }
+        return (table, try #require(document?.id))
+    }
+
+    private func secrets(_ id: DocumentID, on node: BenchNode) throws -> Int {
+        let core = try #require(node.host?.core)
+        let workspace = try node.workspace()
+        let number = try #require(core.store.operations.document(id, in: workspace.number)?.number)
+        return try core.store.registry.secrets(of: number).count
+    }
+
+    @Test func `is erased after 7 days: its keys and all it showed, and no digest notices`() throws
+    {
+        let (table, id) = try board()
+        defer { withExtendedLifetime(table.bench) {} }
+        try table.bob.ok("channel.delete", ["channel": "board"])
+        table.bench.advance(10_000)
+        for node in [table.bob, table.cleo] {
+            #expect(try node.rowCount("message") == 2)
+            #expect(try secrets(id, on: node) > 0)
+        }
+        table.bench.advance(Self.week - 60_000)
+        #expect(try secrets(id, on: table.cleo) > 0)
+        table.bench.advance(120_000)
+        for node in [table.bob, table.cleo] {
+            #expect(try node.rowCount("message") == 0)
+            #expect(try secrets(id, on: node) == 0)
+            #expect(try node.workspace().privateDocuments[id] == nil)
+            #expect(try node.digest() == table.ada.digest())
+        }
+    }
+
+    @Test func `comes back to nobody, by a restart, by the mailbox or by asking`() throws {
+        let (table, id) = try board()
+        defer { withExtendedLifetime(table.bench) {} }
+        table.bench.cut(table.bob, table.cleo)
+        table.bench.cut(table.ada, table.cleo)
+        try table.bob.ok("channel.delete", ["channel": "board"])
+        table.bench.advance(Self.week + 60_000)
+        #expect(try secrets(id, on: table.bob) == 0)
+        // Cleo has not heard of it and has the keys: nothing of that comes back to Bob.
+        try table.cleo.send("three", to: "board")
+        table.bench.heal(table.bob, table.cleo)
+        table.bench.heal(table.ada, table.cleo)
+        table.bench.advance(60_000)
+        for _ in 0..<2 {
+            #expect(try table.bob.workspace().privateDocuments[id] == nil)
+            #expect(try secrets(id, on: table.bob) == 0)
+            #expect(try table.bob.rowCount("message") == 0)
+            #expect(
+                try table.bob.ok("channel.list", ["scope": "all"]).texts("name") == ["general"])
+            #expect(try table.bob.digest() == table.cleo.digest())
+            let check = try table.bob.ok("node.check", ["repair": true])
+            #expect(check["ok"] == true, "\(check.text)")
+            try table.bob.restart()
+            table.bench.heal(table.bob, table.cleo)
+            table.bench.advance(60_000)
+        }
+        // Cleo has 7 days from when she heard of it.
+        #expect(try secrets(id, on: table.cleo) > 0)
+        table.bench.advance(Self.week + 60_000)
+        #expect(try secrets(id, on: table.cleo) == 0)
+        // The name is free, and what is made under it is another channel.
+        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.send("anew", to: "board")
+        #expect(try table.bob.log(of: "board") == ["anew"])
+    }
+}
