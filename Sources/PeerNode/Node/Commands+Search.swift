@@ -177,7 +177,7 @@ extension NodeCore {
 
     /// Hands the index what came meanwhile, and then asks it: what was written before the question
     /// is found.
-    private func askFresh(_ call: CallID) throws(StorageError) {
+    func askFresh(_ call: CallID) throws(StorageError) {
         try handToSearch()
         ask(call)
     }

@@ -82,7 +82,7 @@ extension NodeCore {
                 search.unsettled.isAll = false
                 search.isTodoStored = false
             }
-            for call in orderedSearches { ask(call) }
+            for call in orderedSearches { try askFresh(call) }
         case .wrote:
             search.writing -= 1
             settleSearch()

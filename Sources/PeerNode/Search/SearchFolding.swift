@@ -20,6 +20,7 @@ enum SearchFolding {
         // Nearly all of the rest: syllables and characters that have neither case nor accent.
         if isRunLetter(value) { return value }
         let folded = withoutCase(scalar)
+        if folded == separator || folded == attached { return folded }
         return folded < 0x2000 ? table[Int(folded)] : folded
     }
 

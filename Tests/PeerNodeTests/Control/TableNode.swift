@@ -344,7 +344,8 @@ final class TableNode: NodeCommands {
         found.name = text
         found.topic = text
         let name = SearchHit(.channel(found), matches: [.init("name", 0..<1)])
-        return .reply(SearchPage([name, hit], next: nil, isComplete: request.kinds.isEmpty))
+        return .reply(
+            SearchPage([name, hit], next: nil, isComplete: request.kinds.isEmpty).json)
     }
     func findMembers(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<MemberObject>
