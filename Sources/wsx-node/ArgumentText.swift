@@ -22,7 +22,8 @@ enum ArgumentText {
 
     static func value(_ text: String, _ shape: ParameterShape) -> JSONValue? {
         switch shape {
-        case .text, .identifier, .channel, .member, .workspace, .choice, .time: .string(text)
+        case .text, .identifier, .channel, .member, .workspace, .choice, .time, .location:
+            .string(text)
         case .integer: integer(text).map(JSONValue.integer)
         case .duration: DurationText.milliseconds(text).map(JSONValue.integer)
         case .flag: text == "true" ? true : text == "false" ? false : nil

@@ -71,6 +71,8 @@ struct ColumnSet {
                 "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",
                 "REVOKED": "revoked",
             ])
+        case "message.holders":
+            ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "HELD": "complete"])
         case "member.status":
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "APPLIED": "complete"])
         case "invite.list", "invite.create", "invite.revoke":

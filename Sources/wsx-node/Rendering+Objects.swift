@@ -23,6 +23,7 @@ extension Rendering {
         case "channel.role": channelRoles(value)
         case "member.role": "\(shown(value["name"])) is \(shown(value["role"])) now\n"
         case "member.remove": removed(value)
+        case "message.delete": deletedMessage(value)
         default: nil
         }
     }
@@ -48,6 +49,15 @@ extension Rendering {
         if workspace["selected"] == true { rows.append(("selected", "yes")) }
         if workspace["deleted"] == true { rows.append(("deleted", deletion(workspace))) }
         return lines(rows) + note(workspace)
+    }
+
+    private func deletedMessage(_ message: JSONValue) -> String {
+        guard let deleted = message["deleted"], !deleted.isNull else { return "it is back\n" }
+        guard deleted["by"]?["id"] != message["author"]?["id"] else {
+            return "deleted for everybody\n"
+        }
+        return "deleted for everybody, and erased in a day\n"
+            + "  to take that back: wsx-node message delete \(shown(message["id"])) --undo\n"
     }
 
     private func deletion(_ workspace: JSONValue) -> String {

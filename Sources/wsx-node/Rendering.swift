@@ -5,7 +5,7 @@ import WorkspaceModel
 ///
 /// Every text in an answer is foreign and goes through `sanitised`.
 struct Rendering {
-    private let isJSON: Bool
+    let isJSON: Bool
     let isPlain: Bool
     let hasColour: Bool
     private let isTerminal: Bool
@@ -46,7 +46,10 @@ struct Rendering {
             if items.isEmpty, let text = nothing(of: method) { return text }
             return isPlain
                 ? columns(items, .messages)
-                : messages(items, lastDay: &lastDay, namesChannel: false)
+                : messages(items, lastDay: &lastDay, namesChannel: false, foldsThreads: true)
+        case "message.edit", "message.react", "message.pin", "message.unpin":
+            var lastDay: Int64?
+            return messages([result], lastDay: &lastDay, namesChannel: false)
         case "message.send": return sent(result)
         case "search": return hits(result)
         case "invite.create" where !isPlain: return invite(result)
@@ -96,8 +99,9 @@ struct Rendering {
         if isJSON { return event.text + "\n" }
         let data = event["data"]
         let subject =
-            data?["id"] ?? data?["device"]?["id"] ?? data?["member"]?["id"] ?? data?["channel"]
-        var text = [data?["text"], data?["name"], data?["member"]?["name"]]
+            data?["id"] ?? data?["message"] ?? data?["device"]?["id"] ?? data?["member"]?["id"]
+            ?? data?["channel"]
+        var text = [data?["text"], data?["emoji"], data?["name"], data?["member"]?["name"]]
             .compactMap { $0?.stringValue }.first.map(sanitised)
         if !isPlain {
             if let by = data?["by"]?["name"]?.stringValue { text = text ?? "by \(sanitised(by))" }
@@ -107,56 +111,6 @@ struct Rendering {
             shown(event["cursor"]), shown(event["type"]), shown(subject), text ?? "-",
         ]
         return words.joined(separator: isPlain ? "\t" : "  ") + "\n"
-    }
-
-    // MARK: Messages
-
-    /// Messages under lines that name the day.
-    ///
-    /// - Parameter lastDay: the day that the line before belongs to, kept between calls.
-    func messages(_ items: [JSONValue], lastDay: inout Int64?, namesChannel: Bool) -> String {
-        if isJSON { return items.map { $0.text + "\n" }.joined() }
-        if isPlain { return columns(items, .messages) }
-        let widest = items.map { columnWidth(shown($0["author"]?["name"])) }.max() ?? 0
-        let today = TimeText.local(now, zone: zone).day
-        var text = ""
-        for item in items {
-            let (day, clock) = TimeText.local(item["at"]?.integerValue ?? 0, zone: zone)
-            if day != lastDay {
-                text += dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n"
-                lastDay = day
-            }
-            let author = padded(shown(item["author"]?["name"]), min(widest, 24))
-            let edited = item["edited_at"]?.integerValue == nil ? "" : " (edited)"
-            let channel = namesChannel ? channelName(item["channel"]) + "  " : ""
-            // Further lines of a message stand under its first, so that none looks like another
-            // message.
-            let indent = "\(clock)  \(channel)\(author)  "
-            let gap = String(repeating: " ", count: columnWidth(indent))
-            let body = self.body(item).joined(separator: "\n" + gap)
-            let refused = item["state"] == "refused" ? " (refused)" : ""
-            text += "\(clock)  \(channel)\(bold(author))  \(body)\(edited)\(refused)\n"
-        }
-        return text
-    }
-
-    private func body(_ message: JSONValue) -> [String] {
-        if message["deleted"]?.isNull == false { return ["(deleted)"] }
-        guard let text = message["text"]?.stringValue else { return ["-"] }
-        return foreignBody(text)
-    }
-
-    func channelName(_ id: JSONValue?) -> String {
-        channelNames[id?.stringValue ?? ""].map { "#" + sanitised($0) } ?? shortID(id)
-    }
-
-    /// What `send` prints: the id, and who holds the message as far as is known.
-    func sent(_ message: JSONValue, holders: HolderText? = nil) -> String {
-        if isJSON { return message.text + "\n" }
-        if isPlain { return shown(message["id"]) + "\n" }
-        let count = message["holders"]?.integerValue ?? 1
-        let known = holders ?? HolderText(count: count)
-        return "\(shown(message["id"]))  \(known.text)\n"
     }
 
     // MARK: Single objects
@@ -267,7 +221,7 @@ struct Rendering {
 
     // MARK: Columns
 
-    private func columns(_ items: [JSONValue], _ set: ColumnSet) -> String {
+    func columns(_ items: [JSONValue], _ set: ColumnSet) -> String {
         let rows = items.map { item in
             set.paths.map { path in
                 let value = Self.value(item, at: path)

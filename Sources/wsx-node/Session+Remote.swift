@@ -100,6 +100,7 @@ extension Session {
         // The file is here, and whoever lost a home has no daemon.
         case "backup.verify": return try useBackup(command)
         case "search": return try search(command)
+        case "message.delete": return try deleteMessage(command)
         case "message.send": return try send(try parameters(for: command))
         default: return try callAndPrint(command, try parameters(for: command))
         }
@@ -126,6 +127,21 @@ extension Session {
             return
         }
         io.print(text)
+    }
+
+    // MARK: Deleting
+
+    /// Deletes for everybody, which a person is asked about first; a script is not.
+    private func deleteMessage(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        let isUndo = parameters["undo"]?.boolValue == true
+        if !isUndo, !globals.yes, !globals.noInput, io.isInputTerminal {
+            let answer = io.ask("Delete it for everybody? [y/N] ") ?? ""
+            guard ["y", "yes"].contains(answer.lowercased()) else {
+                throw .usage("nothing was deleted", hint: "--yes deletes without asking")
+            }
+        }
+        return try callAndPrint(command, parameters)
     }
 
     // MARK: Sending

@@ -36,8 +36,10 @@ extension PrivateAuthority {
     ///
     /// - Cost: linear in the member's seats times the removals aimed at the member. One answer
     ///   serves a log as long as author and key stay.
+    /// - Parameter leastRole: only seats of this role or a stronger one, and as long as no valid
+    ///   operation has replaced them by a weaker one.
     public func contentLimit(
-        of member: MemberID, in log: LogName, under key: KeyID
+        of member: MemberID, in log: LogName, under key: KeyID, leastRole: Role = .guest
     ) -> PrivateContentLimit {
         let introducing = (introductionsByKey[key] ?? []).map { introductions[$0].operation }
         guard !introducing.isEmpty else { return .nothing }
@@ -48,10 +50,23 @@ extension PrivateAuthority {
                 evaluator.records[seat].knows(evaluator.records[$0])
             }
             let proof = latestOnEachBranch(survived)
-            guard introducing.contains(where: { isPastOrSelf(proof, of: $0) }) else { continue }
+            guard introducing.contains(where: { isPastOrSelf(proof, of: $0) }),
+                leastRole == .guest || gives(seat, to: member, atLeast: leastRole)
+            else { continue }
             alternatives.append(limit(by: ends, log))
         }
         return PrivateContentLimit(alternatives)
+    }
+
+    /// Whether a seat gives a role, and nothing valid has replaced it by a weaker one.
+    private func gives(_ seat: Int, to member: MemberID, atLeast role: Role) -> Bool {
+        guard let given = evaluator.records[seat].role, given <= role,
+            let exposure = evaluator.contentExposure(seat, member.asDevice)
+        else { return false }
+        return !evaluator.revocations(hitting: exposure).contains {
+            !evaluator.records[$0].operation.action.endsMembership
+                && evaluator.reachesContent($0, exposure, leastRole: role)
+        }
     }
 
     /// Whether one content operation is valid here; see `contentLimit`.

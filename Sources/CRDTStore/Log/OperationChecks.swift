@@ -11,8 +11,11 @@ public struct CheckedOperation: Sendable {
     public let header: OperationHeader
     /// Their hash.
     public let id: OperationID
-    /// Sealed or plain.
+    /// Sealed or plain; empty where it is absent.
     public let payload: [UInt8]
+    /// Whether the payload did not come: length and hash in the header are what the sender says,
+    /// and the signature vouches for them.
+    public let isPayloadAbsent: Bool
     /// The author's signature, known to be good only when `isSignatureVerified`.
     public let signature: Signature
     /// Whether this very signature was verified, or made, here; otherwise a later one of the run
@@ -115,8 +118,8 @@ public enum OperationChecks {
             kind: entry.kind, document: isRoot ? .zero : log.document, device: log.device,
             incarnation: log.incarnation, sequence: sequence, previous: link?.id,
             timestamp: entry.timestamp, grant: entry.grant, keyID: entry.keyID,
-            dependencies: entry.dependencies, payloadLength: entry.payload.count,
-            payloadHash: OperationSigning.hash(ofPayload: entry.payload))
+            dependencies: entry.dependencies, payloadLength: entry.payloadLength,
+            payloadHash: entry.absent?.hash ?? OperationSigning.hash(ofPayload: entry.payload))
         let encoded = header.encoded
         guard encoded.count <= Limits.headerBytesMax else { throw .tooLarge }
         let id = OperationSigning.id(ofHeader: encoded)
@@ -130,11 +133,12 @@ public enum OperationChecks {
             throw .wrongRoot
         }
         return CheckedOperation(
-            header: header, id: id, payload: entry.payload, signature: entry.signature,
+            header: header, id: id, payload: entry.payload,
+            isPayloadAbsent: entry.absent != nil, signature: entry.signature,
             isSignatureVerified: false, authority: authority, privateRoot: privateRoot)
     }
 
-    /// Checks the form of kinds 3 and 4, whose contents nobody can judge here, and gives back the
+    /// Checks the form of kinds 3 to 5, as far as it is judged without a key, and gives back the
     /// clear part of a root. A root cites its author's grant in the workspace and nothing else.
     private static func privateRoot(
         in entry: OperationRun.Entry, at sequence: UInt64
@@ -156,6 +160,12 @@ public enum OperationChecks {
                 }
                 _ = try MailboxPayload(decoding: entry.payload)
                 return nil
+            case OperationKind.redact.rawValue:
+                guard entry.grant != .zero else { throw Malformed(.inconsistent, at: 0) }
+                if case .erase(_, _?) = try RedactPayload(decoding: entry.payload) {
+                    guard entry.keyID != nil else { throw Malformed(.inconsistent, at: 0) }
+                }
+                return nil
             default:
                 return nil
             }
@@ -166,9 +176,14 @@ public enum OperationChecks {
 
     /// Checks what is judged on the operation's own bytes, before anything is looked up.
     public static func checkForm(_ entry: OperationRun.Entry) throws(Rejection) {
-        guard entry.payload.count <= OperationKind.payloadBytesMax(entry.kind) else {
+        guard entry.payloadLength <= OperationKind.payloadBytesMax(entry.kind) else {
             throw .tooLarge
         }
+        // Everything else is judged by what it says.
+        guard
+            entry.absent == nil
+                || entry.payload.isEmpty && entry.kind == OperationKind.content.rawValue
+        else { throw .malformed(Malformed(.inconsistent, at: 0)) }
         guard entry.dependencies.count <= OperationKind.dependenciesMax(entry.kind) else {
             throw .tooManyDependencies
         }

@@ -52,6 +52,10 @@ extension OperationStore {
             row.bind(9, branch)
             row.bind(10, Int64(bitPattern: header.sequence))
         }
+        if let arrival = try place(in: branch, at: header.sequence)?.arrival {
+            try forgetAbsence(of: arrival)
+            if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
+        }
         damagedPlaces[branch]?.remove(header.sequence)
         if damagedPlaces[branch]?.isEmpty == true { damagedPlaces[branch] = nil }
         hasUnwrittenDamage = true

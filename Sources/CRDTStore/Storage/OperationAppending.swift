@@ -131,6 +131,7 @@ extension OperationStore {
             row.bind(13, operation.isSignatureVerified ? 1 : 0)
             row.bind(14, operation.payload)
         }
+        if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
     }
 
     /// The display order before causality: the author's clock, but at most 5 minutes ahead of

@@ -69,6 +69,7 @@ extension OperationStore {
         dirtyBranches.remove(number)
         spansByBranch[number] = nil
         forgetDamage(in: number, behind: nil)
+        try forgetAbsence(in: number, behind: nil)
         try connection.statement("DELETE FROM operation WHERE lid = ?").run(.integer(number))
         count -= Int64(connection.changedRowCount)
         for table in ["held", "evidence", "grant_span", "log"] {

@@ -148,7 +148,7 @@ extension OperationStore {
             guard let branch = branches[row.integer(9)] else {
                 throw StorageError(.corrupt, "an operation of no log", statement: sql)
             }
-            let entry = try entry(row, sql)
+            let entry = try entry(row, sql, arrival: arrival)
             return StoredOperation(
                 place: StoredPlace(
                     arrival: arrival, branch: branch.number,

@@ -18,6 +18,7 @@ extension OperationStore {
             return []
         }
         let gone = try positions(in: number, (place + 1)...branch.tipSequence)
+        try forgetAbsence(in: number, behind: place)
         for table in ["operation WHERE lid = ? AND seq", "grant_span WHERE lid = ? AND first"] {
             try connection.statement("DELETE FROM \(table) > ?")
                 .run(.integer(number), .integer(Int64(bitPattern: place)))

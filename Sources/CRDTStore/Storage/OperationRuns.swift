@@ -55,7 +55,7 @@ extension OperationStore {
         into reading: inout RunReading
     ) throws(StorageError) {
         let sql = """
-            SELECT seq, kind, hlc, gid, kid, deps, payload, sig, sigok FROM operation
+            SELECT seq, kind, hlc, gid, kid, deps, payload, sig, sigok, arr FROM operation
                 WHERE lid = ? AND seq BETWEEN ? AND ? ORDER BY seq
             """
         let bounds: [SQLValue] = [
@@ -69,7 +69,7 @@ extension OperationStore {
                 reading.isFull = true
                 return .stop
             }
-            let entry = try entry(row, sql)
+            let entry = try entry(row, sql, arrival: row.integer(9))
             let byteCount = entry.payload.count + 178 + 84 * entry.dependencies.count
             if reading.byteCount + byteCount > byteCountMax, reading.lastSigned >= 0 {
                 reading.isFull = true
@@ -85,18 +85,20 @@ extension OperationStore {
     }
 
     func entry(
-        _ row: borrowing Row, _ sql: String
+        _ row: borrowing Row, _ sql: String, arrival: Int64
     ) throws(StorageError) -> OperationRun.Entry {
         guard let grant = names.grant(row.integer(3)),
             let signature = Signature(untrusted: row.blob(7))
         else { throw StorageError(.corrupt, "an operation without grant or signature") }
         var keyID: KeyID?
         if let number = row.optionalInteger(4) { keyID = names.key(number) }
+        let payload = row.blob(6)
+        let absent = Self.isBlank(payload) ? try absentPayload(arrival)?.payload : nil
         return OperationRun.Entry(
             kind: UInt64(bitPattern: row.integer(1)),
             timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(2))), grant: grant,
             keyID: keyID, dependencies: try references(row.optionalBlob(5), sql),
-            payload: row.blob(6), signature: signature)
+            payload: absent == nil ? payload : [], absent: absent, signature: signature)
     }
 
     private func references(

@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 3
+    public static let version: Int32 = 4
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -16,11 +16,77 @@ public enum Schema {
             key_hlc INTEGER, key_id INTEGER, PRIMARY KEY(workspace, kind, subject)) WITHOUT ROWID
         """
 
+    /// The view: what is said about messages. key_*: the name of the message. kind:
+    /// ViewStore.Annotation.Kind. member: whose word it is, empty of a pin. tag: of a reaction 16
+    /// bytes of a keyed hash of its sign. These name a register. hlc: with its highest bit turned,
+    /// so that it orders. flags: 1 on, 2 the own member is mentioned. hidden: 1 where it is not
+    /// valid. covered: 1 where a valid one of the register has it in its past.
+    private static let annotation = """
+        CREATE TABLE annotation(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
+            key_id INTEGER NOT NULL, kind INTEGER NOT NULL, member BLOB NOT NULL,
+            tag BLOB NOT NULL, id BLOB NOT NULL, hlc INTEGER NOT NULL, arr INTEGER NOT NULL,
+            flags INTEGER NOT NULL, hidden INTEGER NOT NULL, covered INTEGER NOT NULL,
+            PRIMARY KEY(did, key_hlc, key_id, kind, member, tag, id)) WITHOUT ROWID
+        """
+    private static let annotationArrival = "CREATE INDEX annotation_arrival ON annotation(arr)"
+
+    /// What counts, or counts as much as something else.
+    private static let annotationHead = """
+        CREATE INDEX annotation_head ON annotation(did, key_hlc, key_id, kind, member, tag, hlc, id,
+            arr, flags) WHERE hidden = 0 AND covered = 0
+        """
+
+    /// What an annotation cites, whatever that is.
+    private static let annotationPast = """
+        CREATE TABLE annotation_past(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
+            key_id INTEGER NOT NULL, id BLOB NOT NULL, cited BLOB NOT NULL,
+            PRIMARY KEY(did, key_hlc, key_id, id, cited)) WITHOUT ROWID
+        """
+    private static let annotationCiting =
+        "CREATE INDEX annotation_citing ON annotation_past(did, key_hlc, key_id, cited)"
+
+    /// Payloads that are not there, by arrival number: what is left of them. missing: 1 where
+    /// nobody has deleted it, so that it is asked of peers. The operation's row holds zeros.
+    private static let absent = [
+        """
+        CREATE TABLE absent(arr INTEGER PRIMARY KEY, plen INTEGER NOT NULL, phash BLOB NOT NULL,
+            missing INTEGER NOT NULL)
+        """,
+        "CREATE INDEX absent_missing ON absent(arr) WHERE missing = 1",
+    ]
+
+    /// The view: what redactions name. target: the id of an operation that is to be erased, or of
+    /// a redaction that is undone. by: arrival number of the redaction.
+    private static let redactions = [
+        """
+        CREATE TABLE redaction(did INTEGER NOT NULL, target BLOB NOT NULL, by INTEGER NOT NULL,
+            PRIMARY KEY(did, target, by)) WITHOUT ROWID
+        """,
+        "CREATE INDEX redaction_by ON redaction(by)",
+
+        // What is deleted, by arrival number. by: the redaction that counts. due: when the payload
+        // is erased, ms; NULL once it is.
+        """
+        CREATE TABLE redacted(arr INTEGER PRIMARY KEY, did INTEGER NOT NULL, by INTEGER NOT NULL,
+            due INTEGER)
+        """,
+        "CREATE INDEX redacted_due ON redacted(due) WHERE due IS NOT NULL",
+        "CREATE INDEX redacted_document ON redacted(did)",
+    ]
+
     /// What a store of an older schema lacks. By the schema that it has.
-    static let additions: [Int64: [String]] = [2: [registers]]
+    static let additions: [Int64: [String]] = [2: [registers] + since3, 3: since3]
+
+    private static let since3 =
+        [
+            "ALTER TABLE message ADD COLUMN mention INTEGER NOT NULL DEFAULT 0", annotation,
+            annotationArrival, annotationHead, annotationPast, annotationCiting,
+        ] + absent + redactions
 
     /// Everything, in the order of creation.
-    static let statements = [
+    static let statements = tables + absent + redactions
+
+    private static let tables = [
         // What there is one of, by name. Values are described where they are written.
         "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 
@@ -102,12 +168,13 @@ public enum Schema {
 
         // The view: where each message stands. key_*: its name (hlc, first 8 bytes of the id).
         // thread_*: the name of what it replies to. hidden: ViewStore.Visibility,
-        // or 3, hidden after it was shown.
+        // or 3, hidden after it was shown. mention: 1 where its text of today mentions the own
+        // member.
         """
         CREATE TABLE message(did INTEGER NOT NULL, sort INTEGER NOT NULL, arr INTEGER NOT NULL,
             key_hlc INTEGER NOT NULL, key_id INTEGER NOT NULL, gid INTEGER NOT NULL,
             thread_hlc INTEGER, thread_id INTEGER, hidden INTEGER NOT NULL,
-            PRIMARY KEY(did, sort, arr)) WITHOUT ROWID
+            mention INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(did, sort, arr)) WITHOUT ROWID
         """,
         "CREATE INDEX message_key ON message(key_hlc, key_id)",
         """
@@ -122,7 +189,7 @@ public enum Schema {
             PRIMARY KEY(did, member)) WITHOUT ROWID
         """,
 
-        registers,
+        registers, annotation, annotationArrival, annotationHead, annotationPast, annotationCiting,
 
         // What happened, by reference only. type: EventType. arr: the operation, or NULL.
         // extra: Enc of what has no operation. backfill: it came by a first sync.

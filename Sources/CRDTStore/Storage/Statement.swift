@@ -87,7 +87,12 @@ extension Statement {
     /// Runs the statement once, for its effect.
     ///
     /// - Precondition: there are as many values as the statement has parameters.
-    public func run(_ values: SQLValue...) throws(StorageError) {
+    public func run(_ values: SQLValue...) throws(StorageError) { try run(values) }
+
+    /// Runs the statement once, for its effect.
+    ///
+    /// - Precondition: there are as many values as the statement has parameters.
+    public func run(_ values: [SQLValue]) throws(StorageError) {
         precondition(values.count == Int(parameterCount), "wrong number of values for \(sql)")
         try run { $0.bind(values) }
     }

@@ -90,8 +90,8 @@ public enum StoreCheck {
             device: stored.log.device, incarnation: stored.log.incarnation,
             sequence: stored.place.sequence, previous: previous, timestamp: entry.timestamp,
             grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
-            payloadLength: entry.payload.count,
-            payloadHash: OperationSigning.hash(ofPayload: entry.payload))
+            payloadLength: entry.payloadLength,
+            payloadHash: entry.absent?.hash ?? OperationSigning.hash(ofPayload: entry.payload))
         return OperationSigning.id(ofHeader: header.encoded)
     }
 }

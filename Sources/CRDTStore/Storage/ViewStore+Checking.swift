@@ -7,17 +7,18 @@ extension ViewStore {
         at position: Position, in document: Int64
     ) throws(StorageError) -> (row: MessageRow, visibility: Visibility)? {
         let sql = """
-            SELECT key_hlc, key_id, gid, thread_hlc, thread_id, hidden FROM message
+            SELECT key_hlc, key_id, gid, thread_hlc, thread_id, hidden, mention FROM message
                 WHERE did = ? AND sort = ? AND arr = ?
             """
         return try connection.statement(sql).firstRow(
             .integer(document), .integer(position.sort), .integer(position.arrival)
         ) { row in
             let thread = row.optionalInteger(3).map { Self.name($0, row.integer(4)) }
-            let message = MessageRow(
+            var message = MessageRow(
                 document: document, position: position,
                 key: Self.name(row.integer(0), row.integer(1)),
                 grant: row.integer(2), thread: thread)
+            message.isMention = row.integer(6) == 1
             return (message, Visibility(rawValue: row.integer(5)) ?? .hidden)
         }
     }

@@ -155,6 +155,8 @@ extension ViewStore {
     public struct Unread: Equatable, Sendable {
         /// How many messages there are under the grant with each number.
         public var counts: [Int64: Int64] = [:]
+        /// How many of them mention the own member, likewise.
+        public var mentions: [Int64: Int64] = [:]
         /// The largest key among them.
         public var last: MessageKey?
     }
@@ -171,17 +173,21 @@ extension ViewStore {
         for document in [filter.document] + filter.others {
             try connection.statement(
                 """
-                SELECT sort, key_hlc, key_id, gid, hidden FROM message
+                SELECT sort, key_hlc, key_id, gid, hidden, mention,
+                    EXISTS(SELECT 1 FROM redacted WHERE redacted.arr = message.arr) FROM message
                     WHERE did = ? AND sort >= ? ORDER BY sort DESC, arr DESC LIMIT ?
                 """
             ).forEachRow(
                 .integer(document), .integer(first), .integer(Limits.unreadScanMax)
             ) { row in
-                guard row.integer(4) == Visibility.shown.rawValue else { return }
+                guard row.integer(4) == Visibility.shown.rawValue, row.integer(6) == 0 else {
+                    return
+                }
                 let found = Self.readKey(
                     Self.messageKey(row.integer(1), row.integer(2)), sort: row.integer(0))
                 guard found > key else { return }
                 unread.counts[row.integer(3), default: 0] += 1
+                if row.integer(5) == 1 { unread.mentions[row.integer(3), default: 0] += 1 }
                 unread.last = max(unread.last ?? found, found)
             }
         }

@@ -41,6 +41,8 @@ public final class ViewStore {
         public let thread: MessageKey?
         /// Whether only its author sees it: a revocation has cut it off.
         public internal(set) var isRefused = false
+        /// Whether its text of today mentions the own member.
+        public var isMention = false
 
         /// A row with the given fields.
         public init(
@@ -73,10 +75,10 @@ public final class ViewStore {
         self.connection = connection
         insert = try connection.statement(
             """
-            INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT(did, sort, arr) DO UPDATE SET key_hlc = excluded.key_hlc,
                 key_id = excluded.key_id, gid = excluded.gid, thread_hlc = excluded.thread_hlc,
-                thread_id = excluded.thread_id, hidden = CASE WHEN excluded.hidden = 1
+                thread_id = excluded.thread_id, mention = excluded.mention, hidden = CASE WHEN excluded.hidden = 1
                 AND hidden IN (0, 3) THEN 3 ELSE excluded.hidden END
             """)
     }
@@ -95,7 +97,17 @@ public final class ViewStore {
             row.bind(7, message.thread.map { Int64(bitPattern: $0.timestamp.rawValue) })
             row.bind(8, message.thread.map { Int64(bitPattern: $0.idPrefix) })
             row.bind(9, visibility.rawValue)
+            row.bind(10, message.isMention ? 1 : 0)
         }
+    }
+
+    /// Notes whether the text of a message mentions the own member now.
+    public func setMention(_ isMention: Bool, of message: MessageRow) throws(StorageError) {
+        try connection.statement(
+            "UPDATE message SET mention = ? WHERE did = ? AND sort = ? AND arr = ?"
+        ).run(
+            .integer(isMention ? 1 : 0), .integer(message.document),
+            .integer(message.position.sort), .integer(message.position.arrival))
     }
 
     /// Changes who sees the messages at these places of a channel.
@@ -137,6 +149,7 @@ public final class ViewStore {
             try delete.run(
                 .integer(document), .integer(position.sort), .integer(position.arrival))
         }
+        try removeAnnotations(arrivals: positions.map(\.arrival))
     }
 
     /// Which messages of a channel are asked for.
@@ -189,7 +202,7 @@ public final class ViewStore {
         _ order: String, _ limit: Int
     ) throws(StorageError) -> [MessageRow] {
         var sql = """
-            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden, mention
                 FROM message
                 WHERE did = ? AND hidden NOT IN (1, 3) AND (sort, arr) \(comparison) (?, ?)
             """
@@ -228,7 +241,7 @@ public final class ViewStore {
     /// The message with this name, hidden ones left out, and refused ones not.
     public func message(_ key: MessageKey) throws(StorageError) -> MessageRow? {
         let sql = """
-            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden, mention
                 FROM message
                 WHERE key_hlc = ? AND key_id = ? AND hidden NOT IN (1, 3) LIMIT 1
             """
@@ -238,18 +251,24 @@ public final class ViewStore {
         ) { Self.message($0) }
     }
 
-    /// The message with this name, shown or hidden, for saying why it is not shown.
+    /// The message with this name, shown or hidden.
+    ///
+    /// - Parameter document: where it must be; `nil` for anywhere.
     public func anyMessage(
-        _ key: MessageKey
+        _ key: MessageKey, in document: Int64? = nil
     ) throws(StorageError) -> (row: MessageRow, isHidden: Bool)? {
         let sql = """
-            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden FROM message
-                WHERE key_hlc = ? AND key_id = ? LIMIT 1
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden, mention
+                FROM message
+                WHERE key_hlc = ?1 AND key_id = ?2 AND (?3 IS NULL OR did = ?3) LIMIT 1
             """
         return try connection.statement(sql).firstRow(
             .integer(Int64(bitPattern: key.timestamp.rawValue)),
-            .integer(Int64(bitPattern: key.idPrefix))
-        ) { (Self.message($0), $0.integer(8) != 0) }
+            .integer(Int64(bitPattern: key.idPrefix)), document.map(SQLValue.integer) ?? .null
+        ) {
+            // Refused counts as hidden here, and is told by the row.
+            (Self.message($0), $0.integer(8) != Visibility.shown.rawValue)
+        }
     }
 
     /// The message folded from the operation with this arrival number.
@@ -257,7 +276,7 @@ public final class ViewStore {
         arrival: Int64, sort: Int64, document: Int64
     ) throws(StorageError) -> MessageRow? {
         let sql = """
-            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden
+            SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden, mention
                 FROM message
                 WHERE did = ? AND sort = ? AND arr = ? AND hidden NOT IN (1, 3)
             """
@@ -285,6 +304,7 @@ public final class ViewStore {
             position: Position(sort: row.integer(1), arrival: row.integer(2)),
             key: key(row.integer(3), row.integer(4)), grant: row.integer(5), thread: thread)
         message.isRefused = row.integer(8) == Visibility.refused.rawValue
+        message.isMention = row.integer(9) == 1
         return message
     }
 
@@ -346,7 +366,10 @@ extension ViewStore {
 
     /// Forgets everything of one channel.
     public func clear(_ document: Int64) throws(StorageError) {
-        for table in ["message", "subscription"] {
+        for table in ["message", "subscription", "annotation", "annotation_past"] {
+            try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
+        }
+        for table in ["redaction", "redacted"] {
             try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
         }
     }
@@ -356,5 +379,7 @@ extension ViewStore {
         try connection.execute("DELETE FROM message")
         try connection.execute("DELETE FROM subscription")
         try connection.execute("DELETE FROM self_register")
+        try connection.execute("DELETE FROM annotation")
+        try connection.execute("DELETE FROM annotation_past")
     }
 }

@@ -2,21 +2,25 @@ import WorkspaceModel
 
 extension Command {
     /// What people do all day.
-    static let messageCommands = [messageSend, messageHistory, tail, messageGet]
+    static let messageCommands =
+        [messageSend, messageHistory, tail, messageGet, messageDelete] + messageAnnotationCommands
 
     static let channel = Parameter.channel("channel", "Which channel or conversation.")
     /// Where the command line looks for `last` and for the rest of a short id.
-    private static let inChannel = Parameter.channel(
+    static let inChannel = Parameter.channel(
         "in", "The channel in which 'last' or a short id is looked for."
     ).optional().local()
 
     private static let messageSend = {
         let text = Parameter.text(
-            "text", "What to say. '-' reads it from standard input.",
+            "text", "What to say. '-' reads it from standard input; '@Mina' mentions her.",
             bytes: 1...Limits.messageTextBytesMax
-        ).standardInput()
+        ).standardInput().optional()
         let thread = Parameter.identifier(
             "thread", "The message that this one answers.", prefix: "m_"
+        ).optional()
+        let location = Parameter.location(
+            "location", "A place that it points to; then it needs no text."
         ).optional()
         let format = Parameter.choice(
             "format", "How to show it: flowing text, or code as it stands.", ["text", "code"]
@@ -28,20 +32,29 @@ extension Command {
                 examples: [
                     "send general 'hello'", "uptime | wsx-node send ops -",
                     "send @Mina 'lunch?' --key lunch-1",
+                    "send general 'here' --location 52.52,13.405",
                 ]),
             "Post a message; the answer comes when it is on disk.",
             parameters: [
-                channel.definition, text.definition, thread.definition, format.definition,
-                key.definition,
+                channel.definition, text.definition, thread.definition, location.definition,
+                format.definition, key.definition,
             ],
             result: "message",
             failures: [.notFound, .ambiguous, .forbidden, .archived, .keyReused, .locked],
             example: ["channel": "general", "text": "hello", "key": "greeting-1"],
             run: { (context, given) throws(NodeError) in
-                .reply(
+                guard given[text] != nil || given[location] != nil else {
+                    throw NodeError(
+                        .badRequest, "'text' is missing",
+                        hint: "see 'wsx-node rpc --describe message.send'",
+                        reason: "control.bad_param",
+                        fields: [.init(name: "text", reason: Misfit.missing.rawValue)])
+                }
+                return .reply(
                     try context.node.send(
                         MessageDraft(
-                            channel: given[channel], text: given[text], thread: given[thread],
+                            channel: given[channel], text: given[text] ?? "",
+                            location: given[location], thread: given[thread],
                             format: given[format]),
                         context.scope(creating: "message.send", given)))
             })

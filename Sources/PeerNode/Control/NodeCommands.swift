@@ -231,6 +231,22 @@ public protocol NodeCommands: AnyObject {
 
     /// Posts a message.
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject>
+    /// Gives a message of the caller another text.
+    ///
+    /// - Parameter base: the version that the caller has seen, `o_…`; another one is `conflict`.
+    func edit(_ message: String, to text: String, base: String?, _ scope: CallScope)
+        throws(NodeError) -> MessageObject
+    /// Leaves the caller's sign under a message, or takes it away.
+    func react(_ message: String, with emoji: String, isOn: Bool, _ scope: CallScope)
+        throws(NodeError) -> MessageObject
+    /// Pins a message to its channel, or unpins it.
+    func pin(_ message: String, isOn: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
+    /// The devices that are known to hold a message.
+    func holders(_ message: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject>
+    /// Deletes a message for everybody, or takes that back.
+    func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
     /// Part of a channel's past, oldest first.
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage
     /// The messages of these ids, in the order asked; unknown ones are `not_found`.
@@ -384,8 +400,10 @@ public struct ChannelEdit: Sendable {
 public struct MessageDraft: Sendable {
     /// Where to post.
     public let channel: ChannelReference
-    /// 1 to `Limits.messageTextBytesMax` bytes.
+    /// At most `Limits.messageTextBytesMax` bytes; empty only beside a place.
     public let text: String
+    /// The place that it points to.
+    public var location: MessageLocation?
     /// The id of the message it answers, `m_…`.
     public let thread: String?
     /// `text` or `code`.

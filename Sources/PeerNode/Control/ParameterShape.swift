@@ -24,6 +24,8 @@ public indirect enum ParameterShape: Sendable {
     case choice([String])
     /// A list of so many values.
     case list(ParameterShape, count: ClosedRange<Int>)
+    /// A place on the earth: degrees as text, or an object.
+    case location
     /// Anything.
     case json
 }
@@ -69,6 +71,7 @@ extension ParameterShape {
                 words.contains { $0.utf8.elementsEqual(given.utf8) }
             }
         case .list(let element, let count): listMisfit(value, element, count)
+        case .location: MessageLocation(value) == nil ? .form : nil
         case .json: nil
         }
     }
@@ -97,6 +100,7 @@ extension ParameterShape {
                 "minItems": .integer(Int64(count.lowerBound)),
                 "maxItems": .integer(Int64(count.upperBound)),
             ]
+        case .location: MessageLocation.schema
         case .json: [:]
         }
     }
@@ -115,6 +119,7 @@ extension ParameterShape {
         case .flag: ""
         case .choice(let words): words.joined(separator: "|")
         case .list(let element, _): element.placeholder
+        case .location: "LAT,LON"
         case .json: "JSON"
         }
     }
@@ -134,6 +139,8 @@ extension ParameterShape {
         case .flag: "true or false"
         case .choice(let words): "one of `\(words.joined(separator: "`, `"))`"
         case .list(let element, let count): "a list of up to \(count.upperBound): \(element.words)"
+        case .location:
+            "a place: `52.52,13.405`, or `{lat, lon, accuracy?, label?}` with at most 7 decimals"
         case .json: "any JSON"
         }
     }

@@ -1,4 +1,5 @@
 import CRDTStore
+import WorkspaceModel
 
 /// When to move the write-ahead log into the database.
 ///
@@ -10,6 +11,8 @@ struct CheckpointSchedule {
     /// How long nothing must have been written before the log is emptied.
     static let quietMilliseconds: UInt64 = 5_000
 
+    /// When to empty the log because it holds what was erased.
+    private(set) var erasureDeadline: UInt64?
     private var seenByteCount = 0
     private var copiedByteCount = 0
     /// When to empty the log, in milliseconds of the monotonic clock.
@@ -27,6 +30,18 @@ struct CheckpointSchedule {
         if logByteCount < copiedByteCount { copiedByteCount = 0 }
         guard logByteCount - copiedByteCount >= Self.growthByteCount else { return false }
         copiedByteCount = logByteCount
+        return true
+    }
+
+    /// Notes that the log holds something erased, or still does.
+    mutating func mustEmpty(now: UInt64) {
+        erasureDeadline = erasureDeadline ?? now + Limits.erasedLogMilliseconds
+    }
+
+    /// Whether it is time to empty the log of what was erased, which is told once.
+    mutating func takeErasure(now: UInt64) -> Bool {
+        guard let deadline = erasureDeadline, deadline <= now else { return false }
+        erasureDeadline = nil
         return true
     }
 

@@ -130,6 +130,11 @@ public final class NodeLoop {
         } else if checkpoints.takeQuiet(now: turn.now) {
             host.checkpoint(.truncate)
         }
+        // Also under load: what was erased leaves the disk soon, whatever else is written.
+        if host.mustEmptyLog { checkpoints.mustEmpty(now: turn.now) }
+        if checkpoints.takeErasure(now: turn.now), !host.emptyLog() {
+            checkpoints.mustEmpty(now: turn.now)
+        }
         control.deliverEvents(of: host, now: turn.now)
         control.settle(now: turn.now)
         links.flush(now: turn.now)
@@ -157,7 +162,7 @@ public final class NodeLoop {
         let tick = host.nextDeadline.map { max($0, lastTick + Self.tickPauseMilliseconds) }
         let deadlines = [
             tick, control.nextDeadline, links.nextDeadline, network.nextDeadline,
-            checkpoints.quietDeadline,
+            checkpoints.quietDeadline, checkpoints.erasureDeadline,
         ]
         if let next = deadlines.compactMap({ $0 }).min() {
             driver.timers.set(.next, deadline: next)

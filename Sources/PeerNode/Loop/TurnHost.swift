@@ -22,11 +22,21 @@ public protocol TurnHost: AnyObject {
     var logByteCount: Int { get }
     /// Whether it starts with peers: not so a home that waits for its passphrase.
     var wantsNetwork: Bool { get }
+    /// Whether the write-ahead log may hold what was erased.
+    var mustEmptyLog: Bool { get }
+    /// Empties the write-ahead log.
+    ///
+    /// - Returns: `false` while a reader keeps it from that.
+    func emptyLog() -> Bool
 }
 
 extension TurnHost {
     /// With peers.
     public var wantsNetwork: Bool { true }
+    /// Nothing was erased.
+    public var mustEmptyLog: Bool { false }
+    /// There is nothing to do.
+    public func emptyLog() -> Bool { true }
 }
 
 extension NodeHost: TurnHost {}

@@ -144,12 +144,15 @@ extension NodeCore {
 
     /// Seals, signs and stores a content operation.
     ///
+    /// - Parameter overwritten: what it takes the place of, and therefore cites.
     /// - Returns: where it is stored, or `nil` when this device may not write there.
     func authorContent(
-        _ content: ContentPayload, to document: DocumentID, in workspace: Workspace
+        _ content: ContentPayload, to document: DocumentID, in workspace: Workspace,
+        overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         if let document = workspace.privateDocuments[document] {
-            return try authorPrivateContent(content, to: document, in: workspace)
+            return try authorPrivateContent(
+                content, to: document, in: workspace, overwriting: overwritten)
         }
         try answerEnds(in: workspace)
         guard let home,
@@ -159,34 +162,55 @@ extension NodeCore {
         else { return nil }
         return try authorContent(
             content, to: document, in: workspace, under: current, grant: grant,
-            with: home.signing)
+            with: home.signing, overwriting: overwritten)
     }
 
     func authorContent(
         _ content: ContentPayload, to document: DocumentID, in workspace: Workspace,
         under current: (id: KeyID, key: SymmetricKey), grant: OperationID,
-        with signing: SigningKey
+        with signing: SigningKey, overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         try write()
-        let timestamp = try nextTimestamp()
-        let log = LogName(
-            document: document, device: signing.device,
-            incarnation: storeIdentity?.incarnation ?? 0)
-        let own = store.operations.branches(of: log, in: workspace.number).last
-        let draft = OperationDraft(
-            kind: .content, document: document, incarnation: log.incarnation,
-            sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
-            timestamp: timestamp, grant: grant,
-            dependencies: unorderedTips(of: document, in: workspace, before: timestamp, own: log))
+        let draft = try contentDraft(
+            .content, document, in: workspace, grant, signing.device, overwriting: overwritten)
         let signed = draft.sealedAndSigned(
             plaintext: content.encoded, under: current.key, keyID: current.id,
             with: signing, using: environment.random)
         try acceptOwn(signed, in: workspace, document: document)
         let reference = OperationReference(
-            device: signing.device, incarnation: log.incarnation, sequence: draft.sequence,
+            device: signing.device, incarnation: draft.incarnation, sequence: draft.sequence,
             id: signed.id)
         return try store.operations.find(reference, in: document, of: workspace.number)
             .map { (signed.id, $0.arrival) }
+    }
+
+    /// What an operation overwrites, then the tips, as many as fit and each once.
+    private func dependencies(
+        _ overwritten: [OperationReference], and tips: [OperationReference]
+    ) -> [OperationReference] {
+        var seen: Set<OperationID> = []
+        return Array(
+            (overwritten + tips).filter { seen.insert($0.id).inserted }
+                .prefix(Limits.dependenciesMax))
+    }
+
+    /// The place of the next operation of a device in a document, with what it cites.
+    func contentDraft(
+        _ kind: OperationKind, _ document: DocumentID, in workspace: Workspace,
+        _ grant: OperationID, _ device: DeviceID,
+        overwriting overwritten: [OperationReference] = []
+    ) throws(StorageError) -> OperationDraft {
+        let timestamp = try nextTimestamp()
+        let log = LogName(
+            document: document, device: device, incarnation: storeIdentity?.incarnation ?? 0)
+        let own = store.operations.branches(of: log, in: workspace.number).last
+        return OperationDraft(
+            kind: kind, document: document, incarnation: log.incarnation,
+            sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
+            timestamp: timestamp, grant: grant,
+            dependencies: dependencies(
+                overwritten,
+                and: unorderedTips(of: document, in: workspace, before: timestamp, own: log)))
     }
 
     /// The tips of other logs that the clock does not put before `timestamp` by itself.

@@ -15,6 +15,8 @@ struct Checking {
     var subscriptions: [Place: (HybridTimestamp, ViewStore.Subscription)] = [:]
     /// What the own documents say.
     var registers: [ViewStore.Register.Place: ViewStore.Register] = [:]
+    /// What the operations say about messages.
+    var annotations: [AnnotationPlace: [ExpectedAnnotation]] = [:]
     /// Messages that the operations give.
     var messages: Int64 = 0
 
@@ -82,6 +84,9 @@ extension NodeCore {
     ) throws(StorageError) {
         let position = ViewStore.Position(
             sort: stored.place.sort, arrival: stored.place.arrival)
+        guard stored.entry.absent == nil else {
+            return try compareAbsent(stored, at: position, in: workspace, &check)
+        }
         let isValid = store.operations.isValid(
             stored.place.sequence, in: stored.place.branch)
         let visibility = try visibility(of: stored, in: workspace)
@@ -90,12 +95,7 @@ extension NodeCore {
         case .message(let message):
             check.messages += 1
             check.result.rows += 1
-            let expected = ViewStore.MessageRow(
-                document: document, position: position,
-                key: MessageKey(
-                    timestamp: stored.entry.timestamp,
-                    idPrefix: stored.place.link.id.messagePrefix),
-                grant: stored.grantNumber, thread: message.thread)
+            let expected = try row(of: message, stored, in: workspace)
             guard shown?.row != expected || shown?.visibility != visibility else { return }
             check.result.add(
                 "view", PublicID.operation(stored.place.link.id),
@@ -110,7 +110,9 @@ extension NodeCore {
             note(action, members, stored, document, in: workspace, &check)
         case .own(let register) where shown == nil:
             try note(register, stored, in: workspace, &check)
-        case .membership, .profile, .device, .own, nil:
+        case .annotation(let annotation) where shown == nil:
+            try note(annotation, stored, isValid: visibility == .shown, in: workspace, &check)
+        case .membership, .profile, .device, .own, .annotation, nil:
             guard shown != nil else { return }
             check.result.add(
                 "view", PublicID.operation(stored.place.link.id), "what is no message is shown",
@@ -120,6 +122,32 @@ extension NodeCore {
             try store.view.remove(at: position, in: document)
             check.result.repaired += 1
         }
+    }
+
+    /// What is deleted is as it should be. What is missing is asked for, unless this node cannot
+    /// tell whether its members have deleted it.
+    private func compareAbsent(
+        _ stored: StoredOperation, at position: ViewStore.Position, in workspace: Workspace,
+        _ check: inout Checking
+    ) throws(StorageError) {
+        if try store.view.stored(at: position, in: stored.document) != nil {
+            check.messages += 1
+            check.result.rows += 1
+        }
+        let isRead =
+            workspace.channels[stored.log.document] != nil
+            || workspace.privateDocuments[stored.log.document]?.root != nil
+        guard isRead,
+            try store.operations.absentPayload(stored.place.arrival)?.isMissing == true
+        else { return }
+        check.result.add(
+            "operation", PublicID.operation(stored.place.link.id), "its payload is missing",
+            done: check.repairs ? "asked" : nil)
+        guard check.repairs else { return }
+        check.result.repaired += 1
+        for link in network.ordered { link.askedPayloads.remove(stored.place.arrival) }
+        asksForPayloads = true
+        hasMoreToDo = true
     }
 
     private func note(
@@ -147,6 +175,7 @@ extension NodeCore {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             compareVerdicts(of: workspace, &check)
             try compareRegisters(of: workspace, &check)
+            try compareAnnotations(of: workspace, &check)
             for channel in workspace.channels.values.sorted(by: { $0.number < $1.number }) {
                 try compareSubscriptions(of: channel, &check)
             }

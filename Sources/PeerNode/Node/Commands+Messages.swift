@@ -14,10 +14,13 @@ extension NodeCore {
             try threadRoot(id, in: named)
         }
         let text = try checkedText(draft.text)
+        let format: ContentPayload.Message.Format = draft.format == "code" ? .code : .text
         // Writes where nobody has opened the conversation, so it comes after every refusal.
         let channel = try opened(named, in: workspace)
         let content = ContentPayload.message(
-            .init(text: text, format: draft.format == "code" ? .code : .text, thread: thread))
+            .init(
+                text: text, format: format, thread: thread, location: draft.location,
+                mentions: mentions(in: text, format, channel, of: workspace)))
         let sent = try stored { () throws(StorageError) in
             try authorContent(content, to: channel.id, in: workspace)
         }
@@ -26,7 +29,7 @@ extension NodeCore {
         return Made(try message(arrival: sent.arrival, in: workspace))
     }
 
-    private func checkedText(_ text: String) throws(NodeError) -> String {
+    func checkedText(_ text: String) throws(NodeError) -> String {
         do throws(TextProblem) {
             try MessageText.check(text)
             return text

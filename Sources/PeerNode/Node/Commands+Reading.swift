@@ -103,6 +103,7 @@ extension NodeCore {
         let shown = try object(of: channel, in: workspace)
         var object = ReadingObject(id: shown.id, name: shown.name)
         object.unread = shown.unread
+        object.mentions = shown.mentions
         object.last = shown.last
         object.message = try channel.conversation.flatMap { (name) throws(StorageError) in
             try marker(place(.read, name, in: workspace), in: workspace)
@@ -162,7 +163,9 @@ extension NodeCore {
         to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) {
         guard let name = channel.conversation else { return }
-        object.unread = try unread(channel, in: workspace).count
+        let unread = try unread(channel, in: workspace)
+        object.unread = unread.count
+        object.mentions = unread.mentions
         if case .mute(_, let until)? = try register(
             place(.mute, name, in: workspace), in: workspace)
         {

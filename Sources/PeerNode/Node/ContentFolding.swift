@@ -36,9 +36,11 @@ extension NodeCore {
                     workspace: workspace, document: document, documentID: log.document,
                     arrival: item.arrival, sort: item.sort, id: item.operation.id,
                     timestamp: header.timestamp, grant: header.grant, device: log.device,
-                    isValid: isValid, source: source))
+                    cited: header.dependencies.map(\.id), isValid: isValid, source: source))
         }
         setKept(kept, of: branch, in: workspace)
+        try noteRedactions(appended, of: log, in: document, from: source)
+        if isJudgedAnew { reviewRedactions(inDocument: document.number) }
         try applyPrivate(
             appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
@@ -67,6 +69,7 @@ extension NodeCore {
         let timestamp: HybridTimestamp
         let grant: OperationID
         let device: DeviceID
+        let cited: [OperationID]
         let isValid: Bool
         let source: OperationSource
     }
@@ -80,24 +83,15 @@ extension NodeCore {
             guard place.document.kind == .channel,
                 let grant = store.operations.number(ofGrant: place.grant)
             else { return }
-            let isOwn = isOwn(place.grant, of: place.device, workspace)
-            let row = ViewStore.MessageRow(
-                document: place.document.number,
-                position: .init(sort: place.sort, arrival: place.arrival),
-                key: MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix),
-                grant: grant, thread: message.thread)
-            try store.view.fold(row, as: place.isValid ? .shown : isOwn ? .refused : .hidden)
-            indexShown(row, isBackfill: place.source.isBackfill)
-            guard place.isValid else {
-                if isOwn, let stored = try store.operations.operation(place.arrival) {
-                    try recordRefused(stored, in: place.document.number, workspace, place.source)
-                }
-                return
-            }
-            guard workspace.deletedChannels[place.documentID] == nil else { return }
-            try record(
-                .messageCreated, workspace: workspace, document: place.document.number,
-                arrival: place.arrival, isBackfill: place.source.isBackfill)
+            try fold(message, place, grant: grant)
+        case .annotation(let annotation):
+            guard place.document.kind == .channel else { return }
+            try fold(
+                annotation,
+                AnnotationSource(
+                    document: place.document.number, id: place.id, timestamp: place.timestamp,
+                    arrival: place.arrival, grant: place.grant, cited: place.cited),
+                isValid: place.isValid, in: workspace, from: place.source)
         case .membership(let action, let members):
             guard place.document.kind == .channel, place.isValid,
                 let author = workspace.evaluator.subject(ofGrant: place.grant)
@@ -124,6 +118,30 @@ extension NodeCore {
                 Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
                 of: device, under: place.grant, in: workspace)
         }
+    }
+
+    private func fold(
+        _ message: ContentPayload.Message, _ place: Folding, grant: Int64
+    ) throws(StorageError) {
+        let workspace = place.workspace
+        let isOwn = isOwn(place.grant, of: place.device, workspace)
+        let key = MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix)
+        var row = ViewStore.MessageRow(
+            document: place.document.number,
+            position: .init(sort: place.sort, arrival: place.arrival), key: key, grant: grant,
+            thread: message.thread)
+        row.isMention = try isMention(
+            message, key, in: place.document.number, grant: grant, workspace)
+        try store.view.fold(row, as: place.isValid ? .shown : isOwn ? .refused : .hidden)
+        indexShown(row, isBackfill: place.source.isBackfill)
+        guard place.isValid else {
+            if isOwn, let stored = try store.operations.operation(place.arrival) {
+                try recordRefused(stored, in: place.document.number, workspace, place.source)
+            }
+            return
+        }
+        guard workspace.deletedChannels[place.documentID] == nil else { return }
+        try recordCreated(row, in: workspace, place.source)
     }
 
     /// Takes over who follows a channel. It gives no right, so everybody's word counts.
@@ -201,7 +219,7 @@ extension NodeCore {
         of stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ContentPayload? {
         let entry = stored.entry
-        guard entry.kind == OperationKind.content.rawValue else { return nil }
+        guard entry.kind == OperationKind.content.rawValue, entry.absent == nil else { return nil }
         let header = try header(of: stored)
         if let content = content(of: header, payload: entry.payload, in: workspace) {
             return content
@@ -213,6 +231,17 @@ extension NodeCore {
             noteDamage(at: stored.place.sequence, of: stored.place.branch)
         }
         return nil
+    }
+
+    /// What a redaction has sealed beside its targets, or `nil` while its key is not held.
+    func opened(
+        _ sealed: [UInt8], of redaction: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> [UInt8]? {
+        guard let keyID = redaction.entry.keyID,
+            let key = contentKey(redaction.log.document, keyID, in: workspace)
+        else { return nil }
+        return SealedPayload.open(
+            sealed, under: key, associatedData: try header(of: redaction).associatedData)
     }
 
     // MARK: Folding again
@@ -263,8 +292,8 @@ extension NodeCore {
                 workspace: workspace, document: row, documentID: row.id,
                 arrival: stored.place.arrival, sort: stored.place.sort,
                 id: stored.place.link.id, timestamp: stored.entry.timestamp,
-                grant: stored.entry.grant, device: stored.log.device, isValid: isValid,
-                source: source))
+                grant: stored.entry.grant, device: stored.log.device,
+                cited: stored.entry.dependencies.map(\.id), isValid: isValid, source: source))
     }
 
     /// What came before the key that opens it is shown from now on.
@@ -272,6 +301,7 @@ extension NodeCore {
         by keys: [KeyID], in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard !keys.isEmpty else { return }
+        reviewRedactions(of: workspace)
         try refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where [.channel, .profile].contains(

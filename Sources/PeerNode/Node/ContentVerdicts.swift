@@ -95,6 +95,8 @@ extension NodeCore {
             } else {
                 try hide(positions, of: branch, under: span.grant, in: workspace, source)
             }
+            try judgeAnnotations(
+                positions.map(\.arrival), isValid: isShown == true, in: workspace, source)
         }
         return hasChanged
     }
@@ -121,9 +123,10 @@ extension NodeCore {
         try store.view.setVisibility(.shown, of: positions, in: branch.document)
         guard workspace.deletedChannels[branch.log.document] == nil else { return }
         for position in unseen {
-            try record(
-                .messageCreated, workspace: workspace, document: branch.document,
-                arrival: position.arrival, isBackfill: source.isBackfill)
+            guard let row = try store.view.stored(at: position, in: branch.document)?.row else {
+                continue
+            }
+            try recordCreated(row, in: workspace, source)
         }
     }
 

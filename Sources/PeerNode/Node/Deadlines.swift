@@ -37,6 +37,7 @@ extension NodeCore {
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         deadlines += keyChangesDue.values
         deadlines += guestsDue.values.flatMap(\.values)
+        payloadErasureDue.map { deadlines.append($0) }
         nextMarker.map { deadlines.append($0) }
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, mayLink, !network.registry.isSuspended,
@@ -69,6 +70,7 @@ extension NodeCore {
         try expireJoins()
         try eraseDeleted()
         try eraseVoid()
+        try eraseRedacted()
         try expireLinking()
         try changeKeysWhenDue()
         try addGuestsWhenDue()

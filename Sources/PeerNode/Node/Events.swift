@@ -21,6 +21,13 @@ enum EventType: Int64, CaseIterable {
     case messageRefused = 21
     case messageRestored = 22
     case readChanged = 23
+    case messageDeleted = 29
+    case messageEdited = 80
+    case reactionAdded = 81
+    case reactionRemoved = 82
+    case messagePinned = 83
+    case messageUnpinned = 84
+    case mentionReceived = 85
     case memberJoined = 30
     case memberRoleChanged = 31
     case memberRemoved = 32
@@ -62,6 +69,13 @@ enum EventType: Int64, CaseIterable {
         case .messageRefused: "message.refused"
         case .messageRestored: "message.restored"
         case .readChanged: "read.changed"
+        case .messageEdited: "message.edited"
+        case .reactionAdded: "reaction.added"
+        case .reactionRemoved: "reaction.removed"
+        case .messagePinned: "message.pinned"
+        case .messageUnpinned: "message.unpinned"
+        case .mentionReceived: "mention.received"
+        case .messageDeleted: "message.deleted"
         case .memberJoined: "member.joined"
         case .memberRoleChanged: "member.role_changed"
         case .memberRemoved: "member.removed"
@@ -167,7 +181,8 @@ extension NodeCore {
             return memberData(event, workspace)
         case .channelDeleted:
             return deletionData(event, workspace)
-        case .messageCreated, .messageRestored:
+        case .messageCreated, .messageRestored, .messageEdited, .messagePinned, .messageUnpinned,
+            .mentionReceived:
             guard channel(event.document, in: workspace) != nil, let arrival = event.arrival,
                 let document = event.document,
                 let stored = try store.operations.operation(arrival),
@@ -177,6 +192,10 @@ extension NodeCore {
             return try object(of: row, in: workspace)?.json ?? .null
         case .readChanged:
             return try readData(event, workspace)
+        case .reactionAdded, .reactionRemoved:
+            return try reactionData(event, workspace)
+        case .messageDeleted:
+            return try messageDeletionData(of: event, in: workspace)
         case .messageRefused:
             return try refusalData(of: event, in: workspace)
         case .memberJoined, .memberRoleChanged, .memberRemoved, .memberEdited:
@@ -217,6 +236,21 @@ extension NodeCore {
         let author = event.extra.flatMap(MemberID.init(untrusted:))
         return [
             "id": .string(PublicID.channel(id)),
+            "by": author.map { person($0, in: workspace).json } ?? .null,
+        ]
+    }
+
+    private func messageDeletionData(
+        of event: EventStore.StoredEvent, in workspace: Workspace
+    ) throws(StorageError) -> JSONValue {
+        guard channel(event.document, in: workspace) != nil, let arrival = event.arrival,
+            let stored = try store.operations.operation(arrival)
+        else { return .null }
+        let key = MessageKey(
+            timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
+        let author = event.extra.flatMap(MemberID.init(untrusted:))
+        return [
+            "id": .string(PublicID.message(key)),
             "by": author.map { person($0, in: workspace).json } ?? .null,
         ]
     }

@@ -93,6 +93,9 @@ extension NodeCore {
         if store.operations.damagedCount > 0, position.skipped > 0 {
             try repair(with: position.checked, of: run.log, in: workspace, from: source)
         }
+        if position.skipped > 0 {
+            try fillMissing(with: position.checked, of: run.log, in: workspace, from: source)
+        }
         guard position.skipped < run.entries.count else { return .known }
         var checked = Array(position.checked.dropFirst(position.skipped))
         if checked.isEmpty {

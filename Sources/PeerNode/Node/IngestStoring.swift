@@ -28,6 +28,9 @@ extension NodeCore {
             workspace.newestTimestamp[log.document] = max(newest, latest)
         }
         if isAuthority {
+            if operations.contains(where: { $0.authority?.bearsOnDeletions ?? false }) {
+                reviewRedactions(of: workspace)
+            }
             for operation in appended {
                 try applyAuthority(operation, branch: branch, in: workspace, from: source)
             }
@@ -76,6 +79,10 @@ extension NodeCore {
                     kind: operation.header.kind, timestamp: operation.header.timestamp,
                     grant: operation.header.grant, keyID: operation.header.keyID,
                     dependencies: operation.header.dependencies, payload: operation.payload,
+                    absent: operation.isPayloadAbsent
+                        ? .init(
+                            length: operation.header.payloadLength,
+                            hash: operation.header.payloadHash) : nil,
                     signature: operation.signature)
             })
     }

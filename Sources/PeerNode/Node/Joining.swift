@@ -280,13 +280,31 @@ extension NodeCore {
             try record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
         }
         try linkCaughtUp(workspace)
-        // The link may be another one than that over which we were admitted.
+        try endSyncedJoin(of: workspace)
+    }
+
+    /// Ends a join whose first sync is over; the link may be another one than that over which we
+    /// were admitted. A guest's is over when it is in each channel that it was given a key of: a
+    /// member that was not told of the guest yet serves none of them, and is caught up with at once.
+    func endSyncedJoin(of workspace: Workspace) throws(StorageError) {
         let waiting = network.joins.firstIndex {
             $0.workspace == workspace.number && $0.stage == .syncing
         }
-        guard let index = waiting else { return }
+        guard let index = waiting, workspace.ownRole != .guest || isSeated(in: workspace) else {
+            return
+        }
+        let isCaughtUp = network.links.values.contains {
+            $0.syncs[workspace.number]?.isCaughtUp == true
+        }
+        guard isCaughtUp else { return }
         try record(
             .workspaceJoined, workspace: workspace, extra: Self.roleByte(workspace.ownRole))
         try endJoin(index, .success(try object(of: workspace).json))
+    }
+
+    private func isSeated(in workspace: Workspace) -> Bool {
+        namedDocuments(of: workspace).allSatisfy {
+            workspace.privateDocuments[$0]?.authority.standing(of: workspace.member) != nil
+        }
     }
 }

@@ -151,6 +151,7 @@ extension NodeCore {
             try loadRecoveryBox(of: workspace)
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
+            reviewRedactions(of: workspace)
             planKeyChange(of: workspace)
             planGuests(of: workspace)
         }
@@ -202,6 +203,7 @@ extension NodeCore {
         guard let first = lock.unfolded ?? noted else { return }
         lock.unfolded = nil
         folding = (first, store.operations.arrival)
+        for number in redactedDocuments { reviewRedactions(inDocument: number) }
     }
 
     /// Opens and shows a part of what was stored unopened.

@@ -103,6 +103,10 @@ final class PeerLink {
     var givenKeys = 0
     /// How many came that nobody had asked for, or that nothing names.
     var refusedKeys = 0
+    /// The operations whose missing payloads were asked for on this link, by arrival number.
+    var askedPayloads: Set<Int64> = []
+    /// How many such payloads were given.
+    var givenPayloads = 0
 
     init(
         id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64

@@ -60,6 +60,18 @@ final class NodeCore {
     var search = SearchState()
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
+    /// What of the redactions of a document is judged at the end of the turn, by short number.
+    var redactionReviews: [Int64: RedactionReview] = [:]
+    /// The documents in which something was ever redacted, by short number.
+    var redactedDocuments: Set<Int64> = []
+    /// What was said about deleted messages, and goes too.
+    var lateWords: [LateWord] = []
+    /// When the next payload is erased, ms; `nil` while none is due.
+    var nextPayloadErasure: UInt64?
+    /// Whether this turn has erased something, so that the write-ahead log still holds it.
+    var hasErased = false
+    /// Whether peers are asked for missing payloads at the end of the turn.
+    var asksForPayloads = false
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
     /// What has happened since the start, in numbers.
@@ -92,6 +104,7 @@ final class NodeCore {
         } catch { throw .store(error) }
         if let doubt { throw .identity(doubt) }
         do throws(StorageError) {
+            try loadRedactions()
             if let home {
                 try open(home)
                 try foldArrived()
@@ -135,6 +148,10 @@ final class NodeCore {
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
         try foldArrived()
+        try settleRedactions()
+        try redactLateWords()
+        try settleRedactions()
+        try askForPayloadsEverywhere()
         try askForDamaged()
         try continueChecking()
         try tellPeers()

@@ -15,6 +15,9 @@ public final class NodeHost {
     private var writingStopped: StorageError?
     /// Calls that wait for an answer, with their methods.
     private var openCalls: [CallID: String] = [:]
+    /// Whether the write-ahead log may hold what was erased: also after a start, for a crash may
+    /// have come between.
+    public private(set) var mustEmptyLog = true
 
     /// Opens the store and starts a core on it.
     ///
@@ -42,6 +45,8 @@ public final class NodeHost {
             effects += try core.endTurn()
             try store.commit()
             core.didCommit()
+            mustEmptyLog = mustEmptyLog || core.hasErased
+            core.hasErased = false
             for effect in effects { note(effect) }
             return effects
         } catch {
@@ -74,6 +79,18 @@ public final class NodeHost {
     /// Moves the write-ahead log into the database; a step between turns.
     public func checkpoint(_ mode: Connection.CheckpointMode) {
         _ = try? store.connection.checkpoint(mode)
+    }
+
+    /// Copies all of the write-ahead log into the database and empties its file, so that nothing
+    /// that was erased is left in it.
+    ///
+    /// - Returns: `false` while a reader keeps it from that.
+    public func emptyLog() -> Bool {
+        guard let done = try? store.connection.checkpoint(.truncate), !done.isBlocked else {
+            return false
+        }
+        mustEmptyLog = false
+        return true
     }
 
     /// Bytes in the write-ahead log.

@@ -191,17 +191,29 @@ extension NodeCore {
     ) throws(StorageError) -> MessageObject? {
         guard let stored = try store.operations.operation(row.position.arrival),
             let document = store.operations.document(numbered: row.document)?.id,
-            case .message(let message)? = try content(of: stored, in: workspace),
             let author = author(ofGrant: row.grant, in: workspace)
         else { return nil }
         var object = MessageObject(
             id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
             channel: publicID(ofChannel: document, in: workspace),
             author: person(author, in: workspace),
-            at: Int64(row.key.timestamp.milliseconds), text: message.text)
-        object.format = message.format == .code ? "code" : "text"
-        object.thread = message.thread.map(PublicID.message)
+            at: Int64(row.key.timestamp.milliseconds), text: nil)
+        object.thread = row.thread.map(PublicID.message)
+        object.deleted = try deletion(of: stored, in: workspace)
+        // Of what is deleted, or not here, the place in its channel is left.
+        if object.deleted == nil, stored.entry.absent == nil {
+            guard case .message(let message)? = try content(of: stored, in: workspace) else {
+                return nil
+            }
+            object.text = message.text
+            object.format = message.format == .code ? "code" : "text"
+            object.location = message.location
+            object.mentions = message.mentions.members.map(PublicID.member)
+            object.version = PublicID.operation(stored.place.link.id)
+        }
         object.replies = try store.view.replyCount(to: row.key)
+        // What is deleted has no text any more, whatever else was said about it.
+        if object.deleted == nil { try addAnnotations(to: &object, row, in: workspace) }
         object.isSelf = author == workspace.member
         let others = store.peers.holders(
             of: stored.place.branch, through: stored.place.sequence,
@@ -211,6 +223,74 @@ extension NodeCore {
         object.state = others.isEmpty ? "local" : "held_by_others"
         if row.isRefused { object.state = "refused" }
         return object
+    }
+
+    /// What was said about a message since: its text of today, reactions, whether it is pinned.
+    private func addAnnotations(
+        to object: inout MessageObject, _ row: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(StorageError) {
+        if let edit = try edit(of: row.key, in: row.document, grant: row.grant, workspace),
+            case .edit(let text, let format, let mentions)? = try change(edit, in: workspace)
+        {
+            object.text = text
+            object.format = format == .code ? "code" : "text"
+            object.mentions = mentions.members.map(PublicID.member)
+            object.editedAt = Int64(clamping: edit.timestamp.milliseconds)
+            object.version = PublicID.operation(edit.id)
+        }
+        let pin = try store.view.current(.init(document: row.document, target: row.key, .pin))
+        object.isPinned = pin?.isOn ?? false
+        object.reactions = try reactions(to: row, in: workspace)
+    }
+
+    /// What an annotation says, opened from its operation.
+    func change(
+        _ annotation: ViewStore.Annotation, in workspace: Workspace
+    ) throws(StorageError) -> MessageAnnotation.Change? {
+        guard let stored = try store.operations.operation(annotation.arrival),
+            case .annotation(let said)? = try content(of: stored, in: workspace)
+        else { return nil }
+        return said.change
+    }
+
+    /// Of very many signs those that most people gave, in the order in which they were given.
+    private func reactions(
+        to row: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(StorageError) -> [MessageObject.Reaction] {
+        var signs: [[UInt8]: (first: ViewStore.Annotation, count: Int64, isSelf: Bool)] = [:]
+        for reaction in try store.view.reactions(to: row.key, in: row.document)
+        where reaction.isOn {
+            let tag = reaction.register.tag
+            let isSelf = reaction.register.member == workspace.member.bytes
+            guard let known = signs[tag] else {
+                signs[tag] = (reaction, 1, isSelf)
+                continue
+            }
+            let first = known.first.counts(before: reaction) ? reaction : known.first
+            signs[tag] = (first, known.count + 1, known.isSelf || isSelf)
+        }
+        let most = signs.values.sorted {
+            $0.count == $1.count ? $1.first.counts(before: $0.first) : $0.count > $1.count
+        }.prefix(Limits.reactionsShownMax).sorted { $1.first.counts(before: $0.first) }
+        var shown: [MessageObject.Reaction] = []
+        for sign in most {
+            guard case .reaction(let emoji, _)? = try change(sign.first, in: workspace) else {
+                continue
+            }
+            shown.append((emoji, sign.count, sign.isSelf))
+        }
+        return shown
+    }
+
+    /// When and by whom an operation was deleted.
+    private func deletion(
+        of stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> (at: Int64, by: PersonObject)? {
+        guard let deletion = try store.view.deletion(of: stored.place.arrival),
+            let redaction = try store.operations.operation(deletion.by),
+            let author = workspace.evaluator.subject(ofGrant: redaction.entry.grant)
+        else { return nil }
+        return (Int64(redaction.entry.timestamp.milliseconds), person(author, in: workspace))
     }
 
     func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {

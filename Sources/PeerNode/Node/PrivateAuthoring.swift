@@ -105,7 +105,8 @@ extension NodeCore {
     ///
     /// - Returns: where it is stored, or `nil` when this device may not write there.
     func authorPrivateContent(
-        _ content: ContentPayload, to document: PrivateDocument, in workspace: Workspace
+        _ content: ContentPayload, to document: PrivateDocument, in workspace: Workspace,
+        overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         guard let home, document.authority.standing(of: workspace.member) != nil,
             let grant = workspace.evaluator.contentGrant(
@@ -117,6 +118,6 @@ extension NodeCore {
         guard let sealing = sealingKey(of: document, in: workspace) else { return nil }
         return try authorContent(
             content, to: document.id, in: workspace, under: sealing, grant: grant,
-            with: home.signing)
+            with: home.signing, overwriting: overwritten)
     }
 }

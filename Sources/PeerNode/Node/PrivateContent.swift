@@ -107,6 +107,15 @@ extension NodeCore {
         case .message(let message):
             try foldPrivate(message, stored, in: workspace, from: source)
         case .own(let register): try fold(register, stored, in: workspace, from: source)
+        case .annotation(let annotation):
+            // There are no messages in the own document.
+            guard let document = workspace.privateDocuments[stored.log.document],
+                !workspace.isOwn(document)
+            else { return }
+            try fold(
+                annotation, AnnotationSource(stored),
+                isValid: try visibility(of: stored, in: workspace) == .shown, in: workspace,
+                from: source)
         case .membership, .profile, .device: break
         }
     }
@@ -126,10 +135,9 @@ extension NodeCore {
         case .privateAuthority:
             try rejudgePrivate(row.id, in: workspace, from: source)
         case .content:
-            guard case .message(let message)? = try content(of: stored, in: workspace) else {
-                return
-            }
-            try foldPrivate(message, stored, in: workspace, from: source)
+            guard let content = try content(of: stored, in: workspace) else { return }
+            if case .own = content { return }
+            try foldPrivate(content, stored, in: workspace, from: source)
         case .authority, .redact, nil: break
         }
     }
@@ -146,22 +154,31 @@ extension NodeCore {
         let unseen = try store.view.unseen([position], in: stored.document)
         let isNew = before == nil || !unseen.isEmpty
         try write()
-        let row = ViewStore.MessageRow(
-            document: stored.document, position: position,
-            key: MessageKey(
-                timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix),
-            grant: stored.grantNumber, thread: message.thread)
+        let row = try row(of: message, stored, in: workspace)
         try store.view.fold(row, as: visibility)
         indexShown(row, isBackfill: source.isBackfill)
         switch visibility {
         case .shown:
             guard isNew, workspace.channelIndex.channel(stored.document) != nil else { return }
-            try record(
-                .messageCreated, workspace: workspace, document: stored.document,
-                arrival: stored.place.arrival, isBackfill: source.isBackfill)
+            try recordCreated(row, in: workspace, source)
         case .refused:
             try recordRefused(stored, in: stored.document, workspace, source)
         case .hidden: break
         }
+    }
+
+    /// The row that a stored message gives.
+    func row(
+        of message: ContentPayload.Message, _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> ViewStore.MessageRow {
+        let key = MessageKey(
+            timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
+        var row = ViewStore.MessageRow(
+            document: stored.document,
+            position: .init(sort: stored.place.sort, arrival: stored.place.arrival), key: key,
+            grant: stored.grantNumber, thread: message.thread)
+        row.isMention = try isMention(
+            message, key, in: stored.document, grant: stored.grantNumber, workspace)
+        return row
     }
 }

@@ -26,6 +26,7 @@ extension NodeCore {
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
             from: source)
+        if isNew, isJoining(workspace) { try endSyncedJoin(of: workspace) }
     }
 
     /// Judges a document anew, and finds out what of its content that may show or hide. Usually
@@ -272,6 +273,7 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         workspace.forgetChannelIndex()
+        reviewRedactions(inDocument: document.number)
         try tell(document, in: workspace, from: source)
         try refoldPrivate(document, onlyUnder: keys, at: places, in: workspace, from: source)
     }

@@ -46,7 +46,7 @@ extension NodeCore {
     }
 
     /// When the own member came into a conversation, `nil` where they are not in it.
-    private func beginning(
+    func beginning(
         _ channel: Workspace.Channel, _ workspace: Workspace
     ) throws(StorageError) -> HybridTimestamp? {
         guard channel.includes(workspace.member) else { return nil }
@@ -72,17 +72,32 @@ extension NodeCore {
         }.max()
     }
 
-    /// How many messages of others in a conversation were not read, and the last of all behind
-    /// what was.
+    /// How much in a conversation was not read.
+    struct Unread {
+        /// Messages of others.
+        var count: Int64 = 0
+        /// Those of them that mention the own member. In a direct conversation all are meant, and
+        /// none is counted.
+        var mentions: Int64 = 0
+        /// The last of all messages behind what was read.
+        var last: MessageKey?
+    }
+
+    /// What was not read of a conversation.
     func unread(
         _ channel: Workspace.Channel, in workspace: Workspace
-    ) throws(StorageError) -> (count: Int64, last: MessageKey?) {
-        guard let key = try readUpTo(channel, in: workspace) else { return (0, nil) }
+    ) throws(StorageError) -> Unread {
+        guard let key = try readUpTo(channel, in: workspace) else { return Unread() }
         let found = try store.view.unread(channel.filter, after: key)
-        let count = found.counts.reduce(0) { sum, row in
-            author(ofGrant: row.key, in: workspace) == workspace.member ? sum : sum + row.value
+        func ofOthers(_ counts: [Int64: Int64]) -> Int64 {
+            counts.reduce(0) { sum, row in
+                author(ofGrant: row.key, in: workspace) == workspace.member
+                    ? sum : sum + row.value
+            }
         }
-        return (count, found.last)
+        return Unread(
+            count: ofOthers(found.counts),
+            mentions: channel.isDirect ? 0 : ofOthers(found.mentions), last: found.last)
     }
 
     // MARK: Marking
@@ -158,10 +173,11 @@ extension NodeCore {
             let name = channel.conversation
         else { return .null }
         let key = try marker(place(.read, name, in: workspace), in: workspace)
+        let unread = try unread(channel, in: workspace)
         return [
             "channel": .string(channel.publicID),
             "message": JSONValue(orNull: key.map(PublicID.message)),
-            "unread": .integer(try unread(channel, in: workspace).count), "mentions": 0,
+            "unread": .integer(unread.count), "mentions": .integer(unread.mentions),
         ]
     }
 }

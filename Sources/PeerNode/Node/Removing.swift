@@ -136,7 +136,9 @@ extension NodeCore {
         let devices = listed + standing.devices.filter { !listed.contains($0) }
         let isGuest = role > .member
         let everOf = self.devices(everOf: standing.member, in: workspace)
-        let cuts = isGuest ? self.cuts(ofDevices: everOf, in: workspace) : []
+        // What was deleted by the right that ends here stays deleted as far as the cuts say.
+        let endsRight = standing.role <= .admin && role > .admin
+        let cuts = isGuest || endsRight ? self.cuts(ofDevices: everOf, in: workspace) : []
         let parts = CutParts.split(cuts)
         let id = try authorAuthority(in: workspace) { _ in
             .grant(

@@ -26,6 +26,7 @@ extension NodeCore {
         search.standing = .opening
         search.writing = 0
         search.live = []
+        search.ahead = []
         search.unsettled = todo
         search.again = todo.again
         search.erased = todo.erased
@@ -131,7 +132,10 @@ extension NodeCore {
         let isSettling = !search.again.isEmpty || !search.erased.isEmpty
         let end = min(newest, search.through + Limits.searchedPerTurnMax)
         for position in search.live where position.arrival > end {
-            if let row = try searchRow(position.arrival) { batch.rows.append(row) }
+            if let row = try searchRow(position.arrival) {
+                batch.rows.append(row)
+                search.ahead.insert(position.arrival)
+            }
         }
         search.again = []
         search.live = []
@@ -141,6 +145,7 @@ extension NodeCore {
             if let row = try searchRow(batch.through) { batch.rows.append(row) }
         }
         search.through = batch.through
+        if !search.ahead.isEmpty { search.ahead = search.ahead.filter { $0 > batch.through } }
         batch.isUrgent =
             isSettling || (search.unsettled.from != nil && batch.through == newest)
         order(.write(batch))
@@ -153,12 +158,22 @@ extension NodeCore {
             let document = store.operations.document(numbered: stored.document),
             document.kind == .channel || document.kind == .privateDocument,
             let workspace = workspaces[document.workspace], workspace.standing == .member,
+            stored.entry.absent == nil, try store.view.deletion(of: arrival) == nil,
             case .message(let message)? = try content(of: stored, in: workspace)
         else { return nil }
+        let key = MessageKey(
+            timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
+        var text = message.text
+        if let edit = try edit(
+            of: key, in: stored.document, grant: stored.grantNumber, workspace),
+            case .edit(let newer, _, _)? = try change(edit, in: workspace)
+        {
+            text = newer
+        }
         return SearchRow(
             position: SearchPosition(
                 written: stored.entry.timestamp, sort: stored.place.sort, arrival: arrival),
-            text: message.text, document: stored.document, grant: stored.grantNumber,
+            text: text, document: stored.document, grant: stored.grantNumber,
             workspace: workspace.number)
     }
 
@@ -173,8 +188,20 @@ extension NodeCore {
                 arrival: row.position.arrival))
     }
 
+    /// Like `reindex` of its row in the view.
+    func reindex(_ stored: StoredOperation) {
+        reindex(
+            SearchPosition(
+                written: stored.entry.timestamp, sort: stored.place.sort,
+                arrival: stored.place.arrival))
+    }
+
     private func reindex(_ position: SearchPosition) {
         guard search.standing != .off else { return }
+        // What the index has not come to yet it takes as it is by then.
+        guard position.arrival <= search.through || search.ahead.contains(position.arrival) else {
+            return
+        }
         search.isTodoStored = false
         guard search.unsettled.again.count < SearchTodo.countMax else { return reindexAll() }
         search.again.append(position)

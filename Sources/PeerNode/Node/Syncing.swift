@@ -28,6 +28,12 @@ extension NodeCore {
         case .keyHave(let have):
             guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
             try keyGiven(have, in: workspace, on: link)
+        case .payloadWant(let want):
+            guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
+            try payloadsWanted(want, in: workspace, on: link)
+        case .payloadHave(let have):
+            guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
+            try payloadGiven(have, in: workspace, from: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -159,6 +165,7 @@ extension NodeCore {
             network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
             askForKeys(of: workspace, on: link, sync)
+            try askForPayloads(of: workspace, on: link, sync)
         case .agreedInScope:
             network.synced.insert(workspace.number)
             askForKeys(of: workspace, on: link, sync)
@@ -182,6 +189,7 @@ extension NodeCore {
         case .caughtUp:
             sync.isCaughtUp = true
             network.synced.insert(workspace.number)
+            try askForPayloads(of: workspace, on: link, sync)
             try caughtUp(workspace, on: link)
         case .replanOthers:
             for other in network.ordered where other !== link {

@@ -30,6 +30,8 @@ struct SearchState {
     var again: [SearchPosition] = []
     /// Messages that should not wait for those that arrived before them.
     var live: [SearchPosition] = []
+    /// Those of them that the index was handed before their turn.
+    var ahead: Set<Int64> = []
     /// Documents that were erased, by short number.
     var erased: [Int64] = []
     /// What `again` and `erased` held since the index was last known to have all of it: after a

@@ -25,8 +25,22 @@ extension CBOREncoder {
         byteString(run.log.device)
         uint(UInt64(run.log.incarnation))
         uint(run.firstSequence)
-        array(count: 8)
+        let absent = run.entries.indices.filter { run.entries[$0].absent != nil }
+        array(count: absent.isEmpty ? 8 : 9)
         columns(run.entries)
+        if !absent.isEmpty { self.absent(absent, of: run.entries) }
+    }
+
+    /// The ninth column, which is there only where a payload is not.
+    private mutating func absent(_ places: [Int], of entries: [OperationRun.Entry]) {
+        array(count: places.count)
+        for place in places {
+            guard let absent = entries[place].absent else { continue }
+            array(count: 3)
+            int(place)
+            int(absent.length)
+            byteString(absent.hash)
+        }
     }
 
     private mutating func columns(_ entries: [OperationRun.Entry]) {
@@ -120,5 +134,6 @@ extension OperationRun.Entry {
     /// a new group with it.
     public var encodedBytesMax: Int {
         payload.count + Signature.byteCount + 104 + 10 + 84 * dependencies.count
+            + (absent == nil ? 0 : 48)
     }
 }

@@ -24,6 +24,7 @@ private struct Columns {
     let lengths: RunLengths<Int>
     let payloads: Range<Int>
     let signatures: Range<Int>
+    let absent: [Int: OperationRun.AbsentPayload]
 }
 
 extension CBORDecoder {
@@ -44,7 +45,9 @@ extension CBORDecoder {
     }
 
     private mutating func columns() throws(Malformed) -> Columns {
-        try arrayCount(exactly: 8)
+        let shape = position
+        let columnCount = try arrayCount(max: 9)
+        guard columnCount >= 8 else { throw Malformed(.countExceeded, at: shape) }
         let start = position
         // Each entry has a signature further on, which bounds what the counts may claim.
         let limit = (bytes.count - position) / Signature.byteCount
@@ -71,10 +74,37 @@ extension CBORDecoder {
             lengths.total(atMost: payloads.count) == payloads.count,
             signatures.count == count * Signature.byteCount
         else { throw Malformed(.inconsistent, at: start) }
+        let absent = columnCount == 9 ? try absentPayloads(lengths) : [:]
         return Columns(
             kinds: kinds, timestamps: timestamps, grants: grants, keys: keys,
             dependencies: dependencies, lengths: lengths, payloads: payloads,
-            signatures: signatures)
+            signatures: signatures, absent: absent)
+    }
+
+    /// The ninth column: not empty, ascending, and only where the column of lengths says 0.
+    private mutating func absentPayloads(
+        _ lengths: RunLengths<Int>
+    ) throws(Malformed) -> [Int: OperationRun.AbsentPayload] {
+        let start = position
+        let count = try arrayCount(max: lengths.count)
+        var cursor = lengths.makeCursor()
+        var next = 0
+        var absent: [Int: OperationRun.AbsentPayload] = [:]
+        for _ in 0..<count {
+            try arrayCount(exactly: 3)
+            let place = try int(max: lengths.count - 1)
+            guard place >= next else { throw Malformed(.keysOutOfOrder, at: start) }
+            var length = 0
+            while next <= place {
+                length = cursor.next()
+                next += 1
+            }
+            guard length == 0 else { throw Malformed(.inconsistent, at: start) }
+            absent[place] = OperationRun.AbsentPayload(
+                length: try int(max: Limits.payloadBytesMax), hash: try identifier32())
+        }
+        guard count > 0 else { throw Malformed(.inconsistent, at: start) }
+        return absent
     }
 
     /// Puts the columns together. All lengths were compared before, so nothing can fail.
@@ -103,6 +133,7 @@ extension CBORDecoder {
                     kind: kinds.next(), timestamp: columns.timestamps[place],
                     grant: grants.next(), keyID: keys.next(), dependencies: references,
                     payload: [UInt8](bytes[payload..<payloadEnd]),
+                    absent: columns.absent.isEmpty ? nil : columns.absent[place],
                     signature: Signature([UInt8](bytes[signature..<signatureEnd]))))
             payload = payloadEnd
             signature = signatureEnd

@@ -42,6 +42,10 @@ public enum SyncMessage: Sendable, Equatable {
     case keyWant(KeyWant)
     /// 21: one key, in a box for the device that asked.
     case keyHave(KeyHave)
+    /// 90: asks for payloads that are missing. Who does not know it ignores it.
+    case payloadWant(PayloadWant)
+    /// 91: one payload that was asked for.
+    case payloadHave(PayloadHave)
     /// 30: a sign of life. One that is no answer wants one.
     case ping(number: UInt64, isAnswer: Bool)
     /// 31: where devices of the workspace listen.
@@ -187,6 +191,8 @@ extension SyncMessage {
         case .workspaceOpen(let opening): opening.workspace
         case .keyWant(let want): want.workspace
         case .keyHave(let have): have.workspace
+        case .payloadWant(let want): want.workspace
+        case .payloadHave(let have): have.workspace
         case .workspaceDigest(let number, _), .documentDigests(let number, _),
             .tips(let number, _, _), .pull(let number, _), .operations(let number, _, _, _),
             .forkProbe(let number, _), .peers(let number, _):

@@ -34,6 +34,8 @@ extension SyncMessage {
         case .forkProbe: 0x17
         case .keyWant: 0x20
         case .keyHave: 0x21
+        case .payloadWant: 0x90
+        case .payloadHave: Self.payloadHaveType
         case .ping: 0x30
         case .peers: 0x31
         case .error: 0x3f
@@ -43,9 +45,16 @@ extension SyncMessage {
     /// The one type whose messages may have 1 MiB.
     static let operationsType: UInt8 = 0x15
 
+    /// The type whose messages carry one payload of whatever size.
+    static let payloadHaveType: UInt8 = 0x91
+
     /// How large a message that begins with `type` may be, in bytes.
     static func bytesMax(type: UInt8) -> Int {
-        type == operationsType ? Limits.operationsMessageBytesMax : Limits.messageBytesMax
+        switch type {
+        case operationsType: Limits.operationsMessageBytesMax
+        case payloadHaveType: Limits.payloadBytesMax + 1_024
+        default: Limits.messageBytesMax
+        }
     }
 
     /// The message as it is sent, before it is cut into fragments.
@@ -62,7 +71,7 @@ extension SyncMessage {
     public static func decoded(_ bytes: [UInt8]) throws(SyncViolation) -> SyncMessage? {
         guard let type = bytes.first else { throw .emptyMessage }
         guard bytes.count <= bytesMax(type: type) else { throw .messageTooLarge }
-        guard type < 0x80 else { return nil }
+        guard type < 0x80 || isOptional(type) else { return nil }
         var body = CBORDecoder(bytes, in: 1..<bytes.count)
         let message: SyncMessage?
         do {
@@ -75,8 +84,14 @@ extension SyncMessage {
         return message
     }
 
+    /// Whether a type that older nodes ignore is known here.
+    private static func isOptional(_ type: UInt8) -> Bool {
+        type == 0x90 || type == payloadHaveType
+    }
+
     private var reservation: Int {
         switch self {
+        case .payloadHave(let have): 192 + have.payload.count
         case .operations(_, _, let runs, _):
             runs.reduce(into: 32) { $0 += $1.encodedBytesEstimate }
         case .tips(_, let tips, _): 32 + 80 * tips.count
@@ -123,6 +138,8 @@ extension SyncMessage {
         case .forkProbe(let workspace, let tip): body.forkProbe(workspace, tip)
         case .keyWant(let want): want.encode(to: &body)
         case .keyHave(let have): have.encode(to: &body)
+        case .payloadWant(let want): want.encode(to: &body)
+        case .payloadHave(let have): have.encode(to: &body)
         case .ping(let number, let isAnswer):
             body.map(count: 2)
             body.key(1)
@@ -160,6 +177,8 @@ extension SyncMessage {
         case 0x17: return try forkProbe(from: &body)
         case 0x20: return .keyWant(try KeyWant(from: &body))
         case 0x21: return .keyHave(try KeyHave(from: &body))
+        case 0x90: return .payloadWant(try PayloadWant(from: &body))
+        case payloadHaveType: return .payloadHave(try PayloadHave(from: &body))
         case 0x30: return try ping(from: &body)
         case 0x31: return try peers(from: &body)
         case 0x3f: return try error(from: &body)

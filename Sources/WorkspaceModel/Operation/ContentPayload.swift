@@ -17,12 +17,21 @@ public enum ContentPayload: Hashable, Sendable {
         public let format: Format
         /// The message it replies to.
         public let thread: MessageKey?
+        /// The place that it points to.
+        public let location: MessageLocation?
+        /// Whom it mentions.
+        public let mentions: Mentions
 
         /// A message with the given parts.
-        public init(text: String, format: Format = .text, thread: MessageKey? = nil) {
+        public init(
+            text: String, format: Format = .text, thread: MessageKey? = nil,
+            location: MessageLocation? = nil, mentions: Mentions = .none
+        ) {
             self.text = text
             self.format = format
             self.thread = thread
+            self.location = location
+            self.mentions = mentions
         }
     }
 
@@ -43,6 +52,8 @@ public enum ContentPayload: Hashable, Sendable {
     case membership(MembershipAction, members: [MemberID])
     /// What the author keeps for the own devices; in the own document.
     case own(OwnRegister)
+    /// What is said about a message that is there already; in its channel.
+    case annotation(MessageAnnotation)
 }
 
 /// The name of a message inside a channel: when, and the start of its id.
@@ -74,11 +85,9 @@ extension ContentPayload {
             var fields = FieldWriter(type: 1)
             fields.field(1) { $0.text(message.text) }
             if message.format != .text { fields.field(2) { $0.uint(message.format.rawValue) } }
-            fields.optional(3, message.thread) { encoder, key in
-                encoder.array(count: 2)
-                encoder.uint(key.timestamp.rawValue)
-                encoder.byteString(bigEndianBytes(of: key.idPrefix))
-            }
+            fields.optional(3, message.thread) { $1.encode(to: &$0) }
+            fields.optional(4, message.location) { $1.encode(to: &$0) }
+            message.mentions.encode(to: &fields, members: 5, everybody: 6)
             return fields.bytes
         case .membership(let action, let members):
             var fields = FieldWriter(type: 2)
@@ -96,6 +105,8 @@ extension ContentPayload {
             return fields.bytes
         case .own(let register):
             return register.encoded
+        case .annotation(let annotation):
+            return annotation.encoded
         }
     }
 
@@ -106,7 +117,7 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...4).contains(type) || OwnRegister.types.contains(type) else {
+        guard (1...MessageAnnotation.types.upperBound).contains(type) else {
             throw Malformed(.unsupported, at: 1)
         }
         var fields = try FieldReader(decoder)
@@ -114,6 +125,8 @@ extension ContentPayload {
         case 1: self = .message(try Message(&fields))
         case 2: self = try Self.membership(&fields)
         case OwnRegister.types: self = .own(try OwnRegister(type, &fields))
+        case MessageAnnotation.types:
+            self = .annotation(try MessageAnnotation(type, &fields))
         case 4:
             let device = try fields.required(1) { (d) throws(Malformed) -> DeviceID in
                 try d.identifier32()
@@ -147,18 +160,30 @@ extension ContentPayload {
 
 extension ContentPayload.Message {
     fileprivate init(_ fields: inout FieldReader) throws(Malformed) {
+        text = try Self.text(1, &fields)
+        format = try Self.format(2, &fields)
+        thread = try fields.optional(3) { (d) throws(Malformed) in try MessageKey(&d) }
+        location = try fields.optional(4) { (d) throws(Malformed) in try MessageLocation(&d) }
+        mentions = try Mentions(members: 5, everybody: 6, &fields)
+    }
+
+    static func text(_ key: UInt64, _ fields: inout FieldReader) throws(Malformed) -> String {
         let start = fields.decoder.position
-        text = try fields.required(1) { (d) throws(Malformed) in
+        let text = try fields.required(key) { (d) throws(Malformed) in
             try d.text(maxBytes: Limits.messageTextBytesMax)
         }
         guard !text.utf8.contains(0) else { throw Malformed(.badText, at: start) }
-        let number = try fields.optional(2) { (d) throws(Malformed) in try d.uint() }
+        return text
+    }
+
+    static func format(_ key: UInt64, _ fields: inout FieldReader) throws(Malformed) -> Format {
+        let start = fields.decoder.position
+        let number = try fields.optional(key) { (d) throws(Malformed) in try d.uint() }
         // The default has one form: absent.
         guard number != 0, let format = Format(rawValue: number ?? 0) else {
             throw Malformed(.outOfRange, at: start)
         }
-        self.format = format
-        thread = try fields.optional(3) { (d) throws(Malformed) in try MessageKey(&d) }
+        return format
     }
 }
 

@@ -4,6 +4,20 @@
 /// The last entry carries a signature that the sender verified, so one check covers all of them
 /// (PROTOCOL.md, 2 "Authentic" and 5.3).
 public struct OperationRun: Sendable, Equatable {
+    /// What is left of a payload that was erased, or that never came: enough for the header.
+    public struct AbsentPayload: Sendable, Equatable {
+        /// Header field 11, in bytes.
+        public let length: Int
+        /// Header field 12.
+        public let hash: PayloadHash
+
+        /// The payload of so many bytes with this hash.
+        public init(length: Int, hash: PayloadHash) {
+            self.length = length
+            self.hash = hash
+        }
+    }
+
     /// One operation without the fields that follow from its place.
     public struct Entry: Sendable, Equatable {
         /// Header field 1 as it was sent; unknown kinds are chained and skipped.
@@ -16,15 +30,18 @@ public struct OperationRun: Sendable, Equatable {
         public var keyID: KeyID?
         /// Header field 10, ascending by id.
         public var dependencies: [OperationReference]
-        /// The payload, sealed or plain.
+        /// The payload, sealed or plain; empty where it is absent.
         public var payload: [UInt8]
+        /// Set where the payload is not there. Only content may be without.
+        public var absent: AbsentPayload?
         /// The author's signature over the id.
         public var signature: Signature
 
         /// An entry with the given header fields, payload and signature.
         public init(
             kind: UInt64, timestamp: HybridTimestamp, grant: OperationID, keyID: KeyID?,
-            dependencies: [OperationReference], payload: [UInt8], signature: Signature
+            dependencies: [OperationReference], payload: [UInt8],
+            absent: AbsentPayload? = nil, signature: Signature
         ) {
             self.kind = kind
             self.timestamp = timestamp
@@ -32,8 +49,12 @@ public struct OperationRun: Sendable, Equatable {
             self.keyID = keyID
             self.dependencies = dependencies
             self.payload = payload
+            self.absent = absent
             self.signature = signature
         }
+
+        /// Header field 11: bytes of the payload, whether it is here or not.
+        public var payloadLength: Int { absent?.length ?? payload.count }
     }
 
     /// The log that the entries continue.

@@ -43,11 +43,7 @@ extension OwnRegister {
         case .read(let conversation, let key):
             var fields = FieldWriter(type: 5)
             fields.field(1) { $0.byteString(conversation.bytes) }
-            fields.field(2) { encoder in
-                encoder.array(count: 2)
-                encoder.uint(key.timestamp.rawValue)
-                encoder.byteString(bigEndianBytes(of: key.idPrefix))
-            }
+            fields.field(2) { key.encode(to: &$0) }
             return fields.bytes
         case .preference(let name, let value):
             var fields = FieldWriter(type: 6)

@@ -36,6 +36,12 @@ public enum Limits {
     public static let runPayloadBytesMax = 256 * 1024
     /// Text of one message, in bytes of UTF-8.
     public static let messageTextBytesMax = 16 * 1024
+    /// The sign of a reaction, in bytes of UTF-8: a family with skin tones takes 41.
+    public static let emojiBytesMax = 64
+    /// Members that one message mentions: more are everybody.
+    public static let mentionsMax = 64
+    /// How far off a place may be said to be, in metres: half round the earth.
+    public static let locationAccuracyMax: UInt64 = 20_040_000
     /// A name inside an operation, in bytes of UTF-8. This alone is validity.
     public static let nameBytesMax = 256
     /// A name when it is written here, in grapheme clusters.
@@ -86,6 +92,38 @@ public enum Limits {
     /// Keys of private documents that one link asks for, or is given: what is missing still then
     /// is asked for on the next one.
     public static let keysAskedPerLinkMax = 4_096
+
+    // MARK: Messages
+
+    /// Signs that are shown under one message, those that most people gave.
+    public static let reactionsShownMax = 64
+    /// Signs that one person may leave under one message when they are written here.
+    public static let reactionsPerMemberMax = 32
+    /// Rows of one person's reactions to one message that are looked at: what two devices wrote
+    /// apart fits, and nobody can make showing a message slow for everybody.
+    public static let reactionRowsPerMemberMax = 64
+    /// `@` in one text that are looked up among the names.
+    public static let mentionSignsMax = 256
+
+    // MARK: Deleted messages
+
+    /// Operations that one redaction names: a message with all its edits, in 20 KB.
+    public static let redactTargetsMax = 256
+    /// Edits that are deleted with their message, the newest: 16 redactions, also for somebody's
+    /// message that a program changes without end.
+    public static let editsErasedMax = 16 * redactTargetsMax - 1
+    /// How long a message that somebody else deleted is kept, hidden, on each node: until then
+    /// the deletion can be taken back.
+    public static let redactionUndoMilliseconds: UInt64 = 24 * 60 * 60 * 1_000
+    /// Payloads that are erased in one turn before the next input gets its turn.
+    public static let erasedPayloadsPerTurnMax = 512
+    /// How soon the write-ahead log is emptied after something was erased: deletions that come
+    /// together cost one copy.
+    public static let erasedLogMilliseconds: UInt64 = 2_000
+    /// Missing payloads that one message asks for.
+    public static let payloadsPerWantMax = 64
+    /// Missing payloads that one link asks for, or is given; the rest on the next one.
+    public static let payloadsAskedPerLinkMax = 4_096
 
     // MARK: Deleted channels
 

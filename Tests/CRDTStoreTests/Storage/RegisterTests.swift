@@ -76,7 +76,10 @@ import WorkspaceTestKit
         let connection = try Connection()
         _ = try NodeStore(connection)
         try connection.begin()
-        try connection.execute("DROP TABLE self_register")
+        for table in ["self_register", "annotation", "annotation_past"] {
+            try connection.execute("DROP TABLE \(table)")
+        }
+        try connection.execute("ALTER TABLE message DROP COLUMN mention")
         try connection.setSchemaVersion(2)
         try connection.commit()
         let store = try NodeStore(connection)

@@ -170,7 +170,7 @@ import WorkspaceTestKit
 extension NodeStore {
     /// All columns of all rows as text.
     func rows(_ sql: String) throws -> [[String]] {
-        let table = sql.contains("message") ? 9 : 5
+        let table = sql.contains("annotation ") ? 12 : sql.contains("message") ? 10 : 5
         return try connection.statement(sql).rows { (row) throws(StorageError) -> [String] in
             var texts: [String] = []
             for column in Int32(0)..<Int32(table) {

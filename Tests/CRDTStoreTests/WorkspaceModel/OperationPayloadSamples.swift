@@ -120,6 +120,19 @@ enum PayloadSamples {
                     timestamp: HybridTimestamp(rawValue: 1 << 48 + 5),
                     idPrefix: 0x0102_0304_0506_0708))),
         "shortMessage": .message(.init(text: "")),
+        "placedMessage": .message(
+            .init(
+                text: "@", location: place,
+                mentions: Mentions([other, member], everybody: true))),
+        "edit": .annotation(
+            .init(.edit(text: "h", format: .code, mentions: Mentions([member])), of: key)),
+        "shortEdit": .annotation(
+            .init(
+                .edit(text: "", format: .text, mentions: Mentions([], everybody: true)), of: key)),
+        "reaction": .annotation(.init(.reaction("\u{1F44D}", isOn: true), of: key)),
+        "noReaction": .annotation(.init(.reaction("+", isOn: false), of: key)),
+        "pin": .annotation(.init(.pin(isOn: true), of: key)),
+        "noPin": .annotation(.init(.pin(isOn: false), of: key)),
         "profile": .profile(name: "Ada"),
         "join": .membership(.join, members: []),
         "remove": .membership(.remove, members: [member, other]),
@@ -135,6 +148,17 @@ enum PayloadSamples {
         "muteForEver": .own(.mute(conversation, until: nil)),
         "level": .own(.level(conversation, .mentions)),
     ]
+
+    private static let key = MessageKey(
+        timestamp: HybridTimestamp(rawValue: 1 << 48 + 5), idPrefix: 0x0102_0304_0506_0708)
+
+    private static let place: MessageLocation = {
+        guard
+            let place = MessageLocation(
+                latitude: -899_999_999, longitude: 1, accuracy: 20, label: "x")
+        else { preconditionFailure("there is such a place") }
+        return place
+    }()
 
     private static let conversation: ConversationName = {
         guard let name = ConversationName([UInt8](repeating: 6, count: 16)) else {
@@ -252,6 +276,27 @@ extension PayloadSamples {
         """,
         "shortMessage": """
         82 01 a1 01 60
+        """,
+        "placedMessage": """
+        82 01 a4 01 61 40 04 84 01 1a 6b 49 d2 01 14 61 78 05 82 50 02*16 50 2a*16 06 f5
+        """,
+        "edit": """
+        82 09 a4 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 61 68 03 01 04 81 50 02*16
+        """,
+        "shortEdit": """
+        82 09 a3 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 60 05 f5
+        """,
+        "reaction": """
+        82 0a a3 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 64 f0 9f 91 8d 03 f5
+        """,
+        "noReaction": """
+        82 0a a3 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 61 2b 03 f4
+        """,
+        "pin": """
+        82 0b a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 f5
+        """,
+        "noPin": """
+        82 0b a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 f4
         """,
         "profile": """
         82 03 a1 01 63 41 64 61

@@ -125,6 +125,17 @@ import WorkspaceTestKit
     @Test(arguments: [
         "82 01 a2 01 60 02 00", "82 01 a2 01 60 02 02", "82 02 a2 01 04 02 80",
         "82 01 a2 01 60 03 82 00 47 00*7", "82 01 a0", "82 02 a1 01 00", "82 00 a0", "82 04 a0",
+        // Nobody and not everybody are absent, members ascend, places are on the earth.
+        "82 01 a2 01 60 05 80", "82 01 a2 01 60 06 f4",
+        "82 01 a2 01 60 05 82 50 02*16 50 02*16", "82 01 a2 01 60 05 82 50 03*16 50 02*16",
+        "82 01 a2 01 60 04 84 1a 6b 49 d2 01 00 f6 f6",
+        "82 01 a2 01 60 04 84 00 1a d6 93 a4 01 f6 f6",
+        "82 01 a2 01 60 04 84 00 00 f6 60", "82 01 a2 01 60 04 84 00 00 1a 02 00*3 f6",
+        // An annotation has a message; a sign is some text.
+        "82 0a a2 02 61 2b 03 f5", "82 0a a3 01 82 00 48 00*8 02 60 03 f5",
+        "82 0a a3 01 82 00 48 00*8 02 61 00 03 f5", "82 0b a1 01 82 00 48 00*8",
+        "82 0b a2 01 82 00 48 00*8 02 01", "82 09 a3 01 82 00 48 00*8 02 60 03 00",
+        "82 0c a1 01 82 00 48 00*8",
     ])
     func `has one form as content`(_ notation: String) {
         let bytes = spelled(notation)

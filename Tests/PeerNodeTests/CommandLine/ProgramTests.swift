@@ -75,7 +75,7 @@ import WorkspaceModel
         #expect(io.run("send", "general", "-") == 0)
         #expect(io.node?.asked == ["send name(\"general\") from a pipe text"])
         #expect(io.run("send", "general") == 2)
-        #expect(io.errors.contains("usage: wsx-node send CHANNEL TEXT|-"))
+        #expect(io.errors.contains("'text' is missing"))
         io.isInputTerminal = true
         #expect(io.run("send", "general", "-") == 2)
         io.isInputTerminal = false

@@ -49,6 +49,28 @@ import WorkspaceModel
         #expect(io.output.contains("flags for every command"))
     }
 
+    @Test func `deleting asks first, unless it is told not to`() {
+        let id = "m_01hx9t4c000000000000000000"
+        for (answer, isDone) in [("y", true), ("Yes", true), ("n", false), ("", false)] {
+            let io = terminal()
+            io.answer = answer
+            #expect((io.run("message", "delete", id) == 0) == isDone, "\(answer)")
+            #expect(io.errors.hasPrefix("Delete it for everybody? [y/N] "))
+            #expect(io.node?.asked == (isDone ? ["deleteMessage \(id) false"] : []))
+        }
+        for words in [["--yes"], ["--no-input"], ["--undo"]] {
+            let io = terminal()
+            let status = Program.run(
+                arguments: ["message", "delete", id] + words, environment: [:], io: io)
+            #expect(status == 0, "\(words)")
+            #expect(!io.errors.contains("Delete it"))
+        }
+        let pipe = MemoryIO()
+        #expect(pipe.run("message", "delete", id) == 0)
+        #expect(pipe.node?.asked == ["deleteMessage \(id) false"])
+        #expect(pipe.output == "it is back\n")
+    }
+
     @Test func `sending waits a moment to tell who holds it, and for no longer`() {
         let io = terminal()
         #expect(io.run("send", "general", "hi") == 0)

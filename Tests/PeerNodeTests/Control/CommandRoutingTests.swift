@@ -100,6 +100,9 @@ import WorkspaceModel
             #"history around("p_1") 100"#),
         Row(
             "message.get", ["ids": ["m_000000", "m_111111"]], #"messages ["m_000000", "m_111111"]"#),
+        Row("message.delete", ["message": "m_000000"], "deleteMessage m_000000 false"),
+        Row(
+            "message.delete", ["message": "m_000000", "undo": true], "deleteMessage m_000000 true"),
         Row("events.subscribe", ["types": ["a.*", "b"]], #"subscribe ["a.*", "b"]"#),
         Row("events.subscribe", [:], "subscribe []"),
         Row("events.unsubscribe", ["subscription": 4], "unsubscribe 4"),

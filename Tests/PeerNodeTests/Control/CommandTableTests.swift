@@ -59,6 +59,7 @@ import WorkspaceModel
             let long = [JSONValue](repeating: 0, count: count.upperBound + 1)
             return [("x", .type), (.array(long), .tooLong)]
                 + misfits(element).map { ([$0.0], $0.1) }
+        case .location: return [(7, .form), ("91,0", .form), (["lat": 1], .form)]
         case .json: return []
         }
     }

@@ -76,7 +76,7 @@ import WorkspaceTestKit
         ("a doubled key", [UInt8](#"{"a":1,"a":1}"#.utf8)),
         ("a key doubled by an escape", [UInt8](#"{"a":1,"\u0061":1}"#.utf8)),
         ("a lone surrogate", [UInt8](#"{"a":"\ud800"}"#.utf8)),
-        ("HTTP of another gateway", [UInt8]("PUT / HTTP/1.1".utf8)),
+        ("no method of HTTP", [UInt8]("BREW / HTTP/1.1".utf8)),
     ]
 
     /// Cases K04 and K06.

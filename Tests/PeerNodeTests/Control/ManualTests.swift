@@ -55,6 +55,7 @@ import WorkspaceModel
         ("channel.join", "channel join CHANNEL"), ("config.get", "config get SETTING"),
         ("help", "help [TOPIC...]"), ("invite.revoke", "invite revoke ID"),
         ("message.get", "message show IDS... [--in CHANNEL]"),
+        ("message.delete", "message delete MESSAGE [--undo] [--in CHANNEL]"),
         ("tail", "tail [CHANNEL...] [--bell]"),
         ("peer.add", "peer add ADDRESS"), ("node.version", "version"),
         ("events.ack", "events.ack"), ("workspace.select", "workspace use WORKSPACE"),
@@ -212,7 +213,7 @@ import WorkspaceModel
     @Test func `has schemas of known words that fit every example`() throws {
         let known: Set<String> = [
             "type", "minLength", "maxLength", "pattern", "minimum", "maximum", "enum", "items",
-            "minItems", "maxItems",
+            "minItems", "maxItems", "oneOf",
         ]
         for method in methods {
             let example = try #require(method["examples"]?[0]?["params"])

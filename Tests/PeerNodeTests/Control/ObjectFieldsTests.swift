@@ -145,6 +145,9 @@ import WorkspaceModel
         object.deleted = (at: 7, by: joon)
         object.reactions = [(emoji: "👍", count: 1, isSelf: false)]
         object.mentions = ["u_joon00"]
+        object.location = MessageLocation(
+            latitude: -5_000_000, longitude: 70_000_000, accuracy: 20)
+        object.version = "o_1"
         object.isPinned = true
         object.isSelf = true
         object.isBot = true
@@ -157,8 +160,9 @@ import WorkspaceModel
                 "thread":"m_0","replies":2,"edited_at":6,\
                 "deleted":{"at":7,"by":{"id":"u_joon00","name":"Joon"}},\
                 "reactions":[{"emoji":"👍","count":1,"self":false}],"attachments":[],\
-                "location":null,"mentions":["u_joon00"],"pinned":true,"self":true,"bot":true,\
-                "state":"held_by_others","holders":3}
+                "location":{"lat":-0.5,"lon":7,"accuracy":20,"label":null},\
+                "mentions":["u_joon00"],"pinned":true,"self":true,"bot":true,\
+                "state":"held_by_others","holders":3,"version":"o_1"}
                 """)
     }
 

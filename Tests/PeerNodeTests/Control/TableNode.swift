@@ -428,9 +428,35 @@ final class TableNode: NodeCommands {
         try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)
         return Made(message)
     }
+    func edit(_ id: String, to text: String, base: String?, _ scope: CallScope)
+        throws(NodeError) -> MessageObject
+    {
+        try note("edit \(id) \(text)", scope)
+        return message
+    }
+    func react(_ id: String, with emoji: String, isOn: Bool, _ scope: CallScope)
+        throws(NodeError) -> MessageObject
+    {
+        try note("react \(id) \(emoji) \(isOn)", scope)
+        return message
+    }
+    func pin(_ id: String, isOn: Bool, _ scope: CallScope) throws(NodeError) -> MessageObject {
+        try note("pin \(id) \(isOn)", scope)
+        return message
+    }
+    func holders(_ id: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject> {
+        try note("holders \(id)", scope)
+        return Page([])
+    }
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage {
         try note("history \(request.position) \(request.limit)", scope)
         return HistoryPage([message], next: nil, older: nil, newer: nil)
+    }
+    func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
+    {
+        try note("deleteMessage \(id) \(undo)", scope)
+        return message
     }
     func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject> {
         try note("messages \(ids)", scope)

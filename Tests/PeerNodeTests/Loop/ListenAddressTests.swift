@@ -112,6 +112,20 @@ import WorkspaceModel
         #expect(copies == [false, true, false, false, true, false, true])
     }
 
+    @Test func `empties the log of what was erased soon, whatever else is written`() {
+        var schedule = CheckpointSchedule()
+        #expect(schedule.erasureDeadline == nil)
+        schedule.mustEmpty(now: 100)
+        // Further deletions do not put it off.
+        schedule.mustEmpty(now: 900)
+        _ = schedule.didTurn(logByteCount: 8_192, now: 1_000)
+        let due = 100 + Limits.erasedLogMilliseconds
+        #expect(schedule.erasureDeadline == due)
+        #expect(due <= 60_000)
+        #expect(
+            [due - 1, due, due + 1].map { schedule.takeErasure(now: $0) } == [false, true, false])
+    }
+
     @Test func `empties the log once, when nothing was written for a while`() {
         var schedule = CheckpointSchedule()
         let quiet = CheckpointSchedule.quietMilliseconds

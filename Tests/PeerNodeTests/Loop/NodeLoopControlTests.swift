@@ -230,6 +230,17 @@ import WorkspaceModel
         }
     }
 
+    @Test func `empties the log of what was erased, as soon as no reader is in the way`() throws {
+        try withLoop { test in
+            let client = try test.client()
+            test.host.mustEmptyLog = true
+            test.host.readings = 1
+            client.call("x")
+            try test.run { !test.host.mustEmptyLog }
+            #expect(test.host.checkpoints == [.truncate, .truncate])
+        }
+    }
+
     @Test func `refuses a home whose socket is answered or in the way`() throws {
         try withLoop { test in
             let error = #expect(throws: NodeError.self) { try TestLoop(test.home.data) }

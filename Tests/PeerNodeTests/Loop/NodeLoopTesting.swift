@@ -16,6 +16,10 @@ final class ScriptedHost: TurnHost {
     var subscribers: [UInt64] = []
     var checkpoints: [Connection.CheckpointMode] = []
     var logByteCount = 0
+    /// Whether something was erased.
+    var mustEmptyLog = false
+    /// How often a reader still keeps the log from being emptied.
+    var readings = 0
 
     /// Lets `step` return soon when nothing happens, so that a test can give up.
     var nextDeadline: UInt64? { MonotonicClock.milliseconds() + 20 }
@@ -36,6 +40,16 @@ final class ScriptedHost: TurnHost {
     }
 
     func checkpoint(_ mode: Connection.CheckpointMode) { checkpoints.append(mode) }
+
+    func emptyLog() -> Bool {
+        checkpoints.append(.truncate)
+        guard readings == 0 else {
+            readings -= 1
+            return false
+        }
+        mustEmptyLog = false
+        return true
+    }
 
     var inputs: [NodeInput] { turns.flatMap { $0 } }
 

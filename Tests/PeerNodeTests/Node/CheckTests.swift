@@ -105,7 +105,7 @@ import WorkspaceTestKit
         Damage(sql: "UPDATE message SET key_id = key_id + 1"),
         Damage(
             sql:
-                "INSERT INTO message SELECT did, sort + 1, arr, 1, 1, gid, NULL, NULL, 0 FROM message"
+                "INSERT INTO message SELECT did, sort + 1, arr, 1, 1, gid, NULL, NULL, 0, 0 FROM message"
         ),
         Damage(sql: "UPDATE subscription SET joined = 0"),
         Damage(sql: "DELETE FROM subscription"),

@@ -99,7 +99,11 @@ import WorkspaceTestKit
     @Test func `wants what any of its types matches`() {
         let filter = EventFilter(types: ["message.*", "member.joined"], documents: [])
         let wanted = EventType.allCases.filter { filter.wants($0.word, document: nil) }
-        #expect(wanted == [.messageCreated, .messageRefused, .messageRestored, .memberJoined])
+        #expect(
+            wanted == [
+                .messageCreated, .messageRefused, .messageRestored, .messageEdited,
+                .messagePinned, .messageUnpinned, .memberJoined,
+            ])
     }
 
     @Test func `with channels wants nothing of another channel or of none`() {

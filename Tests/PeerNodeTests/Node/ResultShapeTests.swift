@@ -31,7 +31,7 @@ private enum Fields {
     static let message: Set<String> = [
         "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
         "edited_at", "deleted", "reactions", "attachments", "location", "mentions", "pinned",
-        "self", "bot", "state", "holders",
+        "self", "bot", "state", "holders", "version",
     ]
     static let invite: Set<String> = [
         "id", "link", "code", "qr_text", "role", "uses", "used", "expires_at", "channels",
@@ -93,6 +93,7 @@ private enum Fields {
         Call(method: "rpc.methods", fields: Fields.page, element: ["name", "summary"]),
         Call(method: "node.version", fields: Fields.version),
         Call(method: "node.status", fields: Fields.status),
+        Call(method: "node.metrics", fields: ["text"]),
         Call(method: "node.doctor", fields: Fields.page, element: Fields.finding),
         Call(method: "node.stop", fields: []),
         Call(method: "identity.show", fields: Fields.identity),
@@ -214,6 +215,19 @@ private enum Fields {
         Call(
             method: "message.get", parameters: ["ids": ["$message"]], fields: Fields.page,
             element: Fields.message),
+        Call(
+            method: "message.edit", parameters: ["message": "$message", "text": "x"],
+            fields: Fields.message),
+        Call(
+            method: "message.react", parameters: ["message": "$message", "emoji": "👍"],
+            fields: Fields.message),
+        Call(
+            method: "message.pin", parameters: ["message": "$message"], fields: Fields.message),
+        Call(
+            method: "message.unpin", parameters: ["message": "$message"], fields: Fields.message),
+        Call(
+            method: "message.holders", parameters: ["message": "$message"], fields: Fields.page,
+            element: Fields.holder),
         Call(method: "events.subscribe", fields: Fields.subscription),
         Call(
             method: "events.wait", parameters: ["since": "all"], fields: Fields.page,

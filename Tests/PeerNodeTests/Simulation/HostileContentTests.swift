@@ -155,9 +155,8 @@ import WorkspaceTestKit
             let signed = draft.signed(payload: payload.encoded, with: scene.mallory.signing)
             link.push(signed.run(in: workspace))
         }
-        // Redactions, which this version knows by number only, and edits, which it does not know.
+        // Edits, which this version does not know. Redactions have scenes of their own.
         var redacting = HostileLog(scene.mallory, incarnation: 77)
-        redacting.write("redact", at: scene.wall + 1) { $0.kind = .redact }
         for type in 4...9 {
             redacting.write(
                 plaintext: [0x82, UInt8(type), 0xa0], at: scene.wall + 10 + UInt64(type))

@@ -101,8 +101,10 @@ import WorkspaceTestKit
 
     private static func checkView(of workspace: Workspace, _ core: NodeCore) throws {
         var before: [Int64: Set<ViewStore.MessageRow>] = [:]
+        var said: [Int64: [ViewStore.StoredAnnotation]] = [:]
         for channel in workspace.channels.values {
             before[channel.number] = try rows(of: channel.number, core)
+            said[channel.number] = try core.store.view.annotations(of: channel.number)
         }
         try core.store.begin()
         try core.store.view.clear()
@@ -112,6 +114,8 @@ import WorkspaceTestKit
         }
         for channel in workspace.channels.values {
             #expect(try rows(of: channel.number, core) == before[channel.number])
+            #expect(
+                try core.store.view.annotations(of: channel.number) == said[channel.number])
         }
         core.store.connection.rollback()
     }

@@ -182,6 +182,27 @@ enum SyncMessageSamples {
                 KeyHave(workspace: 2, document: tip.log.document, payload: [1, 2, 3, 4])),
             golden: "21 a3 0102 02 5820 d0*32 03 44 01020304"),
         Sample(
+            name: "payload_want",
+            message: .payloadWant(
+                PayloadWant(
+                    workspace: 2, document: tip.log.document,
+                    operations: [
+                        OperationReference(
+                            device: DeviceID([UInt8](repeating: 0xde, count: 32)), incarnation: 1,
+                            sequence: 3, id: OperationID([UInt8](repeating: 0x0e, count: 32)))
+                    ])),
+            golden: "90 a3 0102 02 5820 d0*32 03 81 84 5820 de*32 01 03 5820 0e*32"),
+        Sample(
+            name: "payload_have",
+            message: .payloadHave(
+                PayloadHave(
+                    workspace: 2, document: tip.log.document,
+                    operation: OperationReference(
+                        device: DeviceID([UInt8](repeating: 0xde, count: 32)), incarnation: 1,
+                        sequence: 3, id: OperationID([UInt8](repeating: 0x0e, count: 32))),
+                    payload: [1, 2, 3, 4])),
+            golden: "91 a4 0102 02 5820 d0*32 03 84 5820 de*32 01 03 5820 0e*32 04 44 01020304"),
+        Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),
         Sample(

@@ -88,13 +88,21 @@ private struct WorkspaceView {
                     "in \(id) \(person["id"]?.text ?? "?") \(person["role"]?.text ?? "?")")
             }
             for message in Scenes.messages(of: id, on: node, in: workspace) {
-                let text = message["text"]?.stringValue ?? "?"
+                let shown = message["text"]?.stringValue ?? "?"
+                // What was edited begins with the text that was sent.
+                let text = String(shown.prefix { $0 != "~" })
                 let author = message["author"]?["id"]?.stringValue ?? "?"
                 let messageID = message["id"]?.stringValue ?? "?"
                 texts.append(text)
                 ids.append(messageID)
                 textsByChannel[id, default: []].append(text)
-                lines.append("message \(id) \(messageID) \(author) \(text)")
+                lines.append("message \(id) \(messageID) \(author) \(shown)")
+                let signs = (message["reactions"]?.arrayValue ?? []).map {
+                    "\($0["emoji"]?.text ?? "?")\($0["count"]?.text ?? "?")"
+                }
+                lines.append(
+                    "said \(messageID) \(signs) \(message["pinned"]?.text ?? "?") "
+                        + (message["version"]?.text ?? "?"))
             }
         }
         summary = lines.sorted().joined(separator: "\n")

@@ -111,8 +111,9 @@ public final class RandomLife {
     }
 
     private func step() {
-        switch generator.below(21) {
+        switch generator.below(24) {
         case 0..<11: sendSomething()
+        case 21..<24: saySomethingAboutAMessage()
         case 11: createChannel()
         case 12, 13: joinSomething()
         case 14: changeChannel()
@@ -147,6 +148,28 @@ public final class RandomLife {
                 "workspace": .string(message.workspace), "channel": .string(message.channel),
                 "text": .string(message.text), "key": .string("k" + message.text),
             ])
+    }
+
+    /// Somebody edits, pins or reacts to what was sent, or takes that back.
+    private func saySomethingAboutAMessage() {
+        guard let (workspace, index) = pickMember() else { return }
+        let id = members[workspace].workspace
+        let known = sent.filter { $0.workspace == id && $0.isAcknowledged }
+        guard let message = known.suffix(8).randomElement(using: &generator),
+            let name = world.nodes[message.author].value(message.call)?["id"]
+        else { return }
+        var parameters: JSONObject = ["workspace": .string(id), "message": name]
+        switch generator.below(6) {
+        case 0: world.nodes[index].call("message.pin", .object(parameters))
+        case 1: world.nodes[index].call("message.unpin", .object(parameters))
+        case 2:
+            parameters.append("text", .string("\(message.text)~\(generator.below(1_000))"))
+            world.nodes[message.author].call("message.edit", .object(parameters))
+        default:
+            parameters.append("emoji", .string(["👍", "🎉", "👀"][generator.below(3)]))
+            parameters.append("remove", .bool(generator.oneIn(3)))
+            world.nodes[index].call("message.react", .object(parameters))
+        }
     }
 
     private func createChannel() {

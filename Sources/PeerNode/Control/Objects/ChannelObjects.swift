@@ -123,10 +123,14 @@ public struct MessageObject: ControlObject {
     public var replies: Int64 = 0
     /// When it was last changed, milliseconds since 1970.
     public var editedAt: Int64?
+    /// The operation whose text it shows, `o_…`: what an edit may name as its `base`.
+    public var version: String?
     /// When and by whom it was deleted.
     public var deleted: (at: Int64, by: PersonObject)?
     /// Signs under it: emoji, how many, whether the caller's is among them.
-    public var reactions: [(emoji: String, count: Int64, isSelf: Bool)] = []
+    public var reactions: [Reaction] = []
+    /// The place that it points to.
+    public var location: MessageLocation?
     /// Ids of the members it mentions, `u_…`.
     public var mentions: [String] = []
     /// Whether it is pinned.
@@ -153,7 +157,10 @@ public struct MessageObject: ControlObject {
         self.text = text
     }
 
-    /// All fields; files and places are empty until they are built.
+    /// A sign under a message: how many left it, and whether the caller is among them.
+    public typealias Reaction = (emoji: String, count: Int64, isSelf: Bool)
+
+    /// All fields; files are empty until they are built.
     public var json: JSONValue {
         [
             "id": .string(id), "workspace": .string(workspace), "channel": .string(channel),
@@ -161,15 +168,30 @@ public struct MessageObject: ControlObject {
             "format": .string(format), "thread": JSONValue(orNull: thread),
             "replies": .integer(replies), "edited_at": JSONValue(orNull: editedAt),
             "deleted": deleted.map { ["at": .integer($0.at), "by": $0.by.json] } ?? .null,
-            "reactions": .array(reactions.map(reactionJSON)), "attachments": [], "location": .null,
+            "reactions": .array(reactions.map(reactionJSON)), "attachments": [],
+            "location": location.map(locationJSON) ?? .null,
             "mentions": JSONValue(texts: mentions), "pinned": .bool(isPinned),
             "self": .bool(isSelf), "bot": .bool(isBot), "state": .string(state),
-            "holders": .integer(holders),
+            "holders": .integer(holders), "version": JSONValue(orNull: version),
         ]
     }
 }
 
-private func reactionJSON(_ reaction: (emoji: String, count: Int64, isSelf: Bool)) -> JSONValue {
+private func locationJSON(_ location: MessageLocation) -> JSONValue {
+    [
+        "lat": degreesJSON(location.latitude), "lon": degreesJSON(location.longitude),
+        "accuracy": JSONValue(orNull: location.accuracy.map(Int64.init(clamping:))),
+        "label": JSONValue(orNull: location.label),
+    ]
+}
+
+/// Whole degrees are integers, as everywhere in JSON.
+private func degreesJSON(_ units: Int64) -> JSONValue {
+    let text = MessageLocation.degrees(units)
+    return Int64(text).map(JSONValue.integer) ?? .decimal(text)
+}
+
+private func reactionJSON(_ reaction: MessageObject.Reaction) -> JSONValue {
     [
         "emoji": .string(reaction.emoji), "count": .integer(reaction.count),
         "self": .bool(reaction.isSelf),

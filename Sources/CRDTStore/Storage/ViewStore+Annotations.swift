@@ -1,0 +1,432 @@
+public import WorkspaceModel
+
+/// What is said about messages: edits, reactions, pins.
+///
+/// Every operation of a register is a row, valid or not. A row is covered where a valid one of the
+/// register has it in its past; those that are valid and not covered are the heads, and of several
+/// the one with the largest (hlc, id) counts. So what counts is a function of the set of opened
+/// operations and of their verdicts, and of no order in which they came.
+extension ViewStore {
+    /// The row of one operation.
+    public struct Annotation: Hashable, Sendable {
+        /// What it says.
+        public enum Kind: Int64, Sendable, CaseIterable {
+            case edit = 1
+            case reaction = 2
+            case pin = 3
+        }
+
+        /// What only one word is true about.
+        public struct Register: Hashable, Sendable {
+            /// The short number of the channel.
+            public let document: Int64
+            /// The message.
+            public let target: MessageKey
+            /// What is said about it.
+            public let kind: Kind
+            /// Whose word it is, 16 bytes; empty of a pin, which is everybody's.
+            public let member: [UInt8]
+            /// 16 bytes of a keyed hash of a reaction's sign, else empty.
+            public let tag: [UInt8]
+
+            /// The register of `kind` about a message.
+            public init(
+                document: Int64, target: MessageKey, _ kind: Kind, of member: MemberID? = nil,
+                tag: [UInt8] = []
+            ) {
+                self.document = document
+                self.target = target
+                self.kind = kind
+                self.member = member?.bytes ?? []
+                self.tag = tag
+            }
+
+            init(
+                document: Int64, target: MessageKey, kind: Kind, member: [UInt8], tag: [UInt8]
+            ) {
+                self.document = document
+                self.target = target
+                self.kind = kind
+                self.member = member
+                self.tag = tag
+            }
+        }
+
+        /// What it is a word about.
+        public let register: Register
+        /// The operation.
+        public let id: OperationID
+        /// When it was written.
+        public let timestamp: HybridTimestamp
+        /// The number under which it is stored.
+        public let arrival: Int64
+        /// Whether a reaction or a pin is there; `true` of an edit.
+        public let isOn: Bool
+        /// Whether the text of an edit mentions the own member.
+        public let isMention: Bool
+
+        /// A row with the given fields.
+        public init(
+            _ register: Register, id: OperationID, at timestamp: HybridTimestamp, arrival: Int64,
+            isOn: Bool, isMention: Bool = false
+        ) {
+            self.register = register
+            self.id = id
+            self.timestamp = timestamp
+            self.arrival = arrival
+            self.isOn = isOn
+            self.isMention = isMention
+        }
+
+        /// Whether it counts where both are heads.
+        public func counts(before other: Annotation) -> Bool {
+            (timestamp.rawValue, id) > (other.timestamp.rawValue, other.id)
+        }
+
+        var flags: Int64 { (isOn ? 1 : 0) | (isMention ? 2 : 0) }
+    }
+
+    // MARK: Folding
+
+    /// Takes over what one operation says, or whether it is valid now.
+    ///
+    /// - Parameter cited: its dependencies, which it overwrites where they are of its register.
+    public func fold(
+        _ row: Annotation, citing cited: [OperationID], isValid: Bool
+    ) throws(StorageError) {
+        if let known = try state(of: row.id, in: row.register) {
+            return try setValid(isValid, row.id, in: row.register, known: known)
+        }
+        for dependency in cited {
+            try connection.statement("INSERT OR IGNORE INTO annotation_past VALUES(?, ?, ?, ?, ?)")
+                .run(row.register.place + [.blob(row.id.bytes), .blob(dependency.bytes)])
+        }
+        let isCovered = try isCovered(row.id, in: row.register)
+        try connection.statement(
+            "INSERT INTO annotation VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        ).run(
+            row.register.values + [
+                .blob(row.id.bytes), .integer(Self.ordered(row.timestamp)),
+                .integer(row.arrival), .integer(row.flags), .integer(isValid ? 0 : 1),
+                .integer(isCovered ? 1 : 0),
+            ])
+        if isValid || isCovered { try cover(pastOf: row.id, in: row.register) }
+    }
+
+    /// Changes whether the annotations with these arrival numbers are valid; others are passed
+    /// over.
+    public func setValid(
+        _ isValid: Bool, annotationsAt arrivals: [Int64]
+    ) throws(StorageError) {
+        for arrival in arrivals {
+            guard let row = try annotation(arrival: arrival),
+                let known = try state(of: row.id, in: row.register)
+            else { continue }
+            try setValid(isValid, row.id, in: row.register, known: known)
+        }
+    }
+
+    private func setValid(
+        _ isValid: Bool, _ id: OperationID, in register: Annotation.Register, known: RowState
+    ) throws(StorageError) {
+        guard known.isHidden == isValid else { return }
+        try connection.statement(
+            "UPDATE annotation SET hidden = ? \(Annotation.Register.match) AND id = ?"
+        )
+        .run([.integer(isValid ? 0 : 1)] + register.values + [.blob(id.bytes)])
+        // Where it is covered, its past is covered by something else.
+        guard !known.isCovered else { return }
+        if isValid {
+            try cover(pastOf: id, in: register)
+        } else {
+            try coverAnew(register)
+        }
+    }
+
+    /// Removes the annotations whose operations are not stored any more.
+    func removeAnnotations(arrivals: [Int64]) throws(StorageError) {
+        for arrival in arrivals {
+            guard let row = try annotation(arrival: arrival) else { continue }
+            try connection.statement(
+                "DELETE FROM annotation \(Annotation.Register.match) AND id = ?"
+            )
+            .run(row.register.values + [.blob(row.id.bytes)])
+            try connection.statement(
+                "DELETE FROM annotation_past WHERE did = ? AND key_hlc = ? AND key_id = ? AND id = ?"
+            ).run(row.register.place + [.blob(row.id.bytes)])
+            try coverAnew(row.register)
+        }
+    }
+
+    /// Forgets everything that is said about one message.
+    public func forgetAnnotations(
+        of target: MessageKey, in document: Int64
+    ) throws(StorageError) {
+        let place = Annotation.Register(document: document, target: target, .pin).place
+        for table in ["annotation", "annotation_past"] {
+            try connection.statement(
+                "DELETE FROM \(table) WHERE did = ? AND key_hlc = ? AND key_id = ?"
+            ).run(place)
+        }
+    }
+
+    // MARK: What is overwritten
+
+    private struct RowState {
+        let isHidden: Bool
+        let isCovered: Bool
+    }
+
+    private func state(
+        of id: OperationID, in register: Annotation.Register
+    ) throws(StorageError) -> RowState? {
+        var found: RowState?
+        try connection.statement(
+            "SELECT hidden, covered FROM annotation \(Annotation.Register.match) AND id = ?"
+        ).scan(register.values + [.blob(id.bytes)]) { row in
+            found = RowState(isHidden: row.integer(0) == 1, isCovered: row.integer(1) == 1)
+            return .stop
+        }
+        return found
+    }
+
+    /// Whether something that cites this counts, or is covered: it may have been opened before.
+    private func isCovered(
+        _ id: OperationID, in register: Annotation.Register
+    ) throws(StorageError) -> Bool {
+        var isCovered = false
+        try connection.statement(
+            """
+            SELECT 1 FROM annotation_past p JOIN annotation a ON a.did = p.did
+                AND a.key_hlc = p.key_hlc AND a.key_id = p.key_id AND a.kind = ?4
+                AND a.member = ?5 AND a.tag = ?6 AND a.id = p.id
+                WHERE p.did = ?1 AND p.key_hlc = ?2 AND p.key_id = ?3 AND p.cited = ?7
+                AND (a.hidden = 0 OR a.covered = 1) LIMIT 1
+            """
+        ).scan(register.values + [.blob(id.bytes)]) { _ in
+            isCovered = true
+            return .stop
+        }
+        return isCovered
+    }
+
+    private func cited(
+        by id: OperationID, in register: Annotation.Register
+    ) throws(StorageError) -> [OperationID] {
+        var cited: [OperationID] = []
+        try connection.statement(
+            """
+            SELECT cited FROM annotation_past
+                WHERE did = ? AND key_hlc = ? AND key_id = ? AND id = ?
+            """
+        ).scan(register.place + [.blob(id.bytes)]) { (row) throws(StorageError) in
+            cited.append(try row.identifier32(0))
+            return .next
+        }
+        return cited
+    }
+
+    /// Covers what an operation has in its past. What is covered has a covered past, so over the
+    /// years each row is looked at once.
+    private func cover(
+        pastOf id: OperationID, in register: Annotation.Register
+    ) throws(StorageError) {
+        var open = try cited(by: id, in: register)
+        while let next = open.popLast() {
+            guard let known = try state(of: next, in: register), !known.isCovered else { continue }
+            try connection.statement(
+                "UPDATE annotation SET covered = 1 \(Annotation.Register.match) AND id = ?"
+            ).run(register.values + [.blob(next.bytes)])
+            open += try cited(by: next, in: register)
+        }
+    }
+
+    /// Covers a register from nothing: something in it has lost its effect.
+    private func coverAnew(_ register: Annotation.Register) throws(StorageError) {
+        try connection.statement("UPDATE annotation SET covered = 0 \(Annotation.Register.match)")
+            .run(register.values)
+        var valid: [OperationID] = []
+        try connection.statement(
+            "SELECT id FROM annotation \(Annotation.Register.match) AND hidden = 0 ORDER BY id"
+        ).scan(register.values) { (row) throws(StorageError) in
+            valid.append(try row.identifier32(0))
+            return .next
+        }
+        for id in valid { try cover(pastOf: id, in: register) }
+    }
+
+    // MARK: Reading
+
+    /// The word that counts, `nil` where none does.
+    public func current(_ register: Annotation.Register) throws(StorageError) -> Annotation? {
+        try heads(register, limit: 1).first
+    }
+
+    /// The words that nothing overwrites, the one that counts first: what a new one has to cite.
+    public func heads(
+        _ register: Annotation.Register, limit: Int
+    ) throws(StorageError) -> [Annotation] {
+        var heads: [Annotation] = []
+        try connection.statement(
+            """
+            SELECT id, hlc, arr, flags FROM annotation \(Annotation.Register.match)
+                AND hidden = 0 AND covered = 0 ORDER BY hlc DESC, id DESC LIMIT ?
+            """
+        ).scan(register.values + [.integer(Int64(limit))]) { (row) throws(StorageError) in
+            heads.append(try Self.annotation(register, row, from: 0))
+            return .next
+        }
+        return heads
+    }
+
+    /// The arrival numbers of everything in a register, whether or not it counts, newest first.
+    public func arrivals(
+        in register: Annotation.Register, limit: Int
+    ) throws(StorageError) -> [Int64] {
+        var found: [Int64] = []
+        try connection.statement(
+            """
+            SELECT arr FROM annotation \(Annotation.Register.match)
+                ORDER BY arr DESC LIMIT \(limit)
+            """
+        ).scan(register.values) { row in
+            found.append(row.integer(0))
+            return .next
+        }
+        return found
+    }
+
+    /// The reactions to a message that count, each member's of each sign, ascending by both; off
+    /// ones too. Of one member at most `Limits.reactionRowsPerMemberMax` rows are looked at.
+    public func reactions(
+        to target: MessageKey, in document: Int64
+    ) throws(StorageError) -> [Annotation] {
+        let place = Annotation.Register(document: document, target: target, .reaction).place
+        var found: [Annotation] = []
+        var start: [UInt8] = []
+        var goesOn = true
+        while goesOn {
+            goesOn = false
+            var rows = 0
+            try connection.statement(
+                """
+                SELECT member, tag, id, hlc, arr, flags FROM annotation
+                    WHERE did = ? AND key_hlc = ? AND key_id = ? AND kind = 2 AND member > ?
+                    AND hidden = 0 AND covered = 0 ORDER BY member, tag, hlc, id
+                """
+            ).scan(place + [.blob(start)]) { (row) throws(StorageError) in
+                let member = row.blob(0)
+                rows = member == start ? rows + 1 : 1
+                start = member
+                guard rows <= Limits.reactionRowsPerMemberMax else {
+                    // The rest is passed over by asking for the next member.
+                    goesOn = true
+                    return .stop
+                }
+                let register = Annotation.Register(
+                    document: document, target: target, kind: .reaction, member: member,
+                    tag: row.blob(1))
+                if found.last?.register == register { found.removeLast() }
+                found.append(try Self.annotation(register, row, from: 2))
+                return .next
+            }
+        }
+        return found
+    }
+
+    /// The row of the operation with this arrival number, valid or not.
+    public func annotation(arrival: Int64) throws(StorageError) -> Annotation? {
+        try rows("WHERE arr = ?", [.integer(arrival)]).first?.row
+    }
+
+    /// Whether the annotation with this arrival number is valid, `nil` where there is none.
+    public func isValid(annotationAt arrival: Int64) throws(StorageError) -> Bool? {
+        try connection.statement("SELECT hidden FROM annotation WHERE arr = ?")
+            .integer(.integer(arrival)).map { $0 == 0 }
+    }
+
+    /// A row as it is stored, for comparing.
+    public struct StoredAnnotation: Hashable, Sendable {
+        /// What it says.
+        public let row: Annotation
+        /// Whether its operation is valid.
+        public let isValid: Bool
+        /// Whether a valid one has it in its past.
+        public let isCovered: Bool
+
+        /// A row with the given fields.
+        public init(row: Annotation, isValid: Bool, isCovered: Bool) {
+            self.row = row
+            self.isValid = isValid
+            self.isCovered = isCovered
+        }
+    }
+
+    /// All rows of a channel, by message and register.
+    public func annotations(of document: Int64) throws(StorageError) -> [StoredAnnotation] {
+        try rows(
+            "WHERE did = ? ORDER BY key_hlc, key_id, kind, member, tag, id", [.integer(document)])
+    }
+
+    private func rows(
+        _ condition: String, _ values: [SQLValue]
+    ) throws(StorageError) -> [StoredAnnotation] {
+        var found: [StoredAnnotation] = []
+        try connection.statement(
+            """
+            SELECT did, key_hlc, key_id, kind, member, tag, id, hlc, arr, flags, hidden, covered
+                FROM annotation \(condition)
+            """
+        ).scan(values) { (row) throws(StorageError) in
+            guard let kind = Annotation.Kind(rawValue: row.integer(3)) else { return .next }
+            let target = MessageKey(
+                timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(1))),
+                idPrefix: UInt64(bitPattern: row.integer(2)))
+            let register = Annotation.Register(
+                document: row.integer(0), target: target, kind: kind, member: row.blob(4),
+                tag: row.blob(5))
+            found.append(
+                StoredAnnotation(
+                    row: try Self.annotation(register, row, from: 6),
+                    isValid: row.integer(10) == 0, isCovered: row.integer(11) == 1))
+            return .next
+        }
+        return found
+    }
+
+    private static func annotation(
+        _ register: Annotation.Register, _ row: borrowing Row, from column: Int32
+    ) throws(StorageError) -> Annotation {
+        let flags = row.integer(column + 3)
+        return Annotation(
+            register, id: try row.identifier32(column), at: timestamp(row.integer(column + 1)),
+            arrival: row.integer(column + 2), isOn: flags & 1 == 1, isMention: flags & 2 == 2)
+    }
+
+    /// A column's order is that of signed numbers.
+    private static func ordered(_ timestamp: HybridTimestamp) -> Int64 {
+        Int64(bitPattern: timestamp.rawValue ^ 1 << 63)
+    }
+
+    private static func timestamp(_ ordered: Int64) -> HybridTimestamp {
+        HybridTimestamp(rawValue: UInt64(bitPattern: ordered) ^ 1 << 63)
+    }
+}
+
+extension ViewStore.Annotation.Register {
+    /// What names one register, for `values`.
+    fileprivate static let match = """
+        WHERE did = ? AND key_hlc = ? AND key_id = ? AND kind = ? AND member = ? AND tag = ?
+        """
+
+    fileprivate var place: [SQLValue] {
+        [
+            .integer(document), .integer(Int64(bitPattern: target.timestamp.rawValue)),
+            .integer(Int64(bitPattern: target.idPrefix)),
+        ]
+    }
+
+    fileprivate var values: [SQLValue] {
+        place + [.integer(kind.rawValue), .blob(member), .blob(tag)]
+    }
+}

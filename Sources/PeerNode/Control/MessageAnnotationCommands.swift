@@ -1,0 +1,104 @@
+import WorkspaceModel
+
+extension Command {
+    /// What is said about messages that are there already.
+    static let messageAnnotationCommands = [
+        messageEdit, messageReact, messagePin, messageUnpin, messageHolders,
+    ]
+
+    private static let message = Parameter.identifier(
+        "message", "Which message.", prefix: "m_")
+    private static let refusals: [NodeError.Kind] = [
+        .notFound, .ambiguous, .forbidden, .archived, .locked,
+    ]
+
+    private static let messageEdit = {
+        let text = Parameter.text(
+            "text", "What it says from now on. '-' reads it from standard input.",
+            bytes: 1...Limits.messageTextBytesMax
+        ).standardInput()
+        let base = Parameter.identifier(
+            "base", "The version that was read; when there is a newer one, nothing is changed.",
+            prefix: "o_"
+        ).optional()
+        return Command(
+            "message.edit",
+            line: CommandLineForm(
+                "message edit", ["message", "text"],
+                examples: [
+                    "message edit m_01hx9t4c 'hello, all'",
+                    "message edit last 'hello, all' --in general",
+                ]),
+            "Change the text of a message that one wrote.",
+            parameters: [
+                message.definition, text.definition, base.definition, inChannel.definition,
+            ],
+            result: "message", failures: refusals + [.conflict],
+            example: ["message": "m_01hx9t4c", "text": "hello, all"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.edit(
+                        given[message], to: given[text], base: given[base],
+                        context.scope(given)))
+            })
+    }()
+
+    private static let messageReact = {
+        let emoji = Parameter.text(
+            "emoji", "The sign, such as 👍.", bytes: 1...Limits.emojiBytesMax)
+        let remove = Parameter.flag("remove", "Take it away again.")
+        return Command(
+            "message.react",
+            line: CommandLineForm(
+                "message react", ["message", "emoji"],
+                examples: [
+                    "message react m_01hx9t4c 👍", "message react last 👍 --in general --remove",
+                ]),
+            "Leave a sign under a message, once for each sign.",
+            parameters: [
+                message.definition, emoji.definition, remove.definition, inChannel.definition,
+            ],
+            result: "message", failures: refusals + [.tooMany],
+            example: ["message": "m_01hx9t4c", "emoji": "👍"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.react(
+                        given[message], with: given[emoji], isOn: !given[remove],
+                        context.scope(given)))
+            })
+    }()
+
+    private static let messagePin = pinning(
+        "message.pin", "message pin", "Pin a message to its channel, for everybody.", isOn: true)
+
+    private static let messageUnpin = pinning(
+        "message.unpin", "message unpin", "Unpin a message.", isOn: false)
+
+    private static func pinning(
+        _ name: String, _ words: String, _ summary: String, isOn: Bool
+    ) -> Command {
+        Command(
+            name,
+            line: CommandLineForm(
+                words, ["message"],
+                examples: ["\(words) m_01hx9t4c", "\(words) last --in general"]),
+            summary, parameters: [message.definition, inChannel.definition], result: "message",
+            failures: refusals, example: ["message": "m_01hx9t4c"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.pin(given[message], isOn: isOn, context.scope(given)))
+            })
+    }
+
+    private static let messageHolders = Command(
+        "message.holders",
+        line: CommandLineForm(
+            "message who", ["message"],
+            examples: ["message who m_01hx9t4c", "message who last --in general"]),
+        "List the devices that are to have a message, those first that are known to hold it.",
+        parameters: [message.definition, inChannel.definition], result: "list of holder",
+        failures: [.notFound, .ambiguous], example: ["message": "m_01hx9t4c"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.holders(given[message], context.scope(given)))
+        })
+}

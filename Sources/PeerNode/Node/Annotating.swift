@@ -1,0 +1,247 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Taking over what is said about messages: edits, reactions, pins. A pure fold, as all content.
+extension NodeCore {
+    /// The operation behind an annotation, as far as its row needs it.
+    struct AnnotationSource {
+        let document: Int64
+        let id: OperationID
+        let timestamp: HybridTimestamp
+        let arrival: Int64
+        let grant: OperationID
+        let cited: [OperationID]
+
+        init(_ stored: StoredOperation) {
+            document = stored.document
+            id = stored.place.link.id
+            timestamp = stored.entry.timestamp
+            arrival = stored.place.arrival
+            grant = stored.entry.grant
+            cited = stored.entry.dependencies.map(\.id)
+        }
+
+        init(
+            document: Int64, id: OperationID, timestamp: HybridTimestamp, arrival: Int64,
+            grant: OperationID, cited: [OperationID]
+        ) {
+            self.document = document
+            self.id = id
+            self.timestamp = timestamp
+            self.arrival = arrival
+            self.grant = grant
+            self.cited = cited
+        }
+    }
+
+    /// The row that an annotation gives; `nil` where nobody wrote it, and while the home's key is
+    /// not at hand.
+    func row(
+        of annotation: MessageAnnotation, _ source: AnnotationSource, in workspace: Workspace
+    ) -> ViewStore.Annotation? {
+        guard let author = workspace.evaluator.subject(ofGrant: source.grant),
+            let register = register(
+                of: annotation.change, about: annotation.target, by: author,
+                in: source.document)
+        else { return nil }
+        var (isOn, isMention) = (true, false)
+        switch annotation.change {
+        case .edit(_, _, let mentions): isMention = mentions.includes(workspace.member)
+        case .reaction(_, let on), .pin(let on): isOn = on
+        }
+        return ViewStore.Annotation(
+            register, id: source.id, at: source.timestamp, arrival: source.arrival, isOn: isOn,
+            isMention: isMention)
+    }
+
+    /// Which register a change belongs to. A reaction's sign is text, which no table holds.
+    func register(
+        of change: MessageAnnotation.Change, about target: MessageKey, by member: MemberID,
+        in document: Int64
+    ) -> ViewStore.Annotation.Register? {
+        switch change {
+        case .edit: return .init(document: document, target: target, .edit, of: member)
+        case .pin: return .init(document: document, target: target, .pin)
+        case .reaction(let emoji, _):
+            guard let home else { return nil }
+            let hash = Hash.keyed(home.homeKey, Array("reaction".utf8), Array(emoji.utf8))
+            return .init(
+                document: document, target: target, .reaction, of: member,
+                tag: Array(hash.prefix(16)))
+        }
+    }
+
+    /// Takes over what an operation says about a message, or whether it counts now, and tells
+    /// what follows.
+    func fold(
+        _ annotation: MessageAnnotation, _ operation: AnnotationSource, isValid: Bool,
+        in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard try store.view.isValid(annotationAt: operation.arrival) != isValid,
+            let row = row(of: annotation, operation, in: workspace)
+        else { return }
+        try write()
+        let before = try store.view.current(row.register)
+        try store.view.fold(row, citing: operation.cited, isValid: isValid)
+        try follow(row.register, from: before, in: workspace, source)
+        if row.register.kind == .edit { try noteLateEdit(row, in: workspace) }
+    }
+
+    /// Whether a new edit belongs to a message that is deleted: it has to go with it.
+    private func noteLateEdit(
+        _ edit: ViewStore.Annotation, in workspace: Workspace
+    ) throws(StorageError) {
+        guard redactedDocuments.contains(edit.register.document),
+            let (row, _) = try store.view.anyMessage(
+                edit.register.target, in: edit.register.document),
+            author(ofGrant: row.grant, in: workspace)?.bytes == edit.register.member,
+            let stored = try store.operations.operation(edit.arrival)
+        else { return }
+        try noteSaid(stored, about: row, in: workspace)
+    }
+
+    /// Changes whether the annotations among these operations count.
+    func judgeAnnotations(
+        _ arrivals: [Int64], isValid: Bool, in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        var before: [(register: ViewStore.Annotation.Register, row: ViewStore.Annotation?)] = []
+        var seen: Set<ViewStore.Annotation.Register> = []
+        for arrival in arrivals {
+            guard let row = try store.view.annotation(arrival: arrival),
+                seen.insert(row.register).inserted
+            else { continue }
+            before.append((row.register, try store.view.current(row.register)))
+        }
+        guard !before.isEmpty else { return }
+        try store.view.setValid(isValid, annotationsAt: arrivals)
+        for (register, row) in before {
+            try follow(register, from: row, in: workspace, source)
+        }
+    }
+
+    // MARK: What follows
+
+    private func follow(
+        _ register: ViewStore.Annotation.Register, from before: ViewStore.Annotation?,
+        in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        let after = try store.view.current(register)
+        guard before != after,
+            let (row, isHidden) = try store.view.anyMessage(
+                register.target, in: register.document)
+        else { return }
+        let (was, now) = (before?.isOn ?? false, after?.isOn ?? false)
+        switch register.kind {
+        case .edit:
+            // What others say about somebody's words is not one of them.
+            guard author(ofGrant: row.grant, in: workspace)?.bytes == register.member else {
+                return
+            }
+            reindex(row)
+            let isMention = try isMention(row, in: workspace)
+            if row.isMention != isMention { try store.view.setMention(isMention, of: row) }
+            try tell(.messageEdited, row, isHidden, row.position.arrival, workspace, source)
+        case .reaction where was != now:
+            guard let arrival = (after ?? before)?.arrival else { return }
+            try tell(
+                now ? .reactionAdded : .reactionRemoved, row, isHidden, arrival, workspace,
+                source)
+        case .pin where was != now:
+            try tell(
+                now ? .messagePinned : .messageUnpinned, row, isHidden, row.position.arrival,
+                workspace, source)
+        case .reaction, .pin: break
+        }
+    }
+
+    /// Records what happened to a message that is shown.
+    private func tell(
+        _ type: EventType, _ row: ViewStore.MessageRow, _ isHidden: Bool, _ arrival: Int64,
+        _ workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        guard !isHidden || row.isRefused, isTold(of: row.document, in: workspace) else { return }
+        try record(
+            type, workspace: workspace, document: row.document, arrival: arrival,
+            isBackfill: source.isBackfill)
+    }
+
+    /// Whether people are told of what happens in a document.
+    private func isTold(of document: Int64, in workspace: Workspace) -> Bool {
+        guard let row = store.operations.document(numbered: document) else { return false }
+        return row.kind == .privateDocument
+            ? workspace.channelIndex.channel(document) != nil
+            : workspace.deletedChannels[row.id] == nil
+    }
+
+    // MARK: Mentions
+
+    /// Whether the text of a message, as it is now, mentions the own member.
+    func isMention(
+        _ message: ContentPayload.Message, _ key: MessageKey, in document: Int64, grant: Int64,
+        _ workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        try edit(of: key, in: document, grant: grant, workspace)?.isMention
+            ?? message.mentions.includes(workspace.member)
+    }
+
+    private func isMention(
+        _ row: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        if let edit = try edit(of: row.key, in: row.document, grant: row.grant, workspace) {
+            return edit.isMention
+        }
+        guard let stored = try store.operations.operation(row.position.arrival),
+            case .message(let message)? = try content(of: stored, in: workspace)
+        else { return false }
+        return message.mentions.includes(workspace.member)
+    }
+
+    /// The edit of a message that counts, `nil` where there is none.
+    func edit(
+        of key: MessageKey, in document: Int64, grant: Int64, _ workspace: Workspace
+    ) throws(StorageError) -> ViewStore.Annotation? {
+        guard let author = author(ofGrant: grant, in: workspace) else { return nil }
+        return try store.view.current(
+            .init(document: document, target: key, .edit, of: author))
+    }
+
+    /// Records that a message is there, and that it mentions somebody who is at this node.
+    func recordCreated(
+        _ row: ViewStore.MessageRow, in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        try record(
+            .messageCreated, workspace: workspace, document: row.document,
+            arrival: row.position.arrival, isBackfill: source.isBackfill)
+        guard row.isMention, author(ofGrant: row.grant, in: workspace) != workspace.member,
+            let channel = channel(row.document, in: workspace), !channel.isDirect,
+            let since = try beginning(channel, workspace),
+            since.rawValue < row.key.timestamp.rawValue
+        else { return }
+        try record(
+            .mentionReceived, workspace: workspace, document: row.document,
+            arrival: row.position.arrival, isBackfill: source.isBackfill)
+    }
+
+    // MARK: Telling
+
+    /// `{message, channel, emoji, member, self}` of a reaction that came or went.
+    func reactionData(
+        _ event: EventStore.StoredEvent, _ workspace: Workspace
+    ) throws(StorageError) -> JSONValue {
+        guard
+            let stored = try event.arrival.flatMap({ (arrival) throws(StorageError) in
+                try store.operations.operation(arrival)
+            }), let channel = channel(event.document, in: workspace),
+            case .annotation(let annotation)? = try content(of: stored, in: workspace),
+            case .reaction(let emoji, _) = annotation.change,
+            let member = workspace.evaluator.subject(ofGrant: stored.entry.grant)
+        else { return .null }
+        return [
+            "message": .string(PublicID.message(annotation.target)),
+            "channel": .string(channel.publicID), "emoji": .string(emoji),
+            "member": person(member, in: workspace).json,
+            "self": .bool(member == workspace.member),
+        ]
+    }
+}

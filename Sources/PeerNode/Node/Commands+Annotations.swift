@@ -1,0 +1,209 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Saying something about a message that is there: another text, a reaction, a pin. And who has it.
+extension NodeCore {
+    /// A message that a call names, and where it is.
+    private struct Aim {
+        let workspace: Workspace
+        let channel: Workspace.Channel
+        let row: ViewStore.MessageRow
+    }
+
+    func edit(
+        _ id: String, to text: String, base: String?, _ scope: CallScope
+    ) throws(NodeError) -> MessageObject {
+        let aim = try aimToWrite(id, scope)
+        let (workspace, row) = (aim.workspace, aim.row)
+        guard author(ofGrant: row.grant, in: workspace) == workspace.member else {
+            throw .forbidden(
+                "only who wrote a message may change it", reason: "message.not_author",
+                hint: "answer it: wsx-node send CHANNEL TEXT --thread \(id)")
+        }
+        let text = try checkedText(text)
+        let before = try shown(row, in: workspace)
+        if let base, base != before.version {
+            throw NodeError(
+                .conflict, "the message was changed since", hint: "wsx-node message show \(id)",
+                reason: "message.base")
+        }
+        if before.text?.utf8.elementsEqual(text.utf8) == true { return before }
+        let format = before.format == "code" ? ContentPayload.Message.Format.code : .text
+        return try annotate(
+            .edit(
+                text: text, format: format,
+                mentions: mentions(in: text, format, aim.channel, of: workspace)), aim)
+    }
+
+    func react(
+        _ id: String, with emoji: String, isOn: Bool, _ scope: CallScope
+    ) throws(NodeError) -> MessageObject {
+        let aim = try aimToWrite(id, scope)
+        try checkEmoji(emoji)
+        let change = MessageAnnotation.Change.reaction(emoji, isOn: isOn)
+        if isOn, try !isSaid(change, aim) { try refuseMoreReactions(to: aim) }
+        return try annotate(change, aim)
+    }
+
+    func pin(
+        _ id: String, isOn: Bool, _ scope: CallScope
+    ) throws(NodeError) -> MessageObject {
+        try annotate(.pin(isOn: isOn), try aimToWrite(id, scope))
+    }
+
+    /// The devices of those who read a channel, first those that are known to hold a message.
+    func holders(_ id: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject> {
+        let aim = try aim(id, scope, isWriting: false)
+        return try stored { () throws(StorageError) in
+            guard let stored = try store.operations.operation(aim.row.position.arrival) else {
+                return Page([])
+            }
+            let others = store.peers.holders(
+                of: stored.place.branch, through: stored.place.sequence,
+                arrival: stored.place.arrival, workspace: aim.workspace.number)
+            let holders = [ownDevice].compactMap { $0 } + others.filter { $0 != ownDevice }
+            let readers = Set(try followers(of: aim.channel, in: aim.workspace))
+            let rest = aim.workspace.members.filter { readers.contains($0.member) }
+                .flatMap(\.devices)
+                .filter { !aim.workspace.recoveryDevices.contains($0) && !holders.contains($0) }
+            return Page(
+                holders.compactMap { holder($0, true, in: aim.workspace) }
+                    + rest.sorted().compactMap { holder($0, false, in: aim.workspace) })
+        }
+    }
+
+    private func holder(
+        _ device: DeviceID, _ hasIt: Bool, in workspace: Workspace
+    ) -> HolderObject? {
+        workspace.deviceOwners[device].map { owner in
+            HolderObject(
+                device: PublicID.device(device), member: person(owner, in: workspace),
+                have: hasIt ? 1 : 0, isComplete: hasIt)
+        }
+    }
+
+    // MARK: Aiming
+
+    /// A message that the caller may say something about: as whoever may write there.
+    private func aimToWrite(_ id: String, _ scope: CallScope) throws(NodeError) -> Aim {
+        let aim = try aim(id, scope, isWriting: true)
+        try refuseArchived(aim.channel, in: aim.workspace)
+        try refuseOutsider(of: aim.channel, in: aim.workspace)
+        try refuseDeserted(aim.channel, in: aim.workspace)
+        guard aim.workspace.ownRole != nil else { throw notAllowed(in: aim.workspace) }
+        return aim
+    }
+
+    /// Finds a message. Its id decides in which workspace, where the call does not.
+    private func aim(
+        _ id: String, _ scope: CallScope, isWriting: Bool
+    ) throws(NodeError) -> Aim {
+        let found = try stored { () throws(StorageError) -> ViewStore.MessageRow? in
+            try PublicID.messageKey(id).flatMap { (key) throws(StorageError) in
+                try store.view.message(key)
+            }
+        }
+        var home = found.flatMap { store.operations.document(numbered: $0.document) }
+            .flatMap { workspaces[$0.workspace] }
+        if scope.workspace != nil || home?.standing != .member || home?.fields.deletion != nil {
+            home = isWriting ? try workspace(scope) : try shownWorkspace(scope)
+        }
+        guard let row = found, let workspace = home,
+            let channel = channel(row.document, in: workspace)
+        else { throw .notFound("message", id, field: "message", hint: "wsx-node log CHANNEL") }
+        return Aim(workspace: workspace, channel: channel, row: row)
+    }
+
+    // MARK: Writing
+
+    /// Writes a change, unless that is what counts already.
+    private func annotate(
+        _ change: MessageAnnotation.Change, _ aim: Aim
+    ) throws(NodeError) -> MessageObject {
+        if try !isSaid(change, aim) {
+            let isWritten = try stored { () throws(StorageError) -> Bool in
+                guard let document = store.operations.document(numbered: aim.row.document)?.id,
+                    let register = register(of: change, aim)
+                else { return false }
+                let heads = try store.view.heads(register, limit: Limits.dependenciesMax)
+                return try authorContent(
+                    .annotation(MessageAnnotation(change, of: aim.row.key)), to: document,
+                    in: aim.workspace, overwriting: try references(to: heads)) != nil
+            }
+            guard isWritten else { throw notAllowed(in: aim.workspace) }
+        }
+        return try shown(aim.row, in: aim.workspace)
+    }
+
+    private func register(
+        of change: MessageAnnotation.Change, _ aim: Aim
+    ) -> ViewStore.Annotation.Register? {
+        register(
+            of: change, about: aim.row.key, by: aim.workspace.member, in: aim.row.document)
+    }
+
+    /// Whether a reaction or a pin is already as it is wanted.
+    private func isSaid(
+        _ change: MessageAnnotation.Change, _ aim: Aim
+    ) throws(NodeError) -> Bool {
+        let wanted: Bool
+        switch change {
+        case .edit: return false
+        case .reaction(_, let isOn), .pin(let isOn): wanted = isOn
+        }
+        return try stored { () throws(StorageError) in
+            guard let register = register(of: change, aim) else { return false }
+            return (try store.view.current(register)?.isOn ?? false) == wanted
+        }
+    }
+
+    private func references(
+        to annotations: [ViewStore.Annotation]
+    ) throws(StorageError) -> [OperationReference] {
+        var references: [OperationReference] = []
+        for annotation in annotations {
+            guard let stored = try store.operations.operation(annotation.arrival) else { continue }
+            references.append(
+                OperationReference(
+                    device: stored.log.device, incarnation: stored.log.incarnation,
+                    sequence: stored.place.sequence, id: stored.place.link.id))
+        }
+        return references
+    }
+
+    private func refuseMoreReactions(to aim: Aim) throws(NodeError) {
+        let own = aim.workspace.member.bytes
+        let count = try stored { () throws(StorageError) in
+            try store.view.reactions(to: aim.row.key, in: aim.row.document)
+                .count { $0.isOn && $0.register.member == own }
+        }
+        guard count >= Limits.reactionsPerMemberMax else { return }
+        throw NodeError(
+            .tooMany, "one person leaves at most \(Limits.reactionsPerMemberMax) reactions",
+            hint: "wsx-node message react MSG EMOJI --remove", reason: "message.reactions")
+    }
+
+    /// One sign, so nothing that a line could be broken or hidden with.
+    private func checkEmoji(_ emoji: String) throws(NodeError) {
+        let isSign = emoji.unicodeScalars.allSatisfy {
+            !$0.properties.isWhitespace && !$0.properties.isNoncharacterCodePoint
+                && $0.properties.generalCategory != .control
+        }
+        guard isSign, !emoji.isEmpty else {
+            throw NodeError(
+                .badRequest, "'emoji' is a sign without spaces", hint: "for example 👍",
+                reason: "bad_text", fields: [.init(name: "emoji", reason: "form")])
+        }
+    }
+
+    private func shown(
+        _ row: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(NodeError) -> MessageObject {
+        let found = try stored { () throws(StorageError) in try object(of: row, in: workspace) }
+        guard let found else {
+            throw NodeError(
+                .notFound, "the message is not shown any more", reason: "message.not_found")
+        }
+        return found
+    }
+}

@@ -1,0 +1,93 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Finding whom a text mentions, when it is written here: `@Mina`, `@channel`, `@everyone`.
+///
+/// What is sent are ids, so a later change of name changes nothing, and nobody has to agree on how
+/// names are compared.
+struct MentionFinder {
+    private enum Meaning {
+        case members([MemberID])
+        case everybody
+    }
+
+    private var meanings: [String: Meaning] = [:]
+    /// Characters of the longest name.
+    private var longest = 0
+
+    /// Looks for these people. Two of one name are both meant.
+    init(_ people: [(member: MemberID, name: String)]) {
+        for (member, name) in people {
+            guard let key = NameFolding.key(of: name), !key.isEmpty else { continue }
+            if case .members(let others)? = meanings[key] {
+                meanings[key] = .members(others + [member])
+            } else {
+                meanings[key] = .members([member])
+            }
+            longest = max(longest, name.count)
+        }
+        for word in ["channel", "everyone"] {
+            meanings[word] = .everybody
+            longest = max(longest, word.count)
+        }
+    }
+
+    /// Whom `text` mentions: at each `@` the longest name that stands there.
+    func mentions(in text: String) -> Mentions {
+        var members: [MemberID] = []
+        var isEverybody = false
+        var signs = 0
+        var before: Character?
+        var rest = Substring(text)
+        while let first = rest.popFirst() {
+            defer { before = first }
+            guard first == "@", before.map(Self.isWord) != true else { continue }
+            signs += 1
+            guard signs <= Limits.mentionSignsMax else { break }
+            switch meaning(at: rest) {
+            case .members(let found): members += found
+            case .everybody: isEverybody = true
+            case nil: break
+            }
+        }
+        return Mentions(members, everybody: isEverybody)
+    }
+
+    private func meaning(at rest: Substring) -> Meaning? {
+        let candidate = Array(rest.prefix(longest + 1))
+        for count in stride(from: min(longest, candidate.count), to: 0, by: -1) {
+            // `@Minaret` does not mean Mina. Other scripts hang endings on names.
+            if count < candidate.count, Self.isWord(candidate[count]),
+                Self.isWord(candidate[count - 1])
+            {
+                continue
+            }
+            guard let key = NameFolding.key(of: String(candidate[..<count])) else { continue }
+            if let found = meanings[key] { return found }
+        }
+        return nil
+    }
+
+    /// Letters of the Latin script and digits: what an address or a longer word goes on with.
+    private static func isWord(_ character: Character) -> Bool {
+        guard let scalar = character.unicodeScalars.first, scalar.value < 0x250 else {
+            return false
+        }
+        return character.isLetter || character.isNumber || character == "_"
+    }
+}
+
+extension NodeCore {
+    /// Whom a text that is written here mentions. Code mentions nobody.
+    func mentions(
+        in text: String, _ format: ContentPayload.Message.Format, _ channel: Workspace.Channel,
+        of workspace: Workspace
+    ) -> Mentions {
+        guard format != .code, text.utf8.contains(UInt8(ascii: "@")) else { return .none }
+        let people =
+            channel.circle.map { $0.roles.keys.sorted() }
+            ?? workspace.members.filter { $0.role <= .member }.map(\.member)
+        return MentionFinder(people.map { ($0, workspace.displayName(of: $0)) })
+            .mentions(in: text)
+    }
+}

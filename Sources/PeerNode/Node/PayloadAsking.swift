@@ -1,0 +1,129 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Payloads that are missing although nobody has deleted them: asked of every peer, one after the
+/// other, until one has them (PROTOCOL.md, 5.4).
+extension NodeCore {
+    // MARK: Asking
+
+    /// Asks a peer for what is missing and was not asked of it on this link.
+    func askForPayloads(
+        of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
+    ) throws(StorageError) {
+        guard sync.standing == .full, mayWrite, try store.operations.hasMissingPayloads() else {
+            return
+        }
+        var wanted: [DocumentID: [OperationReference]] = [:]
+        var last: Int64 = 0
+        while link.askedPayloads.count < Limits.payloadsAskedPerLinkMax {
+            let page = try store.operations.missingPayloads(
+                after: last, limit: Limits.payloadsPerWantMax)
+            guard let end = page.last else { break }
+            last = end
+            for arrival in page where !link.askedPayloads.contains(arrival) {
+                guard let stored = try store.operations.operation(arrival),
+                    store.operations.document(numbered: stored.document)?.workspace
+                        == workspace.number,
+                    link.askedPayloads.count < Limits.payloadsAskedPerLinkMax
+                else { continue }
+                link.askedPayloads.insert(arrival)
+                wanted[stored.log.document, default: []].append(stored.reference)
+            }
+        }
+        for (document, references) in wanted.sorted(by: { $0.key < $1.key }) {
+            let ordered = references.sorted { $0.id < $1.id }
+            for start in stride(from: 0, to: ordered.count, by: Limits.payloadsPerWantMax) {
+                let part = ordered[start...].prefix(Limits.payloadsPerWantMax)
+                link.session.send(
+                    .payloadWant(
+                        PayloadWant(
+                            workspace: sync.number, document: document,
+                            operations: Array(part))), in: .control, isUnasked: false)
+            }
+        }
+    }
+
+    /// Asks every peer at once, after a deletion has lost its effect or a check found a gap.
+    func askForPayloadsEverywhere() throws(StorageError) {
+        guard asksForPayloads else { return }
+        asksForPayloads = false
+        for link in network.ordered {
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+                guard let workspace = workspaces[sync.workspace] else { continue }
+                try askForPayloads(of: workspace, on: link, sync)
+            }
+        }
+    }
+
+    // MARK: Answering
+
+    func payloadsWanted(
+        _ want: PayloadWant, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        guard let sync = link.syncs[workspace.number], sync.standing == .full,
+            !workspace.isGone(want.document)
+        else { return }
+        for reference in want.operations {
+            guard link.givenPayloads < Limits.payloadsAskedPerLinkMax,
+                link.session.unsentBytes < Limits.unsentBytesMax / 2
+            else { return }
+            guard
+                let place = try store.operations.find(
+                    reference, in: want.document, of: workspace.number),
+                let stored = try store.operations.operation(place.arrival),
+                stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil
+            else { continue }
+            link.givenPayloads += 1
+            link.session.send(
+                .payloadHave(
+                    PayloadHave(
+                        workspace: sync.number, document: want.document, operation: reference,
+                        payload: stored.entry.payload)), in: .bulk, isUnasked: false)
+        }
+    }
+
+    /// Takes a payload that was missing. One of another hash, and one that is deleted meanwhile or
+    /// was never missing, is passed over.
+    func payloadGiven(
+        _ have: PayloadHave, in workspace: Workspace, from link: PeerLink
+    ) throws(StorageError) {
+        guard mayWrite, link.syncs[workspace.number]?.standing == .full,
+            let place = try store.operations.find(
+                have.operation, in: have.document, of: workspace.number)
+        else { return }
+        let source = OperationSource.released(source: 0, isBackfill: false)
+        try fill(place.arrival, with: have.payload, in: workspace, from: source)
+    }
+
+    /// Takes the payloads that a run brings of operations that were stored without.
+    func fillMissing(
+        with operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        guard try store.operations.hasMissingPayloads() else { return }
+        for operation in operations where !operation.isPayloadAbsent {
+            let reference = OperationReference(
+                device: log.device, incarnation: log.incarnation,
+                sequence: operation.header.sequence, id: operation.id)
+            guard
+                let place = try store.operations.find(
+                    reference, in: log.document, of: workspace.number)
+            else { continue }
+            try fill(place.arrival, with: operation.payload, in: workspace, from: source)
+        }
+    }
+
+    private func fill(
+        _ arrival: Int64, with payload: [UInt8], in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        guard try store.operations.absentPayload(arrival)?.isMissing == true else { return }
+        try write()
+        guard try store.operations.restorePayload(payload, of: arrival),
+            let stored = try store.operations.operation(arrival),
+            let row = store.operations.document(numbered: stored.document)
+        else { return }
+        try fold(stored, row, in: workspace, from: source)
+    }
+}

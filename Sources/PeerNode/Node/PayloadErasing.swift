@@ -1,0 +1,32 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Erasing the payloads of what is deleted: one's own word at once, another's after a day.
+extension NodeCore {
+    /// When the next payload is erased, on the monotonic clock.
+    var payloadErasureDue: UInt64? {
+        guard mayWrite, let next = nextPayloadErasure else { return nil }
+        return time.monotonic &+ (next > time.wall ? next - time.wall : 0)
+    }
+
+    /// Reads what was left to erase when the store was closed.
+    func loadRedactions() throws(StorageError) {
+        nextPayloadErasure = try store.view.nextErasure()
+        redactedDocuments = Set(try store.view.documentsWithRedactions())
+    }
+
+    /// Erases a slice of what is due; the rest has its turn after the next input.
+    func eraseRedacted() throws(StorageError) {
+        guard mayWrite, let next = nextPayloadErasure, next <= time.wall else { return }
+        let due = try store.view.erasures(
+            until: time.wall, limit: Limits.erasedPayloadsPerTurnMax)
+        if !due.isEmpty { try write() }
+        for arrival in due {
+            try store.operations.erasePayload(of: arrival)
+            try store.view.noteErased(arrival)
+        }
+        hasErased = hasErased || !due.isEmpty
+        nextPayloadErasure = try store.view.nextErasure()
+        if let next = nextPayloadErasure, next <= time.wall { hasMoreToDo = true }
+    }
+}

@@ -1,0 +1,94 @@
+public import WorkspaceModel
+
+/// Asks for payloads that are not stored and that nobody has deleted.
+public struct PayloadWant: Sendable, Equatable {
+    /// The sender's number for the workspace on this link.
+    public var workspace: WorkspaceNumber
+    /// The document of all of them.
+    public var document: DocumentID
+    /// Whose payloads, ascending by id.
+    public var operations: [OperationReference]
+
+    /// A request with the given fields.
+    public init(
+        workspace: WorkspaceNumber, document: DocumentID, operations: [OperationReference]
+    ) {
+        self.workspace = workspace
+        self.document = document
+        self.operations = operations
+    }
+}
+
+/// One payload that was asked for. Its hash is in the operation's header.
+public struct PayloadHave: Sendable, Equatable {
+    /// The sender's number for the workspace on this link.
+    public var workspace: WorkspaceNumber
+    /// The document.
+    public var document: DocumentID
+    /// Whose payload.
+    public var operation: OperationReference
+    /// Its bytes.
+    public var payload: [UInt8]
+
+    /// An answer with the given fields.
+    public init(
+        workspace: WorkspaceNumber, document: DocumentID, operation: OperationReference,
+        payload: [UInt8]
+    ) {
+        self.workspace = workspace
+        self.document = document
+        self.operation = operation
+        self.payload = payload
+    }
+}
+
+extension PayloadWant {
+    func encode(to body: inout CBOREncoder) {
+        body.map(count: 3)
+        body.workspace(workspace)
+        body.key(2)
+        body.byteString(document)
+        body.key(3)
+        body.array(count: operations.count)
+        for operation in operations { operation.encode(to: &body) }
+    }
+
+    init(from body: inout CBORDecoder) throws(Malformed) {
+        try body.mapCount(exactly: 3)
+        workspace = try body.workspace()
+        try body.key(exactly: 2)
+        document = try body.identifier32()
+        try body.key(exactly: 3)
+        let start = body.position
+        let count = try body.arrayCount(max: Limits.payloadsPerWantMax)
+        operations = []
+        for _ in 0..<count { operations.append(try OperationReference(from: &body)) }
+        guard !operations.isEmpty,
+            zip(operations, operations.dropFirst()).allSatisfy({ $0.id < $1.id })
+        else { throw Malformed(.keysOutOfOrder, at: start) }
+    }
+}
+
+extension PayloadHave {
+    func encode(to body: inout CBOREncoder) {
+        body.map(count: 4)
+        body.workspace(workspace)
+        body.key(2)
+        body.byteString(document)
+        body.key(3)
+        operation.encode(to: &body)
+        body.key(4)
+        body.byteString(payload)
+    }
+
+    init(from body: inout CBORDecoder) throws(Malformed) {
+        try body.mapCount(exactly: 4)
+        workspace = try body.workspace()
+        try body.key(exactly: 2)
+        document = try body.identifier32()
+        try body.key(exactly: 3)
+        operation = try OperationReference(from: &body)
+        try body.key(exactly: 4)
+        payload = try body.byteString(maxCount: Limits.payloadBytesMax)
+    }
+}

@@ -1,0 +1,60 @@
+import Testing
+import WorkspaceModel
+
+@testable import PeerNode
+
+@Suite struct `Whom a text mentions` {
+    private static let names = ["Mina", "Min", "Mina Kim", "Jörg", "미나", "Ολγα", "twin", "twin"]
+
+    private static func member(_ place: Int) -> MemberID {
+        MemberID([UInt8](repeating: UInt8(place + 1), count: 16))
+    }
+
+    private static let finder = MentionFinder(
+        names.enumerated().map { (member($0.offset), $0.element) })
+
+    private func names(in text: String) -> [String] {
+        let found = Self.finder.mentions(in: text)
+        let named = found.members.compactMap { member in
+            Self.names.indices.first { Self.member($0) == member }.map { Self.names[$0] }
+        }
+        return named + (found.isEverybody ? ["*"] : [])
+    }
+
+    @Test(
+        arguments: [
+            ("hello", []), ("@Mina", ["Mina"]), ("@mina, hi", ["Mina"]), ("hi @MINA!", ["Mina"]),
+            ("@Mina Kim is here", ["Mina Kim"]), ("@Mina Kimchi", ["Mina"]), ("@Min", ["Min"]),
+            ("@Minaret", []), ("@Mino", []), ("mail a@mina.example", []), ("(@Mina)", ["Mina"]),
+            ("@@Mina", ["Mina"]), ("@ Mina", []), ("@jo\u{308}rg", ["Jörg"]), ("@JÖRGS", []),
+            ("@미나는 왔다", ["미나"]), ("안녕@미나", ["미나"]), ("@ΟΛΓΑ", ["Ολγα"]),
+            ("@twin", ["twin", "twin"]), ("@channel", ["*"]), ("@Everyone: lunch", ["*"]),
+            ("@channels", []), ("@Mina @Min @mina", ["Mina", "Min"]),
+            ("@Mina\n@Jörg", ["Mina", "Jörg"]),
+            ("@", []), ("@Mina_2", []), ("@\u{0}Mina", []),
+        ] as [(String, [String])])
+    func `are the longest names that stand behind a sign`(
+        _ text: String, _ expected: [String]
+    ) {
+        #expect(names(in: text) == expected)
+    }
+
+    @Test func `are no more than one message carries`() {
+        let people = (0..<200).map { number in
+            (MemberID([UInt8](repeating: UInt8(number), count: 16)), "p\(number)x")
+        }
+        let finder = MentionFinder(people)
+        let text = people.map { "@" + $0.1 }.joined(separator: " ")
+        #expect(finder.mentions(in: text).members.count == Limits.mentionsMax)
+        let signs = String(repeating: "@ ", count: Limits.mentionSignsMax)
+        #expect(finder.mentions(in: signs + "@p1x") == .none)
+        #expect(finder.mentions(in: String(signs.dropFirst(2)) + "@p1x") != .none)
+    }
+
+    @Test func `are ascending and each once`() {
+        let (a, b) = (Self.member(1), Self.member(2))
+        #expect(Mentions([b, a, b]).members == [a, b])
+        #expect(Mentions([a]).includes(a) && !Mentions([a]).includes(b))
+        #expect(Mentions([], everybody: true).includes(b))
+    }
+}
