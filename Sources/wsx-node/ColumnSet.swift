@@ -61,7 +61,8 @@ struct ColumnSet {
             ColumnSet([
                 "ID": "id", "NAME": "name", "OWNER": "owner.name", "ARCHIVED": "archived",
             ])
-        case "member.list", "member.role", "member.remove", "channel.members":
+        case "member.list", "member.role", "member.remove", "channel.members",
+            "user.find":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
             ])

@@ -83,7 +83,7 @@ extension Rendering {
         return notes
     }
 
-    private func channelName(_ id: JSONValue?) -> String {
+    func channelName(_ id: JSONValue?) -> String {
         channelNames[id?.stringValue ?? ""].map { "#" + sanitised($0) } ?? shortID(id)
     }
 

@@ -7,7 +7,7 @@ import WorkspaceModel
 struct Rendering {
     let isJSON: Bool
     let isPlain: Bool
-    private let hasColour: Bool
+    let hasColour: Bool
     private let isTerminal: Bool
     let now: Int64
     let zone: (Int64) -> Int64
@@ -51,6 +51,7 @@ struct Rendering {
             var lastDay: Int64?
             return messages([result], lastDay: &lastDay, namesChannel: false)
         case "message.send": return sent(result)
+        case "search": return hits(result)
         case "invite.create" where !isPlain: return invite(result)
         case "channel.delete" where !isPlain:
             return "deleted \(shown(result["id"]))  #\(shown(result["name"]))\n"

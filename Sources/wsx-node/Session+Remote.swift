@@ -100,6 +100,7 @@ extension Session {
         // The file is here, and whoever lost a home has no daemon.
         case "backup.verify": return try useBackup(command)
         case "node.doctor": return try doctor(command)
+        case "search": return try search(command)
         case "message.delete": return try deleteMessage(command)
         case "message.send": return try send(try parameters(for: command))
         default: return try callAndPrint(command, try parameters(for: command))

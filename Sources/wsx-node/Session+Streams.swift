@@ -122,7 +122,8 @@ extension Session {
         try follow(&client, &optional, lastDay: &lastDay, where: wants)
     }
 
-    private func readNames(
+    /// The names of the channels by their ids.
+    func readNames(
         _ client: inout ControlClient, into names: inout [String: String]
     ) throws(NodeError) {
         var given: JSONObject = ["scope": "all", "limit": 1_000]

@@ -38,6 +38,9 @@ public final class BenchNode {
     /// How far its wall clock is from the others', milliseconds.
     public var clockSkew: Int64 = 0
 
+    /// Its search index, which outlives the process where the home has no passphrase.
+    public var searchFiles = MemorySearchFiles()
+    private lazy var desk = SearchDesk(searchFiles)
     private(set) var isReachable = false
     private unowned let bench: CoreBench
     private var answers: [CallID: Result<JSONValue, NodeError>] = [:]
@@ -69,6 +72,7 @@ public final class BenchNode {
     /// Starts the process, on the store as it is.
     public func boot() throws(StartError) {
         hasStopped = false
+        desk = SearchDesk(searchFiles)
         host = try NodeHost(environment: environment, at: time) {
             [unowned self] () throws(StorageError) in try self.openStore()
         }
@@ -148,6 +152,7 @@ public final class BenchNode {
         case .stretch(let call, let job):
             stretchCount += 1
             bench.give(job.run(for: call), to: self)
+        case .search(let job): bench.give(.searched(desk.run(job)), to: self)
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes):
             bench.carry(bytes, on: link)

@@ -13,6 +13,7 @@ enum Benchmarks {
         ("idle", IdleBench.run),
         ("authority", AuthorityBench.run),
         ("unlock", UnlockBench.run),
+        ("search", SearchBench.run),
         ("rekey", RekeyBench.run),
         ("open", OpenBench.run),
     ]

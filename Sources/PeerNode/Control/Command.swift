@@ -117,6 +117,7 @@ extension Command {
         Group(title: "channels", commands: channelCommands + channelChangeCommands),
         Group(title: "direct conversations", commands: directMessageCommands),
         Group(title: "reading", commands: readingCommands),
+        Group(title: "search", commands: searchCommands),
         Group(title: "sync and network", commands: networkCommands),
         Group(title: "backup and inspection", commands: careCommands),
         Group(title: "automation", commands: eventCommands + rpcCommands),

@@ -254,6 +254,15 @@ public protocol NodeCommands: AnyObject {
     /// The messages of these ids, in the order asked; unknown ones are `not_found`.
     func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject>
 
+    // MARK: Search
+
+    /// Finds channels, members and messages. Answers with `SearchPage`, later where messages are
+    /// looked for.
+    func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// The members whose name has `text` in it.
+    func findMembers(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MemberObject>
+
     // MARK: Events
 
     /// Opens a stream on the connection of `scope.call`.

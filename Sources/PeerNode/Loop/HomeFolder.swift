@@ -24,6 +24,8 @@ public struct HomeFolder: Equatable, Sendable {
     public var identity: String { identityFolder + "/device.key" }
     /// The store.
     public var store: String { data + "/node.db" }
+    /// What messages say, for searching; a home with a passphrase has none.
+    public var searchIndex: String { data + "/search.db" }
     /// Tells a restored store from one that went on; see `RestoreGuard`.
     public var storeGuard: String { data + "/node.guard" }
     /// Held by the node that runs.

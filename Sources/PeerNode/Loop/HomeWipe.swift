@@ -34,6 +34,7 @@ enum HomeWipe {
                 try removeKeys(path)
             }
             _ = try FileSystem.remove(home.identity + ".new")
+            SearchFile(path: home.searchIndex).remove()
             for path in [
                 home.store, home.store + "-wal", home.store + "-shm", home.store + ".restored",
                 home.storeGuard, home.listen, home.log, home.log + ".1",

@@ -44,6 +44,7 @@ public final class NodeLoop {
     private let links: PeerLinks
     private let network: PeerNetwork
     private let jobs: NodeJobs
+    private let search: SearchThread
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
     private var lastTick: UInt64 = 0
@@ -69,6 +70,7 @@ public final class NodeLoop {
         }
         let buffer = ReadBuffer()
         jobs = NodeJobs(home: home, wakeup: driver.wakeup)
+        search = SearchThread(home: home, wakeup: driver.wakeup)
         links = PeerLinks(driver: driver, buffer: buffer)
         network = PeerNetwork(
             home: home, given: options.listen, announces: options.announces,
@@ -113,7 +115,7 @@ public final class NodeLoop {
         for request in turn.requests { obey(request) }
         let finished = jobs.takeFinished()
         for (call, result) in finished.answers { control.answer(call, result) }
-        let inputs = pending + finished.inputs + gatherInputs(turn, host)
+        let inputs = pending + finished.inputs + search.takeFinished() + gatherInputs(turn, host)
         pending = []
         if !inputs.isEmpty {
             let time = TurnTime(wall: WallClock.milliseconds(), monotonic: turn.now)
@@ -206,6 +208,7 @@ public final class NodeLoop {
             if let result = jobs.begin(call, job) { control.answer(call, result) }
         case .stretch(let call, let job):
             if let input = jobs.begin(call, job) { pending.append(input) }
+        case .search(let job): search.begin(job).map { pending.append($0) }
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes): links.write(link, bytes, now: now)
         case .close(let link): links.close(link, now: now)
@@ -248,6 +251,7 @@ public final class NodeLoop {
 
     /// Lets go of the host, which closes the store.
     public func closeHost() {
+        search.close()
         host?.checkpoint(.truncate)
         host = nil
     }

@@ -138,6 +138,7 @@ extension NodeCore {
             guard author(ofGrant: row.grant, in: workspace)?.bytes == register.member else {
                 return
             }
+            reindex(row)
             let isMention = try isMention(row, in: workspace)
             if row.isMention != isMention { try store.view.setMention(isMention, of: row) }
             try tell(.messageEdited, row, isHidden, row.position.arrival, workspace, source)

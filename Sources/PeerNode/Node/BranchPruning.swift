@@ -38,6 +38,7 @@ extension NodeCore {
         let left = try ends(leftOf: leaves, in: log, valid: valid, workspace)
         for branch in branches {
             let gone = try store.operations.cut(branch.number, behind: left[branch.number])
+            try reindex(gone, of: branch.document)
             try store.view.remove(gone, in: branch.document)
             if left[branch.number] == nil { store.peers.forget(branch: branch.number) }
         }

@@ -76,6 +76,7 @@ extension NodeCore {
         }
         if isOwn { try renewIncarnation() }
         try store.view.clear(number)
+        reindex(erasedDocument: number)
         let gone = try store.operations.erase(
             document: number, atLeast: Limits.erasedPerTurnMax)
         for branch in gone { store.peers.forget(branch: branch) }

@@ -224,7 +224,12 @@ extension NodeCore {
         do throws(HomeFileError) { try environment.files.replaceIdentity(bytes) } catch {
             throw NodeError(.storeFailed, error.message, hint: error.hint, reason: "identity.io")
         }
+        let isSealedFirst = (lock.sealed == nil) != (fresh == nil)
         lock.sealed = fresh
+        // A file with what messages say is for a home whose keys lie in the clear too.
+        if isSealedFirst, home != nil {
+            try stored { () throws(StorageError) in try startSearch() }
+        }
         // Without a passphrase there is nothing behind a passcode.
         if fresh == nil { lock.passcode = nil }
         let word = fresh == nil ? "removed" : sealed == nil ? "set" : "changed"

@@ -133,6 +133,7 @@ extension NodeCore {
         row.isMention = try isMention(
             message, key, in: place.document.number, grant: grant, workspace)
         try store.view.fold(row, as: place.isValid ? .shown : isOwn ? .refused : .hidden)
+        indexShown(row, isBackfill: place.source.isBackfill)
         guard place.isValid else {
             if isOwn, let stored = try store.operations.operation(place.arrival) {
                 try recordRefused(stored, in: place.document.number, workspace, place.source)

@@ -9,6 +9,8 @@ struct Inheritance {
     let lock: LockState
     let storeIdentity: StoreIdentity?
     let secrets: [WorkspaceID: LinkSecrets]
+    /// The index that the core before had: what that still answers is for nobody.
+    let searchGeneration: UInt64
 
     /// What links of one workspace need while its keys are dropped.
     struct LinkSecrets {
@@ -29,7 +31,7 @@ extension NodeCore {
             secrets: Dictionary(
                 uniqueKeysWithValues: workspaces.values.map {
                     ($0.id, .init(discovery: $0.discovery, invites: $0.invitePSKs))
-                }))
+                }), searchGeneration: search.generation)
     }
 
     /// Reads the identity as it lies there, and says what opens it.

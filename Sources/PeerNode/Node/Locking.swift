@@ -28,6 +28,7 @@ extension NodeCore {
         let isTold = lock.lastEvent != nil
         lock.certified = certified
         lock.phase = .relaying
+        stopSearch()
         forgetKeys()
         if !isTold { try tellLocked() }
     }
@@ -156,6 +157,7 @@ extension NodeCore {
         }
         beginFolding()
         try openPendingJoins()
+        try startSearch()
     }
 
     // MARK: What came meanwhile

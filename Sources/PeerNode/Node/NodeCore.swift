@@ -57,6 +57,7 @@ final class NodeCore {
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
     var checking: Checking?
+    var search = SearchState()
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
     /// What of the redactions of a document is judged at the end of the turn, by short number.
@@ -91,6 +92,7 @@ final class NodeCore {
         // Not at once: a start is busy enough.
         nextVoidErasure = time.monotonic &+ 10 * 60 * 1_000
         network = NetworkState(announces: environment.announces)
+        search.generation = former?.searchGeneration ?? 0
         do throws(HomeFileError) {
             try readIdentity(after: former)
         } catch { throw .identity(error) }
@@ -110,6 +112,7 @@ final class NodeCore {
             } else if let former, lock.phase == .relaying {
                 try reopenLocked(former)
             }
+            if home == nil { stopSearch() }
         } catch { throw .store(error) }
     }
 
@@ -130,8 +133,11 @@ final class NodeCore {
             try answer(call, method, arguments)
         case .stretched(let call, let keys):
             try stretched(call, keys)
+        case .searched(let outcome):
+            try searched(outcome)
         case .controlClosed(let connection):
             subscriptions.close(connection: connection)
+            forgetSearches(of: connection)
         default:
             try handleNetwork(input)
         }
@@ -153,6 +159,7 @@ final class NodeCore {
         try serveWaiters()
         try trimEvents()
         try writeReceipts()
+        try feedSearch()
         try storeUnfolded()
         if stopEffects { effects.append(.stop) }
         return takeEffects()
@@ -252,7 +259,7 @@ final class NodeCore {
     ) throws(NodeError) {
         let reads = [
             ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
-            ".doctor", ".metrics", "events.",
+            ".doctor", ".metrics", "events.", "search", ".find",
         ]
         // The position of a named reader is written.
         let isNamed =
@@ -319,6 +326,7 @@ final class NodeCore {
         try openNetwork()
         askForOwnHistory()
         try openPendingJoins()
+        try startSearch()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {

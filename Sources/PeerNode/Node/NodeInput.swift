@@ -41,6 +41,8 @@ public enum NodeInput: Sendable {
     case beacon([UInt8], host: String)
     /// A `StretchJob` has ended; whoever made the call waits for what follows from it.
     case stretched(CallID, Result<[SymmetricKey], NodeError>)
+    /// A `SearchJob` has ended.
+    case searched(SearchOutcome)
     /// A deadline of `NodeHost.nextDeadline` has passed, or the loop is idle.
     case tick
 }
@@ -53,6 +55,9 @@ public enum NodeEffect: Sendable {
     case job(CallID, NodeJob)
     /// Turns passphrases into keys beside the loop, and brings them back as `stretched`.
     case stretch(CallID, StretchJob)
+    /// Does work on the search index beside the loop, after those that were handed out before,
+    /// and brings what came of it back as `searched`.
+    case search(SearchJob)
     /// Removes every file of the home once the store is closed; `stop` follows.
     case wipeHome
     /// Sends bytes on a link.

@@ -155,6 +155,7 @@ extension NodeCore {
             from: store.registry, home: home, isNew: true, using: environment.random
         ).identity
         isStoreRenewed = true
+        try startSearch()
         try noteRestored(reason)
     }
 

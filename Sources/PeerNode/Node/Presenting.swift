@@ -244,7 +244,7 @@ extension NodeCore {
     }
 
     /// What an annotation says, opened from its operation.
-    private func change(
+    func change(
         _ annotation: ViewStore.Annotation, in workspace: Workspace
     ) throws(StorageError) -> MessageAnnotation.Change? {
         guard let stored = try store.operations.operation(annotation.arrival),

@@ -156,6 +156,7 @@ extension NodeCore {
         try write()
         let row = try row(of: message, stored, in: workspace)
         try store.view.fold(row, as: visibility)
+        indexShown(row, isBackfill: source.isBackfill)
         switch visibility {
         case .shown:
             guard isNew, workspace.channelIndex.channel(stored.document) != nil else { return }

@@ -44,6 +44,7 @@ extension NodeCore {
         try store.registry.setValue([1], of: Self.mark(of: document.id))
         try store.registry.forgetSecrets(of: document.number)
         try store.view.clear(document.number)
+        reindex(erasedDocument: document.number)
         workspace.privateDocuments[document.id] = nil
         workspace.forgetSealing(of: document.id)
         workspace.forgetChannelIndex()

@@ -142,6 +142,7 @@ extension NodeCore {
             guard before != nil else { return }
             try write()
             try store.view.set(nil, of: place.arrival, in: document.number)
+            reindex(stored)
             if stored.entry.absent != nil { try miss(place.arrival) }
             try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)
         case .deleted(let redaction, let isOwn):
@@ -153,6 +154,7 @@ extension NodeCore {
                 by: redaction.place.arrival, due: absent ? nil : due)
             if deletion != before {
                 try store.view.set(deletion, of: place.arrival, in: document.number)
+                reindex(stored)
                 if !absent { nextPayloadErasure = min(nextPayloadErasure ?? due, due) }
             }
             try show(stored, because: redaction, in: workspace)

@@ -63,6 +63,7 @@ extension NodeCore {
         }
         let isGone = end.map { $0 < branch.forkSequence } ?? true
         let gone = try store.operations.cut(branch.number, behind: end)
+        try reindex(gone, of: branch.document)
         try store.view.remove(gone, in: branch.document)
         if isGone { store.peers.forget(branch: branch.number) }
         effects.append(

@@ -254,4 +254,23 @@ public enum Limits {
     public static let passphraseMemoryBytes = 64 * 1024 * 1024
     /// Passes of one Argon2id run that a file may ask for: a wait of about half a second.
     public static let passphrasePassesMax = 16
+
+    // MARK: Search
+
+    /// What somebody looks for, in bytes: a sentence.
+    public static let searchQueryBytesMax = 1_024
+    /// Operations that are handed to the search index in one turn: about 3 ms.
+    public static let searchedPerTurnMax: Int64 = 256
+    /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.
+    public static let searchCandidatesPerTurn = 128
+    /// Turns of one question, after which it is answered with what was found: 8,192 messages.
+    public static let searchTurnsMax = 64
+    /// Questions that wait for the index at a time.
+    public static let searchesWaitingMax = 256
+    /// Bytes of text in one page of results, so that its line stays below 1 MiB.
+    public static let searchPageBytesMax = 256 * 1024
+    /// An index in memory is dropped in pieces of 4,096 operations, the oldest first.
+    public static let searchMemoryPartBits: Int64 = 12
+    /// It keeps so many of them: 32,768 operations, about 16 MB.
+    public static let searchMemoryPartsMax = 8
 }

@@ -341,6 +341,25 @@ final class TableNode: NodeCommands {
         try note("joinChannel \(reference)", scope)
         return channel
     }
+    func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("search \(request.query) \(request.kinds) \(request.limit)", scope)
+        let middle = text.unicodeScalars.count / 2
+        let hit = SearchHit(
+            .message(message),
+            matches: [.init("text", 0..<1), .init("text", middle..<middle + 1)])
+        var found = channel
+        found.name = text
+        found.topic = text
+        let name = SearchHit(.channel(found), matches: [.init("name", 0..<1)])
+        return .reply(
+            SearchPage([name, hit], next: nil, isComplete: request.kinds.isEmpty).json)
+    }
+    func findMembers(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MemberObject>
+    {
+        try note("findMembers \(text)", scope)
+        return Page([])
+    }
     func findChannels(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<ChannelObject>
     {

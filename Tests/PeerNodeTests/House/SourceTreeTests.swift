@@ -18,6 +18,7 @@ import Testing
         "Sources/PeerNode/Node": [
             "CRDTStore", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
         ],
+        "Sources/PeerNode/Search": ["CRDTStore", "WorkspaceModel"],
         "Sources/PeerNode/Peers": ["SyncProtocol", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Control": ["WorkspaceModel"],
         "Sources/PeerNode/Transport": ["CLinux", "Glibc"],
@@ -48,6 +49,7 @@ import Testing
     static let core = [
         "Sources/WorkspaceModel", "Sources/WorkspaceCrypto", "Sources/CRDTStore",
         "Sources/SyncProtocol", "Sources/PeerNode/Node", "Sources/PeerNode/Peers",
+        "Sources/PeerNode/Search",
     ]
 
     /// Words with which a layer would look at the world, wait for it, or roll dice.

@@ -159,6 +159,13 @@ private enum Fields {
         Call(method: "channel.get", parameters: ["channel": "general"], fields: Fields.channel),
         Call(method: "channel.join", parameters: ["channel": "general"], fields: Fields.channel),
         Call(
+            method: "search", parameters: ["query": "mina"],
+            fields: ["items", "next", "complete"],
+            element: ["kind", "id", "channel", "at", "matches", "member"]),
+        Call(
+            method: "user.find", parameters: ["text": "mina"], fields: Fields.page,
+            element: Fields.member),
+        Call(
             method: "channel.find", parameters: ["text": "gen"], fields: Fields.page,
             element: Fields.channel),
         Call(

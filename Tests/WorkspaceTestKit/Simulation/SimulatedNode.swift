@@ -19,6 +19,7 @@ public final class SimulatedNode: SimulatedHost {
     public var clockSkew: Int64
 
     private var image: [UInt8] = []
+    private var desk = SearchDesk(NoSearchFiles())
     private var inputs: [NodeInput] = []
     private var isTurnScheduled = false
     private var alarm: UInt64 = 0
@@ -81,6 +82,7 @@ public final class SimulatedNode: SimulatedHost {
         guard host == nil else { return }
         startCount += 1
         hasStopped = false
+        desk = SearchDesk(NoSearchFiles())
         let environment = NodeEnvironment(
             random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
             announces: world.options.announces,
@@ -285,6 +287,7 @@ public final class SimulatedNode: SimulatedHost {
             let start = startCount
             let input = job.run(for: call)
             world.schedule(after: 200) { [self] in if startCount == start { give(input) } }
+        case .search(let job): search(job)
         case .wipeHome: break
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
@@ -297,6 +300,18 @@ public final class SimulatedNode: SimulatedHost {
         case .stop:
             hasStopped = true
             crash()
+        }
+    }
+
+    /// What came of it is an input of the next turn, for which no dice are rolled: a world goes
+    /// the same way with and without search.
+    private func search(_ job: SearchJob) {
+        let start = startCount
+        let input = NodeInput.searched(desk.run(job))
+        world.schedule(after: 1) { [self] in
+            guard startCount == start, host != nil else { return }
+            inputs.append(input)
+            if !isTurnScheduled { turn() }
         }
     }
 

@@ -1,0 +1,72 @@
+import WorkspaceModel
+
+extension Command {
+    /// Finding things by what they say.
+    static let searchCommands = [search, memberFind]
+
+    private static let search = {
+        let query = Parameter.text(
+            "query", "What to look for: words, or \"words that stand together\".",
+            bytes: 1...Limits.searchQueryBytesMax)
+        let kinds = Parameter<[String]>.list(
+            of: Parameter.choice(
+                "kinds", "What to look for; without any, all of it.",
+                ["message", "channel", "member"]
+            ).flag("kind"), count: 0...3
+        ).defaulting(to: [])
+        let channels = Parameter<[ChannelReference]>.list(
+            of: Parameter.channel("channels", "Only messages in these.").flag("in"),
+            count: 0...100
+        ).defaulting(to: [])
+        let from = Parameter.member("from", "Only what this person wrote.").optional()
+        let after = Parameter.time("after", "Only messages written since.").optional()
+        let before = Parameter.time("before", "Only messages written until then.").optional()
+        let has = Parameter.choice("has", "Only messages with a link in them.", ["link"])
+            .optional()
+        let limit = Parameter.integer("limit", "At most so many items.", 1...100)
+            .defaulting(to: 20).short("n")
+        return Command(
+            "search",
+            line: CommandLineForm(
+                "search", ["query"],
+                examples: [
+                    "search 'release notes'", "search '\"release notes\"' --in general",
+                    "search plan --from @Mina --after 7d --has link",
+                ]),
+            "Find channels, members and messages, the newest messages first.",
+            parameters: [
+                query.definition, kinds.definition, channels.definition, from.definition,
+                after.definition, before.definition, has.definition, limit.definition,
+                cursor.definition,
+            ],
+            result: "list of hit, with complete",
+            failures: [.notFound, .ambiguous],
+            example: ["query": "hello"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.search(
+                    SearchRequest(
+                        query: given[query], kinds: given[kinds], channels: given[channels],
+                        author: given[from], after: given[after], before: given[before],
+                        has: given[has], limit: Int(clamping: given[limit]),
+                        cursor: given[cursor]),
+                    context.scope(given))
+            })
+    }()
+
+    private static let memberFind = {
+        let text = Parameter.text(
+            "text", "What the name has in it; the last word may be the beginning of one.",
+            bytes: 1...Limits.searchQueryBytesMax)
+        return Command(
+            "user.find",
+            line: CommandLineForm("member find", ["text"], examples: ["member find mi"]),
+            "Find members by their names.",
+            parameters: [text.definition, limit.definition, cursor.definition],
+            result: "list of member", example: ["text": "Joon"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.findMembers(
+                        given[text], PageRequest(given), context.scope(given)))
+            })
+    }()
+}

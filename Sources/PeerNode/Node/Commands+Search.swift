@@ -1,0 +1,260 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Finding channels, members and messages, as commands ask for it.
+///
+/// Channels and members are looked through here. For messages the index proposes candidates,
+/// newest first, and each is opened and looked at before it is given out: what is hidden, deleted
+/// or changed by now is never found, whatever the index says.
+extension NodeCore {
+    func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        let workspace: Workspace = try workspace(scope)
+        let query = try checked(request.query)
+        let cursor = try cursor(of: request)
+        let kinds = Set(
+            request.kinds.isEmpty
+                ? request.isAboutMessages ? ["message"] : ["message", "channel", "member"]
+                : request.kinds)
+        var call = try searchCall(request, query, in: workspace)
+        if case .messages(let position)? = cursor {
+            call.before = position
+        } else {
+            let heads = try heads(query, kinds, request, in: workspace)
+            var start = 0
+            if case .heads(let count)? = cursor { start = min(count, heads.count) }
+            let end = min(heads.count, start + request.limit)
+            call.hits = Array(heads[start..<end])
+            if call.hits.count == request.limit {
+                let isMore = end < heads.count || kinds.contains("message")
+                return .reply(
+                    SearchPage(
+                        call.hits, next: isMore ? SearchCursor.heads(end).text : nil,
+                        isComplete: isSearchComplete))
+            }
+        }
+        guard kinds.contains("message"), call.channels?.isEmpty != true else {
+            return .reply(SearchPage(call.hits, next: nil, isComplete: true))
+        }
+        guard search.calls.count < Limits.searchesWaitingMax else {
+            throw NodeError(
+                .busy, "too many are searching", hint: "try again", reason: "search.busy")
+        }
+        search.calls[scope.call] = call
+        return try begin(scope.call)
+    }
+
+    private func begin(_ call: CallID) throws(NodeError) -> CommandOutcome {
+        try stored { () throws(StorageError) in
+            switch search.standing {
+            case .open: try askFresh(call)
+            case .broken: try startSearch()
+            case .opening, .off: break
+            }
+        }
+        return .later
+    }
+
+    private func checked(_ text: String) throws(NodeError) -> SearchQuery {
+        if let query = SearchQuery(text) { return query }
+        throw NodeError(
+            .badRequest,
+            "there is no word to look for, or more than \(SearchQuery.phrasesMax)",
+            hint: "give a few letters or digits", reason: "search.no_words",
+            fields: [.init(name: "query", reason: "form")])
+    }
+
+    private func cursor(of request: SearchRequest) throws(NodeError) -> SearchCursor? {
+        guard let text = request.cursor else { return nil }
+        if let cursor = SearchCursor(text) { return cursor }
+        throw NodeError(
+            .badRequest, "'cursor' is not one that a list gave", hint: nil,
+            reason: "bad_cursor", fields: [.init(name: "cursor", reason: "form")])
+    }
+
+    private func searchCall(
+        _ request: SearchRequest, _ query: SearchQuery, in workspace: Workspace
+    ) throws(NodeError) -> SearchCall {
+        var tags: [[String]] = []
+        var channels: Set<String>?
+        if !request.channels.isEmpty {
+            var found: [Workspace.Channel] = []
+            for reference in request.channels {
+                found.append(try channel(reference, in: workspace))
+            }
+            let numbers = Set(found.flatMap { [$0.number] + $0.others }).filter { $0 != 0 }
+            tags.append(numbers.sorted().map(SearchRow.tag(document:)))
+            // A conversation that nobody has opened has no messages.
+            channels = numbers.isEmpty ? [] : Set(found.map(\.publicID))
+        } else if workspaces.count > 1 {
+            tags.append([SearchRow.tag(workspace: workspace.number)])
+        }
+        let author = try request.author.map { (reference) throws(NodeError) in
+            try person(reference, in: workspace, orRemoved: true)
+        }
+        if let author {
+            let grants = grantNumbers(of: author, in: workspace)
+            if !grants.isEmpty, grants.count <= 128 {
+                tags.append(grants.map(SearchRow.tag(grant:)))
+            }
+        }
+        if request.has == "link" { tags.append([SearchRow.linkTag]) }
+        let after = min(max(request.after ?? 0, 0), SearchPosition.timeMax)
+        let before = min(request.before ?? .max, SearchPosition.timeMax)
+        if after > before { channels = [] }
+        return SearchCall(
+            query: query, workspace: workspace.number, channels: channels, author: author,
+            times: after...max(after, before), hasLink: request.has == "link",
+            limit: request.limit, expression: query.expression(tags: tags), hits: [])
+    }
+
+    private func grantNumbers(of member: MemberID, in workspace: Workspace) -> [Int64] {
+        workspace.authorityOrder.compactMap { id in
+            workspace.evaluator.subject(ofGrant: id) == member
+                ? store.operations.number(ofGrant: id) : nil
+        }.sorted()
+    }
+
+    // MARK: Channels and members
+
+    private func heads(
+        _ query: SearchQuery, _ kinds: Set<String>, _ request: SearchRequest,
+        in workspace: Workspace
+    ) throws(NodeError) -> [SearchHit] {
+        var hits: [SearchHit] = []
+        if kinds.contains("channel"), !request.isAboutMessages {
+            hits += try stored { () throws(StorageError) in
+                try channelHits(query, in: workspace)
+            }
+        }
+        guard kinds.contains("member"), !request.isAboutMessages else { return hits }
+        for (member, matches) in found(query, in: workspace) {
+            guard let object = object(of: member, in: workspace) else { continue }
+            hits.append(SearchHit(.member(object), matches: matches))
+        }
+        return hits
+    }
+
+    private func channelHits(
+        _ query: SearchQuery, in workspace: Workspace
+    ) throws(StorageError) -> [SearchHit] {
+        let index = workspace.channelIndex
+        var hits: [SearchHit] = []
+        for (channel, name) in zip(index.all, index.names) where !channel.isDirect {
+            var matches: [SearchHit.Match] = []
+            for (field, text) in [
+                ("name", name), ("topic", channel.topic), ("description", channel.description),
+            ] as [(String, String?)] {
+                guard let text, let found = query.matches(in: SearchText(text)) else { continue }
+                matches += found.map { SearchHit.Match(field, $0) }
+            }
+            guard !matches.isEmpty else { continue }
+            hits.append(
+                SearchHit(.channel(try object(of: channel, in: workspace)), matches: matches))
+        }
+        return hits
+    }
+
+    private func found(
+        _ query: SearchQuery, in workspace: Workspace
+    ) -> [(member: MemberID, matches: [SearchHit.Match])] {
+        workspace.members.compactMap { standing in
+            let name = workspace.displayName(of: standing.member)
+            guard let found = query.matches(in: SearchText(name)) else { return nil }
+            return (standing.member, found.map { SearchHit.Match("name", $0) })
+        }
+    }
+
+    func findMembers(
+        _ text: String, _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<MemberObject> {
+        let workspace: Workspace = try workspace(scope)
+        let found = found(try checked(text), in: workspace)
+        let (items, next) = try page(found, request)
+        return Page(items.compactMap { object(of: $0.member, in: workspace) }, next: next)
+    }
+
+    // MARK: Messages
+
+    /// Hands the index what came meanwhile, and then asks it: what was written before the question
+    /// is found.
+    func askFresh(_ call: CallID) throws(StorageError) {
+        try handToSearch()
+        ask(call)
+    }
+
+    func ask(_ call: CallID) {
+        guard let waiting = search.calls[call] else { return }
+        search.calls[call]?.turns += 1
+        let question = SearchQuestion(
+            expression: waiting.expression, since: waiting.times.lowerBound,
+            until: waiting.times.upperBound, before: waiting.before,
+            limit: Limits.searchCandidatesPerTurn)
+        effects.append(
+            .search(SearchJob(generation: search.generation, work: .find(call, question))))
+    }
+
+    /// Looks at what the index proposes, and answers, or asks for more.
+    func found(_ candidates: SearchCandidates, for call: CallID) throws(StorageError) {
+        guard var waiting = search.calls[call] else { return }
+        guard let workspace = workspaces[waiting.workspace] else {
+            return try finishSearch(call, isCut: true)
+        }
+        for position in candidates.positions {
+            if let hit = try hit(position, waiting, in: workspace) {
+                let size: Int
+                if case .message(let message) = hit.item {
+                    size = 512 + (message.text?.utf8.count ?? 0)
+                } else {
+                    size = 512
+                }
+                let isFull = waiting.byteCount + size > Limits.searchPageBytesMax
+                // One more than is wanted tells that there is another page.
+                if waiting.hits.count == waiting.limit || (isFull && waiting.last != nil) {
+                    return try finishSearch(call, isCut: true)
+                }
+                waiting.hits.append(hit)
+                waiting.byteCount += size
+                waiting.last = position
+            }
+            waiting.before = position
+            search.calls[call] = waiting
+        }
+        if candidates.isEnd { return try finishSearch(call, isCut: false) }
+        if waiting.turns >= Limits.searchTurnsMax {
+            search.calls[call]?.last = waiting.before
+            return try finishSearch(call, isCut: true)
+        }
+        ask(call)
+    }
+
+    /// What stands there, if it is what is looked for and the caller may see it.
+    private func hit(
+        _ position: SearchPosition, _ call: SearchCall, in workspace: Workspace
+    ) throws(StorageError) -> SearchHit? {
+        guard let stored = try store.operations.operation(position.arrival),
+            let channel = channel(stored.document, in: workspace),
+            call.channels?.contains(channel.publicID) ?? true,
+            let row = try store.view.message(
+                arrival: position.arrival, sort: stored.place.sort, document: stored.document)
+        else { return nil }
+        let own = SearchPosition(
+            written: row.key.timestamp, sort: row.position.sort, arrival: position.arrival)
+        guard own == position, call.times.contains(own.time),
+            call.author == nil || author(ofGrant: row.grant, in: workspace) == call.author,
+            let message = try object(of: row, in: workspace), let text = message.text,
+            !call.hasLink || SearchRow.hasLink(text),
+            let found = call.query.matches(in: SearchText(text))
+        else { return nil }
+        return SearchHit(.message(message), matches: found.map { SearchHit.Match("text", $0) })
+    }
+
+    /// Answers with what was found.
+    ///
+    /// - Parameter isCut: whether there may be more.
+    func finishSearch(_ call: CallID, isCut: Bool) throws(StorageError) {
+        guard let waiting = search.calls.removeValue(forKey: call) else { return }
+        let next = isCut ? waiting.last.map { SearchCursor.messages(before: $0).text } : nil
+        let page = SearchPage(waiting.hits, next: next, isComplete: isSearchComplete)
+        effects.append(.answer(call, .success(page.json)))
+    }
+}

@@ -1,0 +1,292 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Handing messages to the search index, after the COMMIT that made them.
+///
+/// The index takes operations in the order of their arrival, a slice a turn, and says how far it
+/// came; so it catches up by itself after a start, a crash or a loss of its file. What is said of
+/// older messages later goes through `reindex`.
+extension NodeCore {
+    // MARK: Opening and closing
+
+    /// Has the index opened that fits the home now; one that does not is removed.
+    func startSearch() throws(StorageError) {
+        guard home != nil, let store = storeIdentity?.store else { return stopSearch() }
+        let todo = SearchTodo(stored: try self.store.registry.value(Self.todoName))
+        if lock.sealed == nil {
+            openSearch(.file(store), todo)
+        } else {
+            // What lies in memory alone is new each time.
+            openSearch(.memory, SearchTodo())
+        }
+    }
+
+    private func openSearch(_ place: SearchPlace, _ todo: SearchTodo) {
+        search.generation += 1
+        search.standing = .opening
+        search.writing = 0
+        search.live = []
+        search.ahead = []
+        search.unsettled = todo
+        search.again = todo.again
+        search.erased = todo.erased
+        let arrival = store.operations.arrival
+        search.first = 1
+        // How much a file knows is not known yet.
+        search.through = .max
+        if place == .memory {
+            let oldest =
+                arrival >> Limits.searchMemoryPartBits - Int64(Limits.searchMemoryPartsMax - 1)
+            search.first = max(1, oldest << Limits.searchMemoryPartBits)
+            search.through = search.first - 1
+        }
+        if todo.isAll { order(.close) }
+        order(.open(place, arrival: arrival))
+    }
+
+    /// Has the index forgotten, and its file removed. Whoever waits is told that the node is
+    /// locked.
+    func stopSearch() {
+        // A start without keys does not know what the last one left.
+        guard search.standing != .off || lock.sealed != nil else { return }
+        search.generation += 1
+        search.standing = .off
+        order(.close)
+        let failure = Result<JSONValue, NodeError>.failure(.locked(lock.phase))
+        for call in orderedSearches { effects.append(.answer(call, failure)) }
+        search.calls = [:]
+    }
+
+    private func order(_ work: SearchJob.Work) {
+        if case .write = work { search.writing += 1 }
+        effects.append(.search(SearchJob(generation: search.generation, work: work)))
+    }
+
+    /// The calls that wait, in the order of asking.
+    var orderedSearches: [CallID] {
+        search.calls.keys.sorted { ($0.connection, $0.number) < ($1.connection, $1.number) }
+    }
+
+    func forgetSearches(of connection: UInt64) {
+        search.calls = search.calls.filter { $0.key.connection != connection }
+    }
+
+    /// What came of a job.
+    func searched(_ outcome: SearchOutcome) throws(StorageError) {
+        guard outcome.generation == search.generation else { return }
+        switch outcome.result {
+        case .opened(let through):
+            search.standing = .open
+            search.through = max(through, search.first - 1)
+            if let from = search.unsettled.from { search.through = min(search.through, from - 1) }
+            if search.unsettled.isAll {
+                search.unsettled.isAll = false
+                search.isTodoStored = false
+            }
+            for call in orderedSearches { try askFresh(call) }
+        case .wrote:
+            search.writing -= 1
+            settleSearch()
+        case .found(let call, let candidates): try found(candidates, for: call)
+        case .closed: break
+        case .failed(let reason):
+            search.standing = .broken
+            search.writing = 0
+            effects.append(.log(.warning, "search.failed reason=\(reason)"))
+            for call in orderedSearches { try finishSearch(call, isCut: true) }
+        }
+    }
+
+    // MARK: Feeding
+
+    /// Hands the index what it does not have yet, unless it is still at work.
+    func feedSearch() throws(StorageError) {
+        try storeSearchTodo()
+        guard search.standing == .open, home != nil, search.writing == 0 else { return }
+        let came = store.operations.arrival - search.arrivalBefore
+        search.arrivalBefore = store.operations.arrival
+        guard came <= 2 * Limits.searchedPerTurnMax else {
+            // Not while there is so much to take in; in the first quiet turn.
+            hasMoreToDo = true
+            return
+        }
+        try handToSearch()
+    }
+
+    /// One batch: what has to be looked at again, what should not wait, and the next slice.
+    func handToSearch() throws(StorageError) {
+        let newest = store.operations.arrival
+        guard
+            search.through < newest || !search.again.isEmpty || !search.live.isEmpty
+                || !search.erased.isEmpty
+        else { return }
+        var batch = SearchBatch(through: search.through)
+        batch.forgottenDocuments = search.erased
+        for position in search.again {
+            if let row = try searchRow(position.arrival) {
+                batch.rows.append(row)
+            } else {
+                batch.forgotten.append(position)
+            }
+        }
+        let isSettling = !search.again.isEmpty || !search.erased.isEmpty
+        let end = min(newest, search.through + Limits.searchedPerTurnMax)
+        for position in search.live where position.arrival > end {
+            if let row = try searchRow(position.arrival) {
+                batch.rows.append(row)
+                search.ahead.insert(position.arrival)
+            }
+        }
+        search.again = []
+        search.live = []
+        search.erased = []
+        while batch.through < end {
+            batch.through += 1
+            if let row = try searchRow(batch.through) { batch.rows.append(row) }
+        }
+        search.through = batch.through
+        if !search.ahead.isEmpty { search.ahead = search.ahead.filter { $0 > batch.through } }
+        batch.isUrgent =
+            isSettling || (search.unsettled.from != nil && batch.through == newest)
+        order(.write(batch))
+    }
+
+    /// What the index is to know of an operation; `nil` for what is no message that can be read.
+    private func searchRow(_ arrival: Int64) throws(StorageError) -> SearchRow? {
+        guard let stored = try store.operations.operation(arrival),
+            stored.entry.kind == OperationKind.content.rawValue,
+            let document = store.operations.document(numbered: stored.document),
+            document.kind == .channel || document.kind == .privateDocument,
+            let workspace = workspaces[document.workspace], workspace.standing == .member,
+            stored.entry.absent == nil, try store.view.deletion(of: arrival) == nil,
+            case .message(let message)? = try content(of: stored, in: workspace)
+        else { return nil }
+        let key = MessageKey(
+            timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
+        var text = message.text
+        if let edit = try edit(
+            of: key, in: stored.document, grant: stored.grantNumber, workspace),
+            case .edit(let newer, _, _)? = try change(edit, in: workspace)
+        {
+            text = newer
+        }
+        return SearchRow(
+            position: SearchPosition(
+                written: stored.entry.timestamp, sort: stored.place.sort, arrival: arrival),
+            text: text, document: stored.document, grant: stored.grantNumber,
+            workspace: workspace.number)
+    }
+
+    // MARK: What changes later
+
+    /// To be called in the transaction in which what is shown of a message changes, or goes: the
+    /// index looks at it again, and leaves no trace of what can no longer be read.
+    func reindex(_ row: ViewStore.MessageRow) {
+        reindex(
+            SearchPosition(
+                written: row.key.timestamp, sort: row.position.sort,
+                arrival: row.position.arrival))
+    }
+
+    /// Like `reindex` of its row in the view.
+    func reindex(_ stored: StoredOperation) {
+        reindex(
+            SearchPosition(
+                written: stored.entry.timestamp, sort: stored.place.sort,
+                arrival: stored.place.arrival))
+    }
+
+    private func reindex(_ position: SearchPosition) {
+        guard search.standing != .off else { return }
+        // What the index has not come to yet it takes as it is by then.
+        guard position.arrival <= search.through || search.ahead.contains(position.arrival) else {
+            return
+        }
+        search.isTodoStored = false
+        guard search.unsettled.again.count < SearchTodo.countMax else { return reindexAll() }
+        search.again.append(position)
+        search.unsettled.again.append(position)
+    }
+
+    /// Like `reindex`, for messages that are about to be removed from the view.
+    func reindex(
+        _ positions: [ViewStore.Position], of document: Int64
+    ) throws(StorageError) {
+        guard search.standing != .off else { return }
+        for position in positions {
+            guard let row = try store.view.stored(at: position, in: document)?.row else { continue }
+            reindex(row)
+        }
+    }
+
+    /// Like `reindex`, for all of a document that was erased.
+    func reindex(erasedDocument number: Int64) {
+        guard search.standing != .off, !search.unsettled.erased.contains(number) else { return }
+        search.erased.append(number)
+        search.unsettled.erased.append(number)
+        search.isTodoStored = false
+    }
+
+    /// For a message that was put in its place just now. One that the index has gone past, since
+    /// its key came later, is looked at again; one that was written now does not wait for a bulk
+    /// that came before it.
+    func indexShown(_ row: ViewStore.MessageRow, isBackfill: Bool) {
+        guard search.isUsed else { return }
+        let position = SearchPosition(
+            written: row.key.timestamp, sort: row.position.sort, arrival: row.position.arrival)
+        guard position.arrival <= search.through else {
+            if !isBackfill, search.live.count < Int(Limits.searchedPerTurnMax) {
+                search.live.append(position)
+            }
+            return
+        }
+        guard search.unsettled.again.count >= SearchTodo.countMax, search.standing == .open else {
+            return reindex(position)
+        }
+        // A whole history has become readable: all of it is taken once more from here on.
+        search.through = min(search.through, position.arrival - 1)
+        search.unsettled.from = min(search.unsettled.from ?? .max, position.arrival)
+        search.isTodoStored = false
+    }
+
+    /// More is to be forgotten than is worth a list: the index is made anew.
+    private func reindexAll() {
+        var todo = SearchTodo()
+        todo.isAll = true
+        guard lock.sealed == nil, let store = storeIdentity?.store else {
+            return openSearch(.memory, todo)
+        }
+        openSearch(.file(store), todo)
+        search.isTodoStored = false
+    }
+
+    /// Whether the index has all there is.
+    var isSearchComplete: Bool {
+        search.standing == .open && search.through >= store.operations.arrival
+            && search.first <= 1 && folding == nil
+    }
+
+    // MARK: Across a crash
+
+    private static let todoName = "search.todo"
+
+    /// The index has everything that it was told to look at again.
+    private func settleSearch() {
+        guard search.writing == 0, search.again.isEmpty, search.erased.isEmpty,
+            !search.unsettled.isEmpty
+        else { return }
+        guard search.unsettled.from == nil || search.through >= store.operations.arrival else {
+            return
+        }
+        search.unsettled = SearchTodo()
+        search.isTodoStored = false
+    }
+
+    /// Writes what is left to do, where a transaction is open anyway.
+    private func storeSearchTodo() throws(StorageError) {
+        guard !search.isTodoStored, store.connection.isInTransaction else { return }
+        let bytes = search.unsettled.bytes
+        try store.registry.setValue(bytes.isEmpty ? nil : bytes, of: Self.todoName)
+        search.isTodoStored = true
+    }
+}

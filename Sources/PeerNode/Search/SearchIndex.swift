@@ -1,0 +1,283 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Which messages have which words: FTS5 tables in a database of their own.
+///
+/// It proposes and never decides: whoever asks opens each message and looks for themselves. So it
+/// may be behind, ahead or lost, and can be made again from the store at any time.
+///
+/// A table holds what arrived among 65,536 operations (4,096 in memory). The number of a row is
+/// the time of its message, in milliseconds above 16 bits of its arrival number: descending
+/// numbers of each table are its newest messages first, and FTS5 gives them without sorting.
+/// Words come folded, so the plain `ascii` tokenizer takes them as they are.
+///
+/// - Not thread-safe: one thread makes and uses it.
+final class SearchIndex {
+    private let connection: Connection
+    /// The number of the table is the arrival number without so many bits.
+    private let shift: Int64
+    /// Tables at a time; older ones go.
+    private let partsMax: Int?
+    /// The newest row of each table.
+    private var newest: [Int64: Int64] = [:]
+    private var waiting: [SearchRow] = []
+    private var waitingBytes = 0
+    /// All that arrived up to here was taken.
+    private(set) var through: Int64 = 0
+    /// All that arrived up to here is in the file.
+    private var written: Int64 = 0
+
+    /// Changes with what is stored, and with how text is folded.
+    static let version: Int32 = 1
+    /// Rows that wait to be written in one go, or for a question. Each writing becomes a piece of
+    /// index that has to be merged with others; and a question has to wait for so many.
+    private static let waitingMax = 1_024
+    private static let waitingBytesMax = 1024 * 1024
+    /// Operations without a message after which it is noted that they were looked at.
+    private static let unwrittenMax: Int64 = 16_384
+    /// Of the log, before it is copied into the file.
+    private static let logBytesMax = 4 * 1024 * 1024
+
+    /// Takes over an index that lies there, or makes one.
+    ///
+    /// - Throws: `.notOurs` for the index of another store, of another version, or one that knows
+    ///   operations which the store does not have.
+    init(
+        _ connection: Connection, place: SearchPlace, arrival: Int64
+    ) throws(StorageError) {
+        self.connection = connection
+        switch place {
+        case .file(let store):
+            shift = 16
+            partsMax = nil
+            // Unlike what is disposable at every moment, this survives a loss of power whole, for
+            // one fsync in 4 MiB.
+            try connection.execute("PRAGMA synchronous = NORMAL")
+            if try connection.schemaVersion() == 0 {
+                try Self.make(for: store, in: connection)
+            } else {
+                try Self.check(connection, store)
+            }
+            try load()
+            guard through <= arrival else {
+                throw StorageError(.notOurs, "an index of what is not there", statement: "search")
+            }
+        case .memory:
+            shift = Limits.searchMemoryPartBits
+            partsMax = Limits.searchMemoryPartsMax
+            try Self.make(for: StoreID(words: (0, 0)), in: connection)
+        }
+    }
+
+    private static func make(
+        for store: StoreID, in connection: Connection
+    ) throws(StorageError) {
+        try connection.begin()
+        try connection.execute("CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID")
+        try connection.execute("CREATE TABLE part(number INTEGER PRIMARY KEY, newest INTEGER)")
+        let insert = try connection.statement("INSERT INTO meta VALUES(?, ?)")
+        try insert.run(.text("store"), .blob(store.bytes))
+        try insert.run(.text("through"), .integer(0))
+        try connection.setSchemaVersion(version)
+        try connection.commit()
+    }
+
+    private static func check(
+        _ connection: Connection, _ store: StoreID
+    ) throws(StorageError) {
+        let found = try connection.statement("SELECT value FROM meta WHERE name = 'store'")
+            .firstRow { $0.blob(0) }
+        guard try connection.schemaVersion() == Int64(version), found == store.bytes else {
+            throw StorageError(.notOurs, "the index of another store", statement: "search")
+        }
+    }
+
+    private func load() throws(StorageError) {
+        through =
+            try connection.statement("SELECT value FROM meta WHERE name = 'through'")
+            .integer() ?? 0
+        written = through
+        try connection.statement("SELECT number, newest FROM part").forEachRow { row in
+            newest[row.integer(0)] = row.integer(1)
+        }
+    }
+
+    // MARK: Rows
+
+    private var mask: Int64 { (1 << shift) - 1 }
+
+    private func row(_ position: SearchPosition) -> Int64 {
+        position.time << 16 | position.arrival & mask
+    }
+
+    private func position(_ row: Int64, in part: Int64) -> SearchPosition {
+        SearchPosition(time: row >> 16, arrival: part << shift | row & mask)
+    }
+
+    /// The newest number that a row of a table may have which stands before `position`.
+    private func last(before position: SearchPosition, in part: Int64) -> Int64 {
+        let time = position.time << 16
+        let own = position.arrival >> shift
+        if part < own { return time | mask }
+        return part > own ? time - 1 : (time | position.arrival & mask) - 1
+    }
+
+    // MARK: Writing
+
+    /// Takes changes; those that may wait are written with later ones, or before a question. What
+    /// is lost with the process comes again, for the file says how far it knows.
+    func take(_ batch: SearchBatch) throws(StorageError) {
+        waiting += batch.rows
+        waitingBytes += batch.rows.reduce(0) { $0 + $1.text.utf8.count }
+        through = batch.through
+        let forgets = !batch.forgotten.isEmpty || !batch.forgottenDocuments.isEmpty
+        guard
+            batch.isUrgent || forgets || waiting.count >= Self.waitingMax
+                || waitingBytes >= Self.waitingBytesMax
+                || through - written >= Self.unwrittenMax
+        else { return }
+        try connection.begin()
+        try writeWaiting()
+        if forgets { try forget(batch.forgotten, documents: batch.forgottenDocuments) }
+        try dropOldParts()
+        try connection.statement("UPDATE meta SET value = ? WHERE name = 'through'")
+            .run(.integer(through))
+        try connection.commit()
+        written = through
+        // What was forgotten must not go on in the log.
+        if forgets || connection.logByteCount >= Self.logBytesMax {
+            _ = try connection.checkpoint(.truncate)
+        }
+    }
+
+    /// Inside a transaction. Each table in the order of its rows: FTS5 closes a piece of index
+    /// whenever a number is not larger than the one before.
+    private func writeWaiting() throws(StorageError) {
+        let oldest = partsMax.map { through >> shift - Int64($0 - 1) } ?? 0
+        let ordered = waiting.map { (part: $0.position.arrival >> shift, row: $0) }
+            .filter { $0.part >= oldest }
+            .sorted { ($0.part, $0.row.position) < ($1.part, $1.row.position) }
+        waiting = []
+        waitingBytes = 0
+        var current: Int64?
+        var last: Int64 = 0
+        for (part, row) in ordered {
+            if part != current {
+                try note(last, in: current)
+                try makePart(part)
+                (current, last) = (part, 0)
+            }
+            last = max(last, self.row(row.position))
+            try insert(row, into: part)
+        }
+        try note(last, in: current)
+    }
+
+    private func insert(_ row: SearchRow, into part: Int64) throws(StorageError) {
+        let text = SearchText(row.text)
+        let tags = row.tags.joined(separator: " ")
+        let number = self.row(row.position)
+        try connection.statement(
+            "INSERT OR REPLACE INTO part_\(part)(rowid, text, pairs, tags) VALUES(?, ?, ?, ?)"
+        ).run { values in
+            values.bind(1, number)
+            values.bind(2, text.words)
+            values.bind(3, text.pairs)
+            values.bind(4, tags)
+        }
+    }
+
+    private func makePart(_ part: Int64) throws(StorageError) {
+        guard newest[part] == nil else { return }
+        try connection.execute(
+            """
+            CREATE VIRTUAL TABLE IF NOT EXISTS part_\(part) USING fts5(text, pairs, tags,
+                columnsize = 0, tokenize = 'ascii')
+            """)
+        newest[part] = 0
+    }
+
+    private func note(_ row: Int64, in part: Int64?) throws(StorageError) {
+        guard let part, row > newest[part] ?? 0 else { return }
+        try connection.statement("INSERT OR REPLACE INTO part VALUES(?, ?)")
+            .run(.integer(part), .integer(row))
+        newest[part] = row
+    }
+
+    private func dropOldParts() throws(StorageError) {
+        guard let partsMax else { return }
+        for part in newest.keys.sorted().dropLast(partsMax) {
+            try connection.execute("DROP TABLE part_\(part)")
+            try connection.statement("DELETE FROM part WHERE number = ?").run(.integer(part))
+            newest[part] = nil
+        }
+    }
+
+    // MARK: Forgetting
+
+    /// Inside a transaction. FTS5 only notes that a row is gone, until the pieces of its index
+    /// are merged; `optimize` merges all of them, and leaves nothing of it.
+    private func forget(
+        _ positions: [SearchPosition], documents: [Int64]
+    ) throws(StorageError) {
+        var touched: Set<Int64> = []
+        for position in positions {
+            let part = position.arrival >> shift
+            guard newest[part] != nil else { continue }
+            try connection.statement("DELETE FROM part_\(part) WHERE rowid = ?")
+                .run(.integer(row(position)))
+            touched.insert(part)
+        }
+        for part in newest.keys.sorted() {
+            for document in documents {
+                let expression = "tags : \"\(SearchRow.tag(document: document))\""
+                let rows = try connection.statement(
+                    "SELECT rowid FROM part_\(part) WHERE part_\(part) MATCH ?"
+                ).rows(.text(expression)) { $0.integer(0) }
+                for row in rows {
+                    try connection.statement("DELETE FROM part_\(part) WHERE rowid = ?")
+                        .run(.integer(row))
+                }
+                if !rows.isEmpty { touched.insert(part) }
+            }
+        }
+        for part in touched.sorted() {
+            try connection.execute("INSERT INTO part_\(part)(part_\(part)) VALUES('optimize')")
+        }
+    }
+
+    // MARK: Asking
+
+    /// The newest messages that may be what is looked for.
+    func find(_ question: SearchQuestion) throws(StorageError) -> SearchCandidates {
+        if !waiting.isEmpty { try take(SearchBatch(through: through)) }
+        var found: [SearchPosition] = []
+        for (part, newestRow) in newest.sorted(by: { ($0.value, $0.key) > ($1.value, $1.key) }) {
+            // All that this table and those after it have is older than what there is already.
+            if found.count >= question.limit, let last = found.last, newestRow >> 16 < last.time {
+                break
+            }
+            found += try find(question, in: part)
+            found = Array(found.sorted(by: >).prefix(question.limit))
+        }
+        return SearchCandidates(positions: found, isEnd: found.count < question.limit)
+    }
+
+    private func find(
+        _ question: SearchQuestion, in part: Int64
+    ) throws(StorageError) -> [SearchPosition] {
+        var last = question.until << 16 | mask
+        if let before = question.before { last = min(last, self.last(before: before, in: part)) }
+        let first = question.since << 16
+        guard first <= last else { return [] }
+        return try connection.statement(
+            """
+            SELECT rowid FROM part_\(part) WHERE part_\(part) MATCH ?1
+                AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT ?4
+            """
+        ).rows(
+            .text(question.expression), .integer(first), .integer(last),
+            .integer(Int64(question.limit))
+        ) { position($0.integer(0), in: part) }
+    }
+}

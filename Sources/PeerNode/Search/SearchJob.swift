@@ -1,0 +1,153 @@
+public import CRDTStore
+public import WorkspaceModel
+
+/// Where the index lies.
+public enum SearchPlace: Sendable, Equatable {
+    /// In a file of the home, for the store with this id.
+    case file(StoreID)
+    /// In memory, because a passphrase seals the home; it knows the newest operations alone.
+    case memory
+}
+
+/// Work on the index: done beside the loop, one job after the other, in the order of asking.
+public struct SearchJob: Sendable {
+    /// Which opening of the index it is for. What an earlier one answers is nobody's any more.
+    let generation: UInt64
+    let work: Work
+
+    enum Work: Sendable {
+        /// - Parameter arrival: the newest arrival number; an index that knows more is another's.
+        case open(SearchPlace, arrival: Int64)
+        /// Forgets all of it; a file goes too.
+        case close
+        case write(SearchBatch)
+        case find(CallID, SearchQuestion)
+    }
+}
+
+/// What came of a job, to be told to the core as an input.
+public struct SearchOutcome: Sendable {
+    let generation: UInt64
+    let result: Result
+
+    enum Result: Sendable {
+        /// The index is there, and knows what arrived up to this number.
+        case opened(through: Int64)
+        case closed
+        case wrote
+        case found(CallID, SearchCandidates)
+        /// There is no index any more, for a reason that a log may tell.
+        case failed(String)
+    }
+
+    /// What comes of a job that cannot be done at all.
+    static func withoutThread(_ job: SearchJob) -> SearchOutcome {
+        SearchOutcome(generation: job.generation, result: .failed("thread"))
+    }
+}
+
+/// Where a message stands in the order of search: newest first is descending.
+struct SearchPosition: Hashable, Comparable, Sendable {
+    /// When it was written, in milliseconds; of a message that says to be from the future, when
+    /// it came.
+    let time: Int64
+    let arrival: Int64
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.time, left.arrival) < (right.time, right.arrival)
+    }
+
+    /// Milliseconds have 47 bits in a row's number.
+    static let timeMax: Int64 = (1 << 47) - 1
+
+    init(time: Int64, arrival: Int64) {
+        self.time = min(max(time, 0), Self.timeMax)
+        self.arrival = arrival
+    }
+
+    /// - Parameter sort: the display order, in the units of a hybrid timestamp.
+    init(written timestamp: HybridTimestamp, sort: Int64, arrival: Int64) {
+        let said = Int64(clamping: timestamp.milliseconds)
+        self.init(time: min(said, max(sort, 0) >> 16), arrival: arrival)
+    }
+}
+
+/// A message for the index.
+struct SearchRow: Sendable {
+    let position: SearchPosition
+    let text: String
+    /// The short number of its document.
+    let document: Int64
+    /// The number of its author's grant.
+    let grant: Int64
+    let workspace: Int64
+
+    /// Words by which messages are narrowed down, in a column of their own.
+    var tags: [String] {
+        var tags = [Self.tag(document: document), Self.tag(grant: grant)]
+        tags.append(Self.tag(workspace: workspace))
+        if Self.hasLink(text) { tags.append(Self.linkTag) }
+        return tags
+    }
+
+    static let linkTag = "link"
+    static func tag(document: Int64) -> String { "d\(document)" }
+    static func tag(grant: Int64) -> String { "g\(grant)" }
+    static func tag(workspace: Int64) -> String { "w\(workspace)" }
+
+    /// Whether a text has the address of a page in it.
+    static func hasLink(_ text: String) -> Bool {
+        let colon = UInt8(ascii: ":")
+        guard text.utf8.contains(colon) else { return false }
+        let bytes = Array(text.utf8)
+        return bytes.indices.contains { place in
+            bytes[place] == colon && bytes[place...].starts(with: "://".utf8)
+                && ["http", "https"].contains { scheme in
+                    let start = place - scheme.utf8.count
+                    return start >= 0
+                        && bytes[start..<place].elementsEqual(scheme.utf8) { ($0 | 0x20) == $1 }
+                }
+        }
+    }
+}
+
+/// Changes of the index.
+struct SearchBatch: Sendable {
+    var rows: [SearchRow] = []
+    /// Messages that must leave no trace.
+    var forgotten: [SearchPosition] = []
+    /// Documents that must leave none, by short number.
+    var forgottenDocuments: [Int64] = []
+    /// All that arrived up to here is in the index with this.
+    var through: Int64
+    /// Whether it is written at once; else it may wait for more.
+    var isUrgent = true
+}
+
+/// A question to the index.
+struct SearchQuestion: Sendable {
+    /// In the words of FTS5.
+    let expression: String
+    /// Only what was written at this time or later, and earlier, milliseconds.
+    var since: Int64 = 0
+    var until: Int64 = SearchPosition.timeMax
+    /// Only what stands before this.
+    var before: SearchPosition?
+    let limit: Int
+}
+
+/// What the index proposes.
+struct SearchCandidates: Sendable {
+    /// Newest first.
+    let positions: [SearchPosition]
+    /// Whether there are no more.
+    let isEnd: Bool
+}
+
+/// The file of the index, as the owner of the disk provides it.
+public protocol SearchFiles {
+    /// Opens it, and makes it where it is missing.
+    func open() throws(StorageError) -> Connection
+    /// Removes it with its log; that it is missing is no error.
+    func remove()
+}

@@ -1,0 +1,99 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What the core knows of the index: how much it was handed, what it has to look at again, and
+/// who waits for an answer.
+struct SearchState {
+    /// Whether there is an index.
+    enum Standing {
+        /// None, and none is wanted: no keys are at hand.
+        case off
+        /// It is being opened.
+        case opening
+        case open
+        /// It failed. The next question has it made anew.
+        case broken
+    }
+
+    var standing = Standing.off
+    /// Counts openings. What an earlier index answers is nobody's.
+    var generation: UInt64 = 0
+    /// The first arrival number that the index knows, or will.
+    var first: Int64 = 1
+    /// The last one that it was handed.
+    var through: Int64 = 0
+    /// Jobs that write, and have not been answered.
+    var writing = 0
+    /// The newest arrival number when it was last looked at.
+    var arrivalBefore: Int64 = 0
+    /// Messages to be looked at again: what is shown of them has changed, or is gone.
+    var again: [SearchPosition] = []
+    /// Messages that should not wait for those that arrived before them.
+    var live: [SearchPosition] = []
+    /// Those of them that the index was handed before their turn.
+    var ahead: Set<Int64> = []
+    /// Documents that were erased, by short number.
+    var erased: [Int64] = []
+    /// What `again` and `erased` held since the index was last known to have all of it: after a
+    /// crash it is done once more.
+    var unsettled = SearchTodo()
+    /// Whether the store says the same.
+    var isTodoStored = true
+    /// Questions that wait for the index.
+    var calls: [CallID: SearchCall] = [:]
+
+    /// Whether questions are taken, now or soon.
+    var isUsed: Bool { standing == .open || standing == .opening }
+}
+
+/// What the index has to do besides taking what arrives, as a home keeps it across starts.
+struct SearchTodo: Equatable {
+    /// Messages to be looked at again.
+    var again: [SearchPosition] = []
+    /// Documents that were erased.
+    var erased: [Int64] = []
+    /// From where on all is taken once more, for that is more than is worth a list.
+    var from: Int64?
+    /// Whether the index is to be made anew.
+    var isAll = false
+
+    /// Entries that are kept one by one: 64 KiB.
+    static let countMax = 4_096
+
+    var isEmpty: Bool { again.isEmpty && erased.isEmpty && from == nil && !isAll }
+
+    init() {}
+
+    /// Records of 17 bytes: a tag and two numbers, big endian.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        func add(_ tag: UInt8, _ first: Int64, _ second: Int64) {
+            bytes.append(tag)
+            bytes += bigEndianBytes(of: UInt64(bitPattern: first))
+            bytes += bigEndianBytes(of: UInt64(bitPattern: second))
+        }
+        if let from { add(0, from, 0) }
+        if isAll { add(3, 0, 0) }
+        for position in again { add(1, position.arrival, position.time) }
+        for document in erased { add(2, document, 0) }
+        return bytes
+    }
+
+    /// What a store says; nothing where that makes no sense.
+    init(stored bytes: [UInt8]?) {
+        guard let bytes, bytes.count.isMultiple(of: 17) else { return }
+        for start in stride(from: 0, to: bytes.count, by: 17) {
+            let numbers = [start + 1, start + 9].map { place in
+                Int64(
+                    bitPattern: bytes[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) })
+            }
+            switch bytes[start] {
+            case 0: from = numbers[0]
+            case 1: again.append(SearchPosition(time: numbers[1], arrival: numbers[0]))
+            case 2: erased.append(numbers[0])
+            case 3: isAll = true
+            default: break
+            }
+        }
+    }
+}

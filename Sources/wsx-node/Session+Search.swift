@@ -1,0 +1,22 @@
+import PeerNode
+import WorkspaceModel
+
+/// Looking for things.
+extension Session {
+    func search(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        var client = try client()
+        let result = try client.call(command.name, parameters)
+        var rendering = rendering
+        if !globals.json, !globals.plain {
+            var names: [String: String] = [:]
+            try readNames(&client, into: &names)
+            rendering.channelNames = names
+        }
+        show(rendering.text(result, of: command.name), isLong: true)
+        if result["complete"] == false, !globals.json {
+            io.printError("wsx-node: older messages are not indexed yet, or not at all\n")
+        }
+        return 0
+    }
+}
