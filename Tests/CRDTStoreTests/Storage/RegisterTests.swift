@@ -76,7 +76,9 @@ import WorkspaceTestKit
         let connection = try Connection()
         _ = try NodeStore(connection)
         try connection.begin()
-        for table in ["self_register", "annotation", "annotation_past", "absent", "redaction", "redacted"] {
+        for table in [
+            "self_register", "annotation", "annotation_past", "absent", "redaction", "redacted",
+        ] {
             try connection.execute("DROP TABLE \(table)")
         }
         try connection.execute("ALTER TABLE message DROP COLUMN mention")

@@ -254,7 +254,7 @@ import WorkspaceModel
         #expect(
             Set(local.map(\.name)) == [
                 "tail", "up", "daemon.run", "socket", "rpc", "config.get", "config.set",
-                "config.list", "config.path", "help", "backup.restore",
+                "config.list", "config.path", "help", "backup.restore", "completion", "man",
             ])
         for command in local {
             let error = #expect(throws: NodeError.self) { try Command.method(command.name) }

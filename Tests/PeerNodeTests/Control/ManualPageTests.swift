@@ -89,7 +89,11 @@ import WorkspaceTestKit
         process.arguments = flags + [file.path]
         let outcome = TemporaryNode.finish(process)
         #expect(outcome.status == 0)
-        #expect(outcome.errors == "")
+        // Of an emoji only a terminal of today has a picture.
+        let warnings = outcome.errors.split(separator: "\n").filter {
+            flags.contains("-Tutf8") || !$0.contains("can't find special character 'u1F")
+        }
+        #expect(warnings == [])
         if flags.contains("-Tutf8") { #expect(outcome.output.contains("events")) }
     }
 }

@@ -23,7 +23,7 @@ final class TableNode: NodeCommands {
     }
 
     private var person: PersonObject { PersonObject(id: "u_mina0000", name: authorName) }
-    private var message: MessageObject {
+    var message: MessageObject {
         MessageObject(
             id: "m_01hx9t4c", workspace: "w_acme0000", channel: "c_general0", author: person,
             at: 1_795_150_800_123, text: text)
@@ -45,7 +45,7 @@ final class TableNode: NodeCommands {
     private var identityObject: IdentityObject {
         IdentityObject(id: "d_device00", name: "Mina", createdAt: 1)
     }
-    private var reader: ReaderObject { ReaderObject(name: "bot", cursor: "e1.1", at: 1) }
+    var reader: ReaderObject { ReaderObject(name: "bot", cursor: "e1.1", at: 1) }
 
     private var request: RequestObject {
         RequestObject(
@@ -430,99 +430,5 @@ final class TableNode: NodeCommands {
     {
         try note("directs", scope)
         return Page([channel])
-    }
-    func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
-        try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)
-        return Made(message)
-    }
-    func edit(_ id: String, to text: String, base: String?, _ scope: CallScope)
-        throws(NodeError) -> MessageObject
-    {
-        try note("edit \(id) \(text)", scope)
-        return message
-    }
-    func react(_ id: String, with emoji: String, isOn: Bool, _ scope: CallScope)
-        throws(NodeError) -> MessageObject
-    {
-        try note("react \(id) \(emoji) \(isOn)", scope)
-        return message
-    }
-    func pin(_ id: String, isOn: Bool, _ scope: CallScope) throws(NodeError) -> MessageObject {
-        try note("pin \(id) \(isOn)", scope)
-        return message
-    }
-    func holders(_ id: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject> {
-        try note("holders \(id)", scope)
-        return Page([])
-    }
-    func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage {
-        try note("history \(request.position) \(request.limit)", scope)
-        return HistoryPage([message], next: nil, older: nil, newer: nil)
-    }
-    func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
-        -> MessageObject
-    {
-        try note("deleteMessage \(id) \(undo)", scope)
-        return message
-    }
-    func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject> {
-        try note("messages \(ids)", scope)
-        return Page([message])
-    }
-    func subscribe(_ request: SubscriptionRequest, _ scope: CallScope) throws(NodeError)
-        -> SubscriptionObject
-    {
-        try note("subscribe \(request.types)", scope)
-        return SubscriptionObject(id: 1, cursor: "e1.0")
-    }
-    func unsubscribe(_ subscription: Int64, _ scope: CallScope) throws(NodeError) {
-        try note("unsubscribe \(subscription)", scope)
-    }
-    func waitForEvents(_ request: EventsRequest, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-    {
-        try note("wait \(request.limit)", scope)
-        promised.append(scope.call)
-        return .later
-    }
-    func acknowledge(name: String, cursor: String, _ scope: CallScope) throws(NodeError)
-        -> ReaderObject
-    {
-        try note("ack \(name) \(cursor)", scope)
-        return reader
-    }
-    func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject> {
-        try note("readers", scope)
-        return Page([reader])
-    }
-    func syncStatus(_ request: SyncStatusRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<SyncObject>
-    {
-        try note("sync", scope)
-        return Page([SyncObject(peer: "d_other000", workspace: "w_acme0000")])
-    }
-    func peers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject> {
-        try note("peers", scope)
-        return Page([PeerObject(state: "connected")])
-    }
-    func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
-        try note("addPeer \(address)", scope)
-        return PeerObject(state: "dialing")
-    }
-    func removePeer(_ peer: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
-        try note("removePeer \(peer)", scope)
-        return PeerObject(state: "waiting")
-    }
-    func network(_ scope: CallScope) throws(NodeError) -> NetworkObject {
-        try note("network", scope)
-        return NetworkObject()
-    }
-    func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        try note("suspend", scope)
-        return .reply(NetworkObject().json)
-    }
-    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        try note("resume", scope)
-        return .reply(NetworkObject().json)
     }
 }

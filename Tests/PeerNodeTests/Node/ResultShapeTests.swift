@@ -94,6 +94,9 @@ private enum Fields {
         Call(method: "node.version", fields: Fields.version),
         Call(method: "node.status", fields: Fields.status),
         Call(method: "node.metrics", fields: ["text"]),
+        Call(
+            method: "home.get",
+            fields: ["identity", "workspaces", "selected", "channels", "dms", "unread"]),
         Call(method: "node.doctor", fields: Fields.page, element: Fields.finding),
         Call(method: "node.stop", fields: []),
         Call(method: "identity.show", fields: Fields.identity),
