@@ -160,7 +160,11 @@ extension Session {
         let role = sanitised(workspace["role"]?.stringValue ?? "member")
         say("joined", sanitised(workspace["name"]?.stringValue ?? "") + "  role " + role)
         try tellPhrase(identity, &client)
-        say(next: "wsx-node send general 'hi'   ·   wsx-node tail")
+        // A guest is in no public channel.
+        say(
+            next: role == "guest"
+                ? "wsx-node channel list   ·   wsx-node tail"
+                : "wsx-node send general 'hi'   ·   wsx-node tail")
         return 0
     }
 

@@ -111,8 +111,11 @@ extension Command {
         return Command(
             "ui.pref.set",
             line: CommandLineForm(
-                "ui pref set", ["setting", "value"], examples: ["ui pref set theme dark"]),
-            "Keep a setting for all of one's devices.",
+                "ui pref set", ["setting", "value"],
+                examples: [
+                    "ui pref set theme dark", "ui pref set draft.general 'not sent yet'",
+                ]),
+            "Keep a setting, or a draft, for all of one's devices.",
             parameters: [preferenceName.definition, value.definition], result: "preference",
             failures: [.forbidden], example: ["setting": "theme", "value": "dark"],
             run: { (context, given) throws(NodeError) in

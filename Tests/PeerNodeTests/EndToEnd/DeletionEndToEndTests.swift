@@ -39,7 +39,7 @@ extension EndToEnd {
             let id = try #require(sent["id"]?.stringValue)
             let payload = try Self.newestPayload(of: mina)
             #expect(mina.run("send", "general", "after").status == 0)
-            try #require(eventually(within: 60) { joon.texts("general").count == 22 })
+            try #require(eventually { joon.texts("general").count == 22 })
             #expect(Self.holds(payload, mina) && Self.holds(payload, joon))
 
             let deleted = mina.run("message", "delete", id, "--json")
@@ -47,9 +47,9 @@ extension EndToEnd {
             #expect(deleted.object["text"] == .null)
             #expect(deleted.object["deleted"]?["by"]?["name"] == "Mina")
             #expect(
-                eventually(within: 60) { joon.run("log", "general").output.contains("(deleted)") })
+                eventually { joon.run("log", "general").output.contains("(deleted)") })
             for node in [mina, joon] {
-                #expect(eventually(within: 60) { !Self.holds(payload, node) })
+                #expect(eventually { !Self.holds(payload, node) })
                 #expect(!Self.holds(Array("xylograph-".utf8), node))
                 #expect(node.run("check").status == 0)
             }
@@ -59,11 +59,11 @@ extension EndToEnd {
             let other = try #require(
                 joon.run("send", "general", "mine", "--json").object["id"]?.stringValue)
             // Mina owns the workspace: hidden, and taken back.
-            try #require(eventually(within: 60) { mina.texts("general").contains("mine") })
+            try #require(eventually { mina.texts("general").contains("mine") })
             #expect(mina.run("message", "delete", other).status == 0)
-            #expect(eventually(within: 60) { !joon.texts("general").contains("mine") })
+            #expect(eventually { !joon.texts("general").contains("mine") })
             #expect(mina.run("message", "delete", other, "--undo").status == 0)
-            #expect(eventually(within: 60) { joon.texts("general").contains("mine") })
+            #expect(eventually { joon.texts("general").contains("mine") })
             for node in [mina, joon] { node.run("down") }
             for node in [mina, joon] { #expect(!Self.holds(payload, node)) }
         }

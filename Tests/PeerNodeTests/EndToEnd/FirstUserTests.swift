@@ -13,8 +13,8 @@ extension EndToEnd {
             mina.up(name: "Mina", workspace: "acme")
             let dan = TemporaryNode()
             try #require(dan.join(mina.invite(), name: "Dan").status == 0)
-            #expect(eventually(within: 60) { mina.run("send", "@Dan", "hello").status == 0 })
-            #expect(eventually(within: 60) { dan.texts("@Mina") == ["hello"] })
+            #expect(eventually { mina.run("send", "@Dan", "hello").status == 0 })
+            #expect(eventually { dan.texts("@Mina") == ["hello"] })
             #expect(mina.run("member", "remove", "@Dan").status == 0)
             #expect(mina.texts("@Dan") == ["hello"])
             #expect(mina.run("dm", "list").output.contains("Dan"))
@@ -49,7 +49,7 @@ extension EndToEnd {
             // Whoever is cut short by the daemon's end is told.
             let (process, lines) = try node.start("tail", "--timeout", "10m")
             #expect(
-                eventually(within: 60) {
+                eventually {
                     node.run("send", "general", "now")
                     return lines.next(within: 1) != nil
                 })
@@ -84,7 +84,7 @@ extension EndToEnd {
             #expect(node.up().status == 0)
             #expect(node.run("up", "--passphrase-file", wrong).status != 0)
             #expect(node.run("session", "status", "--json").object["locked"] == true)
-            let opened = eventually(within: 60) {
+            let opened = eventually {
                 node.run("up", "--passphrase-file", file).status == 0
             }
             #expect(opened)
@@ -105,7 +105,7 @@ extension EndToEnd {
             #expect(linked.output.contains("protects the keys"))
             #expect(!linked.output.contains("link a second device"))
             #expect(
-                eventually(within: 60) {
+                eventually {
                     laptop.run("device", "list").output.contains("Pocket")
                 })
             phone.run("down")

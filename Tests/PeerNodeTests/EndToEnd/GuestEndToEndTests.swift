@@ -17,7 +17,7 @@ extension EndToEnd {
         }
 
         private func within(_ condition: () -> Bool) -> Bool {
-            eventually(within: 60, condition)
+            eventually(condition)
         }
 
         @Test func `reads and writes the private channel, also while its owner is away`() throws {

@@ -16,6 +16,7 @@ extension EndToEnd {
         static let canaries = [
             "canarymina", "canaryacme", "canaryroom", "canarytopic", "canaryabout",
             "canarymessage", "canaryreader", "canaryphone", "canarykey", "canaryjoon",
+            "canaryedited", "canarysign", "canarydraft", "canarysetting",
         ]
 
         /// A home in which all of them were used, switched off.
@@ -27,12 +28,17 @@ extension EndToEnd {
                 ["channel", "create", "canaryroom", "--topic", "canarytopic"],
                 ["channel", "edit", "canaryroom", "--description", "canaryabout"],
                 ["send", "canaryroom", "canarymessage", "--key", "canarykey"],
+                ["send", "canaryroom", "a slip"],
+                ["message", "edit", "last", "canaryedited", "--in", "canaryroom"],
+                ["message", "react", "last", "canarysign", "--in", "canaryroom"],
+                ["ui", "pref", "set", "canarysetting", "canarydraft"],
+                ["search", "canaryedited"],
                 ["events", "--as", "canaryreader", "--count", "0", "--timeout", "1s"],
             ] { _ = node.run(words) }
             node.run("rpc", "events.wait", "name=canaryreader")
             let device = node.run("identity", "show", "--json").object["id"]?.stringValue ?? ""
             node.run("device", "rename", device, "canaryphone")
-            #expect(node.texts("canaryroom") == ["canarymessage"])
+            #expect(node.texts("canaryroom") == ["canarymessage", "canaryedited"])
             // Locked and opened again, so that what that leaves is looked at, too.
             node.run("session", "lock")
             #expect(

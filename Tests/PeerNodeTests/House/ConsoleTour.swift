@@ -40,7 +40,8 @@ struct ConsoleTour {
     /// Whether a command may run again until its output is as it should be: it only looks.
     static func onlyLooks(_ command: String) -> Bool {
         command.contains(
-            /^wsx-node (?:log|status|doctor|(?:peer|member|channel) list|net status|sync status)\b/)
+            /^wsx-node (?:log|search|status|doctor|(?:peer|member|channel) list|net status|sync status)\b/
+        )
     }
 
     /// Whether `printed` is what the page shows.

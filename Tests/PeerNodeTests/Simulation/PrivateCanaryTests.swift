@@ -8,7 +8,8 @@ import WorkspaceTestKit
 @Suite struct `A word in a private document` {
     private static let words = [
         "xylographmessage", "xylographtopic", "xylographname", "xylographabout",
-        "xylographdirect", "xylographrenamed",
+        "xylographdirect", "xylographrenamed", "xylographedited", "xylographsign",
+        "xylographdraft", "xylographsetting",
     ]
 
     private static func hits(in bytes: [UInt8], _ note: String) -> [String] {
@@ -46,6 +47,13 @@ import WorkspaceTestKit
         _ = owner.ask("channel.add", ["channel": "xylographname", "members": ["N2"]])
         _ = owner.ask(
             "message.send", ["channel": "xylographname", "text": "xylographmessage"])
+        let slip = owner.ask(
+            "message.send", ["channel": "xylographname", "text": "a slip"])?["id"]
+        _ = owner.ask(
+            "message.edit", ["message": slip ?? .null, "text": "xylographedited"])
+        _ = owner.ask("message.react", ["message": slip ?? .null, "emoji": "xylographsign"])
+        _ = owner.ask(
+            "ui.pref.set", ["setting": "xylographsetting", "value": "xylographdraft"])
         _ = owner.ask("message.send", ["channel": "@N2", "text": "xylographdirect"])
         _ = owner.ask(
             "channel.edit", ["channel": "xylographname", "name": "xylographrenamed"])
@@ -55,7 +63,10 @@ import WorkspaceTestKit
         nodes[2].crash()
         nodes[2].start()
         world.run(for: 60_000)
-        #expect(Scenes.texts(of: "xylographrenamed", on: nodes[2]) == ["xylographmessage"])
+        #expect(
+            Scenes.texts(of: "xylographrenamed", on: nodes[2]) == [
+                "xylographmessage", "xylographedited",
+            ])
         #expect(Scenes.texts(of: "@N1", on: nodes[2]) == ["xylographdirect"])
 
         var found = Self.hits(in: wire, "the network")
