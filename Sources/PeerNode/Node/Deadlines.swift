@@ -38,6 +38,7 @@ extension NodeCore {
         deadlines += keyChangesDue.values
         deadlines += guestsDue.values.flatMap(\.values)
         payloadErasureDue.map { deadlines.append($0) }
+        if search.quietAfter > time.monotonic { deadlines.append(search.quietAfter) }
         nextMarker.map { deadlines.append($0) }
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, mayLink, !network.registry.isSuspended,

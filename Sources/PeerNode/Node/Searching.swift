@@ -105,11 +105,13 @@ extension NodeCore {
         guard search.standing == .open, home != nil, search.writing == 0 else { return }
         let came = store.operations.arrival - search.arrivalBefore
         search.arrivalBefore = store.operations.arrival
-        guard came <= 2 * Limits.searchedPerTurnMax else {
-            // Not while there is so much to take in; in the first quiet turn.
-            hasMoreToDo = true
-            return
+        // Not while there is much to take in: a first sync comes first, unless somebody asks or
+        // words have to go.
+        if came > Limits.searchBulkMin {
+            search.quietAfter = time.monotonic &+ Limits.searchQuietMilliseconds
         }
+        let mayWait = search.calls.isEmpty && search.again.isEmpty && search.erased.isEmpty
+        guard !mayWait || time.monotonic >= search.quietAfter else { return }
         try handToSearch()
     }
 

@@ -26,6 +26,8 @@ struct SearchState {
     var writing = 0
     /// The newest arrival number when it was last looked at.
     var arrivalBefore: Int64 = 0
+    /// Until when, on the monotonic clock, a sync in bulk goes before the index.
+    var quietAfter: UInt64 = 0
     /// Messages to be looked at again: what is shown of them has changed, or is gone.
     var again: [SearchPosition] = []
     /// Messages that should not wait for those that arrived before them.

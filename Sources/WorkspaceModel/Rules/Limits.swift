@@ -259,6 +259,10 @@ public enum Limits {
 
     /// What somebody looks for, in bytes: a sentence.
     public static let searchQueryBytesMax = 1_024
+    /// Operations that come in one turn of a sync in bulk, not of a conversation.
+    public static let searchBulkMin: Int64 = 64
+    /// How long nothing in bulk has come before the search index goes on.
+    public static let searchQuietMilliseconds: UInt64 = 500
     /// Operations that are handed to the search index in one turn: about 3 ms.
     public static let searchedPerTurnMax: Int64 = 256
     /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.

@@ -242,6 +242,25 @@ extension BenchNode {
         #expect(try mina.search("\"plan 699\"")["complete"] == true)
     }
 
+    @Test func `waits for the end of a first sync, unless somebody asks`() throws {
+        let mina = try bench.node("Mina")
+        for number in 0..<300 { try mina.send("plan \(number)") }
+        func newcomer(_ name: String) throws -> (BenchNode, NodeCore) {
+            let node = try bench.bareNode(name)
+            try node.join(try mina.link())
+            let core = try #require(node.host?.core)
+            #expect(core.store.operations.arrival > 300)
+            #expect(core.search.through < Limits.searchBulkMin)
+            return (node, core)
+        }
+        let (joon, asked) = try newcomer("Joon")
+        #expect(try joon.texts(of: "plan", ["limit": 100]).count == 100)
+        #expect(asked.search.through > 300)
+        let (_, quiet) = try newcomer("Tess")
+        bench.advance(Limits.searchQuietMilliseconds)
+        #expect(quiet.search.through == quiet.store.operations.arrival)
+    }
+
     @Test func `looks again at what is told to have changed`() throws {
         let mina = try talk("plan one", "xylographcanary")
         #expect(try mina.texts(of: "xylographcanary").count == 1)
