@@ -213,8 +213,8 @@ import WorkspaceTestKit
         #expect(files.holds("xylograph"))
         if afterReopening { index = try open() }
         batch = SearchBatch(through: 301)
-        // The edit: no row of the index has its place.
-        batch.forgotten = [.init(time: 400, arrival: 400)]
+        // The edit: no table of the index has its place.
+        batch.forgotten = [.init(time: 400, arrival: 70_000)]
         try index.take(batch)
         #expect(!files.holds("xylograph"))
         #expect(try arrivals(index, "harmless") == [301])
