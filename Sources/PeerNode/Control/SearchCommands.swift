@@ -23,6 +23,12 @@ extension Command {
         let before = Parameter.time("before", "Only messages written until then.").optional()
         let has = Parameter.choice("has", "Only messages with a link in them.", ["link"])
             .optional()
+        let order = Parameter.choice(
+            "order",
+            "Which messages come first: the newest, or of the newest "
+                + "\(Limits.searchRankedMax) that match those which say most about it.",
+            ["newest", "best"]
+        ).defaulting(to: "newest")
         let limit = Parameter.integer("limit", "At most so many items.", 1...100)
             .defaulting(to: 20).short("n")
         return Command(
@@ -31,13 +37,13 @@ extension Command {
                 "search", ["query"],
                 examples: [
                     "search 'release notes'", "search '\"release notes\"' --in general",
-                    "search plan --from @Mina --after 7d --has link",
+                    "search plan --from @Mina --after 7d --has link", "search plan --order best",
                 ]),
             "Find channels, members and messages, the newest messages first.",
             parameters: [
                 query.definition, kinds.definition, channels.definition, from.definition,
-                after.definition, before.definition, has.definition, limit.definition,
-                cursor.definition,
+                after.definition, before.definition, has.definition, order.definition,
+                limit.definition, cursor.definition,
             ],
             result: "list of hit, with complete",
             failures: [.notFound, .ambiguous],
@@ -47,8 +53,8 @@ extension Command {
                     SearchRequest(
                         query: given[query], kinds: given[kinds], channels: given[channels],
                         author: given[from], after: given[after], before: given[before],
-                        has: given[has], limit: Int(clamping: given[limit]),
-                        cursor: given[cursor]),
+                        has: given[has], isRanked: given[order] == "best",
+                        limit: Int(clamping: given[limit]), cursor: given[cursor]),
                     context.scope(given))
             })
     }()

@@ -17,6 +17,7 @@ extension NodeCore {
                 : request.kinds)
         var call = try searchCall(request, query, in: workspace)
         if case .messages(let position)? = cursor {
+            guard !request.isRanked else { throw badCursor }
             call.before = position
         } else {
             let heads = heads(query, kinds, request, in: workspace)
@@ -69,9 +70,13 @@ extension NodeCore {
 
     private func cursor(of request: SearchRequest) throws(NodeError) -> SearchCursor? {
         guard let text = request.cursor else { return nil }
-        if let cursor = SearchCursor(text) { return cursor }
-        throw NodeError(
-            .badRequest, "'cursor' is not one that a list gave", hint: nil,
+        guard let cursor = SearchCursor(text) else { throw badCursor }
+        return cursor
+    }
+
+    private var badCursor: NodeError {
+        NodeError(
+            .badRequest, "'cursor' is not one that this list gave", hint: "leave it out",
             reason: "bad_cursor", fields: [.init(name: "cursor", reason: "form")])
     }
 
@@ -108,7 +113,8 @@ extension NodeCore {
         return SearchCall(
             query: query, workspace: workspace.number, channels: channels, author: author,
             times: after...max(after, before), hasLink: request.has == "link",
-            limit: request.limit, expression: query.expression(tags: tags), hits: [])
+            limit: request.limit, expression: query.expression(tags: tags), hits: [],
+            ranking: request.isRanked ? SearchRanking() : nil)
     }
 
     private func grantNumbers(of member: MemberID, in workspace: Workspace) -> [Int64] {
@@ -213,21 +219,10 @@ extension NodeCore {
             return try finishSearch(call, isCut: true)
         }
         for position in candidates.positions {
-            if let hit = try hit(position, waiting, in: workspace) {
-                let size: Int
-                if case .message(let message) = hit.item {
-                    size = 512 + (message.text?.utf8.count ?? 0)
-                } else {
-                    size = 512
-                }
-                let isFull = waiting.byteCount + size > Limits.searchPageBytesMax
-                // One more than is wanted tells that there is another page.
-                if waiting.hits.count == waiting.limit || (isFull && waiting.last != nil) {
-                    return try finishSearch(call, isCut: true)
-                }
-                waiting.hits.append(hit)
-                waiting.byteCount += size
-                waiting.last = position
+            if let hit = try hit(position, waiting, in: workspace),
+                !waiting.take(hit, at: position)
+            {
+                return try finishSearch(call, isCut: true)
             }
             waiting.before = position
             search.calls[call] = waiting
@@ -265,7 +260,15 @@ extension NodeCore {
     ///
     /// - Parameter isCut: whether there may be more.
     func finishSearch(_ call: CallID, isCut: Bool) throws(StorageError) {
-        guard let waiting = search.calls.removeValue(forKey: call) else { return }
+        guard var waiting = search.calls.removeValue(forKey: call) else { return }
+        if let ranking = waiting.ranking, let workspace = workspaces[waiting.workspace] {
+            waiting.ranking = nil
+            for position in ranking.best(waiting.limit - waiting.hits.count) {
+                guard let hit = try hit(position, waiting, in: workspace) else { continue }
+                guard waiting.take(hit, at: position) else { break }
+            }
+            waiting.last = nil
+        }
         let next = isCut ? waiting.last.map { SearchCursor.messages(before: $0).text } : nil
         let page = SearchPage(waiting.hits, next: next, isComplete: isSearchComplete)
         effects.append(.answer(call, .success(page.json)))

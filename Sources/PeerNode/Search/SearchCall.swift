@@ -16,12 +16,32 @@ struct SearchCall {
     let expression: String
     /// Channels and members, which come before messages.
     var hits: [SearchHit]
+    /// What was found so far, where the best are asked for instead of the newest.
+    var ranking: SearchRanking?
     /// Where to look next.
     var before: SearchPosition?
     /// Where the last message stands that was found.
     var last: SearchPosition?
     var turns = 0
     var byteCount = 0
+
+    /// Takes a message.
+    ///
+    /// - Returns: whether there was room: one more than is wanted tells that there is another page.
+    mutating func take(_ hit: SearchHit, at position: SearchPosition) -> Bool {
+        if ranking != nil {
+            ranking?.add(hit, at: position)
+            return ranking?.isFull == false
+        }
+        var size = 512
+        if case .message(let message) = hit.item { size += message.text?.utf8.count ?? 0 }
+        let isFull = byteCount + size > Limits.searchPageBytesMax
+        guard hits.count < limit, !isFull || last == nil else { return false }
+        hits.append(hit)
+        byteCount += size
+        last = position
+        return true
+    }
 }
 
 /// Where a list of results goes on. On the socket it is a text that nobody takes apart.

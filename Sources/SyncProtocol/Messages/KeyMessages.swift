@@ -43,47 +43,27 @@ extension SyncMessage {
 
 extension KeyWant {
     func encode(to body: inout CBOREncoder) {
-        body.map(count: 3)
-        body.workspace(workspace)
-        body.key(2)
-        body.byteString(document)
-        body.key(3)
+        body.document(document, in: workspace, pairs: 3)
         body.array(count: keys.count)
         for key in keys { body.byteString(key) }
     }
 
     init(from body: inout CBORDecoder) throws(Malformed) {
-        try body.mapCount(exactly: 3)
-        workspace = try body.workspace()
-        try body.key(exactly: 2)
-        document = try body.identifier32()
-        try body.key(exactly: 3)
-        let start = body.position
-        let count = try body.arrayCount(max: SyncMessage.wantedKeysMax)
-        keys = []
-        for _ in 0..<count { keys.append(try body.identifier16()) }
-        guard zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) else {
-            throw Malformed(.keysOutOfOrder, at: start)
+        (workspace, document) = try body.document(pairs: 3)
+        keys = try body.ascending(max: SyncMessage.wantedKeysMax, by: \.self) {
+            (body) throws(Malformed) in try body.identifier16()
         }
     }
 }
 
 extension KeyHave {
     func encode(to body: inout CBOREncoder) {
-        body.map(count: 3)
-        body.workspace(workspace)
-        body.key(2)
-        body.byteString(document)
-        body.key(3)
+        body.document(document, in: workspace, pairs: 3)
         body.byteString(payload)
     }
 
     init(from body: inout CBORDecoder) throws(Malformed) {
-        try body.mapCount(exactly: 3)
-        workspace = try body.workspace()
-        try body.key(exactly: 2)
-        document = try body.identifier32()
-        try body.key(exactly: 3)
+        (workspace, document) = try body.document(pairs: 3)
         payload = try body.byteString(maxCount: SyncMessage.keyPayloadBytesMax)
     }
 }

@@ -44,49 +44,31 @@ public struct PayloadHave: Sendable, Equatable {
 
 extension PayloadWant {
     func encode(to body: inout CBOREncoder) {
-        body.map(count: 3)
-        body.workspace(workspace)
-        body.key(2)
-        body.byteString(document)
-        body.key(3)
+        body.document(document, in: workspace, pairs: 3)
         body.array(count: operations.count)
         for operation in operations { operation.encode(to: &body) }
     }
 
     init(from body: inout CBORDecoder) throws(Malformed) {
-        try body.mapCount(exactly: 3)
-        workspace = try body.workspace()
-        try body.key(exactly: 2)
-        document = try body.identifier32()
-        try body.key(exactly: 3)
+        (workspace, document) = try body.document(pairs: 3)
         let start = body.position
-        let count = try body.arrayCount(max: Limits.payloadsPerWantMax)
-        operations = []
-        for _ in 0..<count { operations.append(try OperationReference(from: &body)) }
-        guard !operations.isEmpty,
-            zip(operations, operations.dropFirst()).allSatisfy({ $0.id < $1.id })
-        else { throw Malformed(.keysOutOfOrder, at: start) }
+        operations = try body.ascending(max: Limits.payloadsPerWantMax, by: \.id) {
+            (body) throws(Malformed) in try OperationReference(from: &body)
+        }
+        guard !operations.isEmpty else { throw Malformed(.outOfRange, at: start) }
     }
 }
 
 extension PayloadHave {
     func encode(to body: inout CBOREncoder) {
-        body.map(count: 4)
-        body.workspace(workspace)
-        body.key(2)
-        body.byteString(document)
-        body.key(3)
+        body.document(document, in: workspace, pairs: 4)
         operation.encode(to: &body)
         body.key(4)
         body.byteString(payload)
     }
 
     init(from body: inout CBORDecoder) throws(Malformed) {
-        try body.mapCount(exactly: 4)
-        workspace = try body.workspace()
-        try body.key(exactly: 2)
-        document = try body.identifier32()
-        try body.key(exactly: 3)
+        (workspace, document) = try body.document(pairs: 4)
         operation = try OperationReference(from: &body)
         try body.key(exactly: 4)
         payload = try body.byteString(maxCount: Limits.payloadBytesMax)

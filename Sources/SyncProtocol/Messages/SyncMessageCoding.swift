@@ -193,6 +193,18 @@ extension CBOREncoder {
         key(1)
         uint(UInt64(number))
     }
+
+    /// The first two pairs of a message about one document, which has `pairs` of them and goes on
+    /// with the value of the third.
+    mutating func document(
+        _ document: DocumentID, in workspace: WorkspaceNumber, pairs: Int
+    ) {
+        map(count: pairs)
+        self.workspace(workspace)
+        key(2)
+        byteString(document)
+        key(3)
+    }
 }
 
 extension CBORDecoder {
@@ -212,6 +224,36 @@ extension CBORDecoder {
     mutating func workspace() throws(Malformed) -> WorkspaceNumber {
         try key(exactly: 1)
         return try uint(as: WorkspaceNumber.self)
+    }
+
+    /// Reads the first two pairs of a message about one document, up to the value of the third.
+    mutating func document(
+        pairs: Int
+    ) throws(Malformed) -> (WorkspaceNumber, DocumentID) {
+        try mapCount(exactly: pairs)
+        let number = try workspace()
+        try key(exactly: 2)
+        let document: DocumentID = try identifier32()
+        try key(exactly: 3)
+        return (number, document)
+    }
+
+    /// Reads an array of at most `max` elements, each larger than the one before by what `order`
+    /// gives.
+    mutating func ascending<Element, Order: Comparable>(
+        max: Int, by order: (Element) -> Order,
+        _ element: (inout CBORDecoder) throws(Malformed) -> Element
+    ) throws(Malformed) -> [Element] {
+        let start = position
+        var elements: [Element] = []
+        for _ in 0..<(try arrayCount(max: max)) {
+            let next = try element(&self)
+            guard elements.last.map({ order($0) < order(next) }) ?? true else {
+                throw Malformed(.keysOutOfOrder, at: start)
+            }
+            elements.append(next)
+        }
+        return elements
     }
 
     /// Reads a number that must be one of a closed list.

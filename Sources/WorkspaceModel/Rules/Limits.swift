@@ -267,6 +267,8 @@ public enum Limits {
     public static let searchedPerTurnMax: Int64 = 256
     /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.
     public static let searchCandidatesPerTurn = 128
+    /// Messages among which the best are looked for: about 20 ms.
+    public static let searchRankedMax = 1_024
     /// Turns of one question, after which it is answered with what was found: 8,192 messages.
     public static let searchTurnsMax = 64
     /// Questions that wait for the index at a time.

@@ -64,7 +64,8 @@ import WorkspaceModel
         }
     }
 
-    @Test func `refuses each parameter that is missing, of a wrong type or beyond its limit`() {
+    @Test func `refuses each parameter that is missing, of a wrong type or beyond its limit (K12)`()
+    {
         for command in Command.methods {
             for parameter in command.remoteParameters {
                 var cases = Self.misfits(parameter.shape).map { (Optional($0.0), $0.1) }

@@ -54,6 +54,35 @@ extension BenchNode {
         #expect(try mina.texts(of: "zebra") == [])
     }
 
+    @Test func `finds the best first, if that is asked for`() throws {
+        let mina = try talk(
+            "a plan", "plan, plan and plan", "the plan is in a text that goes on and on and on",
+            "no", "a plan")
+        let found = try mina.search("plan", ["order": "best", "kinds": ["message"]])
+        #expect(
+            found.items.compactMap { $0["message"]?["text"] } == [
+                "plan, plan and plan", "a plan", "a plan",
+                "the plan is in a text that goes on and on and on",
+            ])
+        #expect(found["next"] == .null)
+        let times = found.items.compactMap { $0["at"]?.integerValue }
+        #expect(times[1] > times[2], "of two that are as good the newer one")
+        #expect(try mina.texts(of: "plan", ["order": "best", "limit": 1]).count == 1)
+        let cursor = try mina.search("plan", ["limit": 1])["next"] ?? .null
+        let error = try mina.refused(
+            "search", ["query": "plan", "order": "best", "cursor": cursor])
+        #expect(error.kind == .badRequest && error.reason == "bad_cursor")
+    }
+
+    @Test func `finds the best of the newest that a long history has`() throws {
+        let mina = try bench.node("Mina")
+        try mina.send("old plan plan plan plan")
+        for number in 0..<Limits.searchRankedMax { try mina.send("plan \(number)") }
+        let found = try mina.texts(of: "plan", ["order": "best", "kinds": ["message"]])
+        #expect(found.count == 20)
+        #expect(!found.contains("old plan plan plan plan"))
+    }
+
     @Test func `finds channels and people by their names`() throws {
         let mina = try talk("general things")
         try mina.ok(

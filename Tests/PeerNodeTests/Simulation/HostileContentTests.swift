@@ -155,13 +155,6 @@ import WorkspaceTestKit
             let signed = draft.signed(payload: payload.encoded, with: scene.mallory.signing)
             link.push(signed.run(in: workspace))
         }
-        // Edits, which this version does not know. Redactions have scenes of their own.
-        var redacting = HostileLog(scene.mallory, incarnation: 77)
-        for type in 4...9 {
-            redacting.write(
-                plaintext: [0x82, UInt8(type), 0xa0], at: scene.wall + 10 + UInt64(type))
-        }
-        link.push(redacting.run())
         scene.world.run(for: 2_000)
         #expect(link.isOpen, "\(scene.ada.log.suffix(4))")
         #expect(scene.ada.ask("member.list") == before)

@@ -39,6 +39,11 @@ public final class SimulatedNode: SimulatedHost {
     public private(set) var startCount = 0
     /// The node crashes after so many COMMITs more, before anybody hears of the last one.
     public var commitsUntilCrash: Int?
+    /// Whether the process is stopped, as by SIGSTOP: what comes in waits for it, and so do its
+    /// timers, while everybody's clocks go on.
+    public var isStopped = false {
+        didSet { if oldValue, !isStopped { give(.tick) } }
+    }
     /// Called with every store that is opened, to plant faults.
     public var storeOpened: ((NodeStore) -> Void)?
     /// Whether the process ended because it wanted to.
@@ -245,7 +250,7 @@ public final class SimulatedNode: SimulatedHost {
     // MARK: Turns
 
     private func turn() {
-        guard let host else { return }
+        guard let host, !isStopped else { return }
         let taken = inputs
         inputs = []
         let before = commitCount

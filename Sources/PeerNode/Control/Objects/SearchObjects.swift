@@ -111,6 +111,8 @@ public struct SearchRequest: Sendable {
     public let before: Int64?
     /// Only what has one: `link`.
     public let has: String?
+    /// Whether the best come first instead of the newest.
+    public let isRanked: Bool
     /// At most so many.
     public let limit: Int
     /// `next` of the page before. Comes from outside.

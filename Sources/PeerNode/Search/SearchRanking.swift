@@ -1,0 +1,41 @@
+import WorkspaceModel
+
+/// The messages among which the best are looked for: the newest that match, so that a question
+/// for a common word costs no more in a long history than in a short one.
+///
+/// All of them have all that was looked for. So what remains of BM25 (Robertson and Zaragoza,
+/// "The Probabilistic Relevance Framework", 2009) is how often a text has it, with less weight for
+/// each further time, and how long the text is beside the others.
+struct SearchRanking {
+    private struct Entry {
+        let position: SearchPosition
+        let matchCount: Double
+        let byteCount: Double
+    }
+
+    private var entries: [Entry] = []
+
+    /// Whether no more are taken.
+    var isFull: Bool { entries.count >= Limits.searchRankedMax }
+
+    mutating func add(_ hit: SearchHit, at position: SearchPosition) {
+        guard case .message(let message) = hit.item else { return }
+        entries.append(
+            Entry(
+                position: position, matchCount: Double(hit.matches.count),
+                byteCount: Double(message.text?.utf8.count ?? 0)))
+    }
+
+    /// The best first; of two that are as good the newer one.
+    func best(_ count: Int) -> [SearchPosition] {
+        let average = entries.reduce(0) { $0 + $1.byteCount } / Double(max(entries.count, 1))
+        func score(_ entry: Entry) -> Double {
+            // The usual constants: k1 = 1.2, b = 0.75.
+            let length = 0.25 + 0.75 * entry.byteCount / max(average, 1)
+            return entry.matchCount * 2.2 / (entry.matchCount + 1.2 * length)
+        }
+        return entries.map { (score($0), $0.position) }
+            .sorted { ($0.0, $0.1) > ($1.0, $1.1) }
+            .prefix(count).map(\.1)
+    }
+}
