@@ -149,6 +149,8 @@ extension NodeCore {
             workspace.discovery = []
             try loadSecrets(of: workspace)
             try loadRecoveryBox(of: workspace)
+            // They are stored by their names, and the newest one is what links begin with.
+            workspace.sortDiscovery()
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
             reviewRedactions(of: workspace)

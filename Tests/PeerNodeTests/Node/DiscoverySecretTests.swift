@@ -150,6 +150,23 @@ import WorkspaceTestKit
         #expect(try mina.log().last == "still found")
     }
 
+    @Test func `is the newest after a lock as before it`() throws {
+        let bench = CoreBench()
+        let mina = try bench.sealedNode("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        for _ in 0..<5 { try mina.ok("workspace.rekey", ["discovery": true]) }
+        bench.advance(5_000)
+        let all = try names(mina)
+        #expect(all.count == 6)
+        try mina.ok("lock.now")
+        #expect(try #require(mina.host?.core.workspaces.values.first).discovery.count == 6)
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(try names(mina) == all)
+        try joon.restart()
+        bench.advance(60_000)
+        #expect(try used(by: joon) == [5])
+    }
+
     @Test func `by two admins at once is one of both for all, in one order`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
