@@ -136,7 +136,6 @@ extension NodeCore {
             try rejudgePrivate(row.id, in: workspace, from: source)
         case .content:
             guard let content = try content(of: stored, in: workspace) else { return }
-            if case .own = content { return }
             try foldPrivate(content, stored, in: workspace, from: source)
         case .authority, .redact, nil: break
         }
