@@ -148,9 +148,9 @@ extension NodeCore {
             workspace.invitePSKs = [:]
             workspace.discovery = []
             try loadSecrets(of: workspace)
-            try loadRecoveryBox(of: workspace)
             // They are stored by their names, and the newest one is what links begin with.
             workspace.sortDiscovery()
+            try loadRecoveryBox(of: workspace)
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
             reviewRedactions(of: workspace)
@@ -214,8 +214,11 @@ extension NodeCore {
         try write()
         let end = min(last, first &+ Self.foldedPerTurn - 1)
         var next = first
+        var judged: Set<Int64> = []
         while next <= end {
-            if let stored = try store.operations.operation(next) { try foldArrived(stored) }
+            if let stored = try store.operations.operation(next) {
+                try foldArrived(stored, &judged)
+            }
             next += 1
         }
         guard end >= last else {
@@ -232,7 +235,12 @@ extension NodeCore {
         }
     }
 
-    private func foldArrived(_ stored: StoredOperation) throws(StorageError) {
+    /// - Parameter judged: the private documents whose membership operations were all taken up in
+    ///   this turn. They were opened together when the keys came, so the first of them, which comes
+    ///   before what was written after it, does for all; each goes through the whole document.
+    private func foldArrived(
+        _ stored: StoredOperation, _ judged: inout Set<Int64>
+    ) throws(StorageError) {
         guard let document = store.operations.document(numbered: stored.document),
             let workspace = workspaces[document.workspace]
         else { return }
@@ -240,7 +248,11 @@ extension NodeCore {
         switch document.kind {
         case .authority: break
         case .mailbox, .privateDocument:
-            return try foldPrivate(stored, document, in: workspace, from: source)
+            if stored.entry.kind == OperationKind.privateAuthority.rawValue {
+                guard judged.insert(document.number).inserted else { return }
+                return try rejudgePrivate(document.id, in: workspace, from: source)
+            }
+            return try foldPrivate(stored, in: workspace, from: source)
         case .channel, .profile, .unknown:
             return try fold(stored, document, in: workspace, from: source)
         }

@@ -145,6 +145,7 @@ extension NodeCore {
         _ id: DocumentID, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard let document = workspace.privateDocuments[id] else { return }
+        tally.noteRejudged()
         judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }

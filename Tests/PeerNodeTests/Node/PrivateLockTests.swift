@@ -108,4 +108,33 @@ import WorkspaceTestKit
         let check = try laptop.ok("node.check")
         #expect(check["ok"] == true, "\(check.text)")
     }
+
+    /// Each judgement goes through the whole channel.
+    @Test func `goes through a channel once, however often its members changed`() throws {
+        let mina = try bench.sealedNode("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        _ = try bench.guest("Sora", of: mina)
+        for name in ["board", "council"] {
+            try joon.ok("channel.create", ["name": .string(name), "private": true])
+            try joon.ok("channel.add", ["channel": .string(name), "members": ["Mina"]])
+        }
+        bench.advance(5_000)
+        try mina.ok("lock.now")
+        for name in ["board", "council"] as [JSONValue] {
+            for number in 0..<4 {
+                try joon.ok("channel.add", ["channel": name, "members": ["Sora"]])
+                try joon.send("with \(number)", to: name.stringValue ?? "")
+                try joon.ok("channel.remove", ["channel": name, "members": ["Sora"]])
+            }
+        }
+        bench.advance(5_000)
+        let before = try #require(mina.host?.core.tally.rejudged)
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(try #require(mina.host?.core.tally.rejudged) - before == 2)
+        for name in ["board", "council"] {
+            #expect(try mina.log(of: name) == (0..<4).map { "with \($0)" })
+        }
+        let check = try mina.ok("node.check")
+        #expect(check["ok"] == true, "\(check.text)")
+    }
 }
