@@ -53,6 +53,8 @@ final class NodeCore {
     /// When this device adds the guests that were let in for a private channel, on the monotonic
     /// clock, by workspace and document.
     var guestsDue: [Int64: [DocumentID: UInt64]] = [:]
+    /// The workspaces in which this turn has changed who may be missing in a private channel.
+    var guestPlansDue: Set<Int64> = []
     /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
@@ -156,6 +158,7 @@ final class NodeCore {
         try continueChecking()
         try tellPeers()
         if try settleOwnHistory() { try tellPeers() }
+        planGuestsWhereDue()
         try serveWaiters()
         try trimEvents()
         try writeReceipts()

@@ -21,7 +21,7 @@ extension NodeCore {
         guard isNew || !keys.isEmpty else { return }
         document.foldedKeys.formUnion(keys)
         let changed = isNew ? try judgeAnew(document, in: workspace) : []
-        if isNew { planGuests(of: workspace) }
+        if isNew { guestPlansDue.insert(workspace.number) }
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,

@@ -49,6 +49,8 @@ final class Workspace {
     }
     /// What this device names as a guest, once it was looked for.
     var namedDocuments: [DocumentID]?
+    /// How often the name of a document in an invite was worked out.
+    var hashedNames = 0
     /// What the own person is called here, where nobody has told this node.
     var ownName: String?
     /// What this device shares with those who write into the mailbox, until authority changes.

@@ -174,6 +174,38 @@ struct GuestTable {
         #expect(try GuestTable.publicCount(on: table.gita) == 0)
     }
 
+    /// An operation costs what it changes, and not what ever happened with guests.
+    @Test func `is looked for once in a turn, and among those who may be missing`() throws {
+        let table = try GuestTable()
+        for name in ["Hal", "Ida"] {
+            let link = try GuestTable.invite(by: table.ada).text("link")
+            try table.bench.bareNode(name).join(link)
+        }
+        table.bench.advance(30_000)
+        let core = try #require(table.ada.host?.core)
+        let workspace = try GuestTable.workspace(of: table.ada)
+        let (plans, hashes) = (core.tally.guestPlans, workspace.hashedNames)
+        table.ada.turn(
+            (1...3).map { number in
+                var arguments = JSONObject()
+                arguments["channel"] = "board"
+                arguments["topic"] = .string("topic \(number)")
+                return .call(
+                    CallID(connection: 9, number: UInt64(number)), method: "channel.edit",
+                    arguments: arguments)
+            })
+        table.bench.settle()
+        #expect(try table.ada.ok("channel.get", ["channel": "board"])["topic"] == "topic 3")
+        #expect(core.tally.guestPlans - plans == 1)
+        #expect(workspace.hashedNames == hashes, "everybody is in")
+        // Who is missing is found as before.
+        try table.ada.ok("channel.create", ["name": "other", "private": true])
+        let link = try GuestTable.invite(by: table.ada, to: ["other"]).text("link")
+        let jan = try table.bench.bareNode("Jan")
+        try jan.join(link)
+        #expect(try GuestTable.names("channel.list", on: jan) == ["other"])
+    }
+
     @Test func `leaves, and is not served any more`() throws {
         let table = try GuestTable()
         try table.gita.ok("workspace.leave")
