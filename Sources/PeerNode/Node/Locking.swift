@@ -231,6 +231,10 @@ extension NodeCore {
         folding = nil
         try store.registry.setValue(nil, of: Self.unfoldedName)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            // What came into force while no box could be opened.
+            let opened = try openMissedDiscovery(of: workspace)
+            try foldOpened(
+                by: opened, in: workspace, from: .released(source: 0, isBackfill: false))
             try loadProfiles(of: workspace)
         }
     }
