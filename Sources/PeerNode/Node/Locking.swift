@@ -147,6 +147,7 @@ extension NodeCore {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.invitePSKs = [:]
             workspace.discovery = []
+            workspace.ownName = home.name
             try loadSecrets(of: workspace)
             // They are stored by their names, and the newest one is what links begin with.
             workspace.sortDiscovery()
@@ -283,6 +284,7 @@ extension Workspace {
         mailboxSecrets = [:]
         recoveryBox = nil
         openedNames = [:]
+        ownName = nil
         profiles = [:]
         deviceNames = [:]
         for document in channels.keys { channels[document]?.forgetNames() }

@@ -206,6 +206,42 @@ struct GuestTable {
         #expect(try GuestTable.names("channel.list", on: jan) == ["other"])
     }
 
+    @Test func `names no channel any more that was deleted and erased`() throws {
+        let table = try GuestTable()
+        let core = try #require(table.gita.host?.core)
+        let workspace = try GuestTable.workspace(of: table.gita)
+        let board = try #require(workspace.channelIndex.all.first { $0.name == "board" }?.id)
+        #expect(core.namedDocuments(of: workspace).contains(board))
+        try table.ada.ok("channel.delete", ["channel": "board"])
+        table.bench.advance(10_000)
+        table.bench.wall += 7 * 24 * 3_600 * 1_000
+        table.bench.advance(3_700_000)
+        #expect(workspace.privateDocuments[board] == nil)
+        #expect(!core.namedDocuments(of: workspace).contains(board))
+    }
+
+    @Test(arguments: [false, true])
+    func `knows its own name after a lock`(fails: Bool) throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        try ada.ok("channel.create", ["name": "board", "private": true])
+        let gita = try bench.sealedNode("Gita", workspace: nil)
+        try gita.join(try GuestTable.invite(by: ada).text("link"))
+        bench.advance(5_000)
+        #expect(try GuestTable.workspace(of: gita).ownName == "Gita")
+        try gita.ok("lock.now")
+        #expect(gita.host?.core.workspaces.values.first?.ownName == nil)
+        if fails {
+            gita.plant(.commitBefore(0), .full)
+            try ada.ok("message.send", ["channel": "board", "text": "hello"])
+            bench.advance(60_000)
+        }
+        try gita.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        let workspace = try GuestTable.workspace(of: gita)
+        #expect(workspace.ownName == "Gita")
+        #expect(workspace.displayName(of: workspace.member) == "Gita")
+    }
+
     @Test func `leaves, and is not served any more`() throws {
         let table = try GuestTable()
         try table.gita.ok("workspace.leave")
