@@ -56,6 +56,7 @@ public final class TemporaryNode: @unchecked Sendable {
         precondition(mkdtemp(&pattern) != nil, "no temporary folder")
         folder = String(decoding: pattern.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         home = folder + "/home"
+        LiveHomes.add(folder)
     }
 
     deinit {
@@ -67,6 +68,7 @@ public final class TemporaryNode: @unchecked Sendable {
         if let foreground, foreground.isRunning {
             Glibc.kill(foreground.processIdentifier, SIGKILL)
         }
+        LiveHomes.remove(folder)
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -239,18 +241,6 @@ public final class TemporaryNode: @unchecked Sendable {
         let text = (try? String(contentsOfFile: "/proc/\(pid ?? 0)/statm", encoding: .utf8)) ?? ""
         let fields = text.split(separator: " ")
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
-    }
-}
-
-/// Asks again and again, for as long as a slow machine may need.
-///
-/// - Returns: whether the condition came true.
-public func eventually(within seconds: Double = 240, _ condition: () -> Bool) -> Bool {
-    let deadline = Date().addingTimeInterval(seconds)
-    while true {
-        if condition() { return true }
-        if Date() > deadline { return false }
-        usleep(15_000)
     }
 }
 
