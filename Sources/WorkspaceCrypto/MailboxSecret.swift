@@ -18,29 +18,40 @@ public enum MailboxMessage: Sendable {
         var encoder = CBOREncoder(reservingBytes: Self.plaintextByteCount)
         encoder.array(count: 3)
         switch self {
-        case .key(let key, let document):
+        case .key(_, let document):
             encoder.uint(1)
             encoder.byteString(document)
-            var bytes = key.exposedCopy()
-            defer { SecretBytes.wipe(&bytes) }
-            encoder.byteString(bytes)
+            // Written below, in its place: the encoder's bytes are moved as they grow, and what
+            // they leave behind cannot be wiped.
+            encoder.byteString([UInt8](repeating: 0, count: SymmetricKey.byteCount))
         case .notice(let operation, let document):
             encoder.uint(2)
             encoder.byteString(document)
             encoder.byteString(operation)
         }
-        let text = encoder.bytes
-        let zeros = Self.plaintextByteCount - text.count - 1
-        return text + [0x80] + [UInt8](repeating: 0, count: zeros)
+        var text = encoder.bytes
+        let end = text.count
+        text += [0x80]
+        text += [UInt8](repeating: 0, count: Self.plaintextByteCount - text.count)
+        if case .key(let key, _) = self {
+            key.secret.withBytes { secret in
+                for place in 0..<SymmetricKey.byteCount {
+                    text[end - SymmetricKey.byteCount + place] = secret[place]
+                }
+            }
+        }
+        return text
     }
 
     /// Reads a plaintext; `nil` for everything that `padded` cannot have made, a type of a later
     /// version included. Takes any bytes.
     init?(padded: [UInt8]) {
         guard padded.count == Self.plaintextByteCount,
-            let end = padded.lastIndex(where: { $0 != 0 }), padded[end] == 0x80,
-            let message = try? Self.read([UInt8](padded[..<end]))
+            let end = padded.lastIndex(where: { $0 != 0 }), padded[end] == 0x80
         else { return nil }
+        var text = [UInt8](padded[..<end])
+        defer { SecretBytes.wipe(&text) }
+        guard let message = try? Self.read(text) else { return nil }
         self = message
     }
 

@@ -190,6 +190,12 @@ extension Session {
         if result["wiped"] == true {
             try? client.waitForEnd()
             _ = io.waitUntilGone(paths, milliseconds: 10_000)
+            let home = HomeFolder(data: paths.data, socket: paths.socket)
+            if home.holdsKeys {
+                throw NodeError(
+                    .storeFailed, "some of the home could not be removed",
+                    hint: "read \(NodeError.quotedPath(home.log))", reason: "wipe.failed")
+            }
         }
         show(rendering.text(result, of: command.name))
         return 0

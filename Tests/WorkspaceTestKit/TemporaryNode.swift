@@ -5,7 +5,8 @@ public import WorkspaceModel
 /// A home of its own in a temporary folder, with the real program.
 ///
 /// Every daemon listens on a free port of the loopback interface and announces nothing. What was
-/// started is stopped when the object goes: by `down`, and if that fails by its process number.
+/// started is stopped when the object goes: by `down`, and if that fails by its process number;
+/// and when the tests end without that, by `Guardian`.
 public final class TemporaryNode: @unchecked Sendable {
     /// What one run of the program gave.
     public struct Outcome: Sendable {
@@ -41,7 +42,8 @@ public final class TemporaryNode: @unchecked Sendable {
 
     /// The home folder, short enough for a socket in it.
     public let home: String
-    private let folder: String
+    /// The folder that holds the home and what a test puts beside it.
+    public let folder: String
     private var foreground: Process?
 
     /// Flags with which every daemon starts, so that no packet leaves this machine.
@@ -49,19 +51,24 @@ public final class TemporaryNode: @unchecked Sendable {
 
     /// A home that does not exist yet.
     public init() {
-        var pattern = Array("/tmp/wsx-e2e-XXXXXX".utf8CString)
+        _ = Guardian.ofThisProcess
+        var pattern = Array("\(Guardian.prefix)XXXXXX".utf8CString)
         precondition(mkdtemp(&pattern) != nil, "no temporary folder")
         folder = String(decoding: pattern.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         home = folder + "/home"
+        LiveHomes.add(folder)
     }
 
     deinit {
         if FileManager.default.fileExists(atPath: socket) {
-            if run("down", "--timeout", "5s").status != 0 { kill() }
+            run("down", "--timeout", "5s")
         }
+        // One that starts or ends just now has no socket, and may be there nevertheless.
+        kill()
         if let foreground, foreground.isRunning {
             Glibc.kill(foreground.processIdentifier, SIGKILL)
         }
+        LiveHomes.remove(folder)
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -69,8 +76,11 @@ public final class TemporaryNode: @unchecked Sendable {
     public var socket: String { home + "/control.sock" }
 
     /// The number of the process that holds the home, or held it last.
-    public var pid: Int32? {
-        let text = try? String(contentsOfFile: home + "/lock", encoding: .utf8)
+    public var pid: Int32? { Self.pid(inLock: home + "/lock") }
+
+    /// The number of a process in a lock file.
+    static func pid(inLock path: String) -> Int32? {
+        let text = try? String(contentsOfFile: path, encoding: .utf8)
         return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
@@ -198,12 +208,18 @@ public final class TemporaryNode: @unchecked Sendable {
 
     /// Kills the daemon of this home, and returns when it is gone.
     public func kill() {
-        guard let pid, Glibc.kill(pid, SIGKILL) == 0 else { return }
+        guard let pid, isOurs(pid), Glibc.kill(pid, SIGKILL) == 0 else { return }
         if let foreground, foreground.processIdentifier == pid {
             foreground.waitUntilExit()
         } else {
             _ = eventually { Glibc.kill(pid, 0) != 0 || Self.isDead(pid) }
         }
+    }
+
+    /// Whether a process is a daemon of this home, and not another that got a former one's number.
+    private func isOurs(_ pid: Int32) -> Bool {
+        let words = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()
+        return words.split(separator: 0).contains(Data(home.utf8))
     }
 
     /// Whether a process has ended, though nobody has asked for its status yet.
@@ -225,18 +241,6 @@ public final class TemporaryNode: @unchecked Sendable {
         let text = (try? String(contentsOfFile: "/proc/\(pid ?? 0)/statm", encoding: .utf8)) ?? ""
         let fields = text.split(separator: " ")
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
-    }
-}
-
-/// Asks again and again, for as long as a slow machine may need.
-///
-/// - Returns: whether the condition came true.
-public func eventually(within seconds: Double = 240, _ condition: () -> Bool) -> Bool {
-    let deadline = Date().addingTimeInterval(seconds)
-    while true {
-        if condition() { return true }
-        if Date() > deadline { return false }
-        usleep(15_000)
     }
 }
 

@@ -38,7 +38,7 @@ struct BackupWriter {
         guard (try? FileSystem.status(of: request.path)) == nil else {
             throw .backupExists(request.path)
         }
-        let draft = request.path + ".new"
+        let draft = request.path + BackupHeader.draftSuffix
         let copy = request.path + ".store"
         defer { for path in [draft, copy, copy + "-journal"] { _ = try? FileSystem.remove(path) } }
         let identity = try small(request.home.identity)
@@ -48,12 +48,10 @@ struct BackupWriter {
         var header = BackupHeader(
             createdAt: request.createdAt, device: home.device, vault: nil)
         let key = try seal(&header)
+        // Before the copy, which it tells for one if nothing comes after it.
+        let file = try begin(draft)
         try copyStore(to: copy)
         do throws(SystemError) {
-            _ = try FileSystem.remove(draft)
-            let file = try FileSystem.openFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-            // Room for the header, which is known at the end.
-            try file.writeAll([UInt8](repeating: 0, count: BackupHeader.byteCount), path: draft)
             header.parts[0] = try write(copy, as: 0, to: file, key)
             header.parts[1] = try write(request.home.identity, as: 1, to: file, key)
             if let settings = request.configuration,
@@ -66,6 +64,16 @@ struct BackupWriter {
             throw error.isExistingFile ? .backupExists(request.path) : .backup("write", error)
         }
         return BackupReader.json(of: header, path: request.path)
+    }
+
+    /// A draft with room for the header, which is known at the end.
+    private func begin(_ draft: String) throws(NodeError) -> FileDescriptor {
+        do throws(SystemError) {
+            _ = try FileSystem.remove(draft)
+            let file = try FileSystem.openFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            try file.writeAll(BackupHeader.draftBytes, path: draft)
+            return file
+        } catch { throw .backup("write", error) }
     }
 
     private func small(_ path: String) throws(NodeError) -> [UInt8] {

@@ -35,6 +35,14 @@ public struct HomeFolder: Equatable, Sendable {
     /// The address on which the node listened last.
     public var listen: String { data + "/listen" }
 
+    /// Whether keys, or the mark of a wipe that is not finished, lie in it.
+    public var holdsKeys: Bool {
+        [identity, wipeMark].contains { (try? FileSystem.status(of: $0)) != nil }
+    }
+
+    /// Set while a wipe is not finished.
+    var wipeMark: String { data + "/wipe" }
+
     /// Makes the folders that are missing, and refuses those that others may enter.
     ///
     /// - Throws: `bad_configuration`, with the command that remedies it where there is one.

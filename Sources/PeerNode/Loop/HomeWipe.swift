@@ -7,75 +7,111 @@ import WorkspaceModel
 /// be a folder that holds other things too.
 ///
 /// A mark is set first and removed last, so that a wipe which a crash cut short is finished by the
-/// next start instead of leaving half a home. What stays is the lock, which another start may be
-/// waiting for; a process number is all that is in it.
-enum HomeWipe {
-    private static func mark(_ home: HomeFolder) -> String { home.data + "/wipe" }
+/// next start instead of leaving half a home. Where it cannot be set, as on a full disk, all goes
+/// nevertheless. What stays is the lock, which another start may be waiting for; a process number
+/// is all that is in it.
+struct HomeWipe {
+    private let home: HomeFolder
+    /// Why something of it is still there: the first reason of several.
+    private var failure: SystemError?
 
     /// Removes everything; the store must be closed.
+    ///
+    /// - Throws: why something is left. Nothing that can be removed is kept because of it.
     static func begin(_ home: HomeFolder) throws(NodeError) {
-        do throws(SystemError) {
-            try FileSystem.replace(mark(home), with: [])
-        } catch { throw .badConfiguration("cannot wipe the home: \(error)") }
-        try finish(home)
+        try? FileSystem.replace(home.wipeMark, with: [])
+        try removeAll(of: home)
         // A start that finishes a wipe goes on to use this folder.
         rmdir(home.identityFolder)
     }
 
     /// Finishes a wipe that has begun, if one has.
     static func finish(_ home: HomeFolder) throws(NodeError) {
-        guard (try? FileSystem.status(of: mark(home))) != nil else { return }
-        do throws(SystemError) {
-            // First of all, and also those of an identity that restoring moved aside.
-            let aside = try FileSystem.names(in: home.data)
-                .filter { $0.utf8.starts(with: "before-restore-".utf8) }
-                .map { home.data + "/" + $0 }
-            for path in [home.identity] + aside.map({ $0 + "/device.key" }) {
-                try removeKeys(path)
-            }
-            _ = try FileSystem.remove(home.identity + ".new")
-            SearchFile(path: home.searchIndex).remove()
-            for path in [
-                home.store, home.store + "-wal", home.store + "-shm", home.store + ".restored",
-                home.storeGuard, home.listen, home.log, home.log + ".1",
-            ] {
-                _ = try FileSystem.remove(path)
-            }
-            for folder in aside { try removeAside(folder, home) }
-            try removeBackups(home)
-            if let settings = home.configuration { _ = try FileSystem.remove(settings) }
-            try FileSystem.synchronizeFolder(home.identityFolder)
-            try FileSystem.synchronizeFolder(home.data)
-            _ = try FileSystem.remove(mark(home))
-        } catch { throw .badConfiguration("cannot wipe the home: \(error)") }
+        guard (try? FileSystem.status(of: home.wipeMark)) != nil else { return }
+        try removeAll(of: home)
     }
 
-    private static func removeKeys(_ path: String) throws(SystemError) {
-        guard let file = try? FileSystem.openFile(path, O_RDWR | O_NOFOLLOW) else { return }
-        _ = try FileSystem.remove(path)
-        FileSystem.overwriteNameless(file)
+    private static func removeAll(of home: HomeFolder) throws(NodeError) {
+        var wipe = HomeWipe(home: home, failure: nil)
+        wipe.removeAll()
+        if let failure = wipe.failure {
+            throw .badConfiguration("cannot wipe the home: \(failure)")
+        }
+    }
+
+    private mutating func removeAll() {
+        // First of all, and also those of an identity that restoring moved aside.
+        let aside = names().filter { $0.utf8.starts(with: "before-restore-".utf8) }
+            .map { home.data + "/" + $0 }
+        for path in [home.identity] + aside.map({ $0 + "/device.key" }) { removeKeys(path) }
+        remove(home.identity + ".new")
+        SearchFile(path: home.searchIndex).remove()
+        for path in [
+            home.store, home.store + "-wal", home.store + "-shm", home.store + ".restored",
+            home.storeGuard, home.listen,
+        ] { remove(path) }
+        for folder in aside { removeAside(folder) }
+        removeBackups()
+        if let settings = home.configuration { remove(settings) }
+        synchronize(home.identityFolder)
+        synchronize(home.data)
+        // The log may have to say what is left, and the mark that something is.
+        guard failure == nil else { return }
+        for path in [home.log, home.log + ".1", home.wipeMark] { remove(path) }
+    }
+
+    // MARK: Parts
+
+    private mutating func attempt(_ body: () throws(SystemError) -> Void) {
+        do throws(SystemError) { try body() } catch { failure = failure ?? error }
+    }
+
+    private mutating func remove(_ path: String) {
+        attempt { () throws(SystemError) in try FileSystem.remove(path) }
+    }
+
+    private mutating func synchronize(_ folder: String) {
+        attempt { () throws(SystemError) in try FileSystem.synchronizeFolder(folder) }
+    }
+
+    private mutating func names() -> [String] {
+        do throws(SystemError) { return try FileSystem.names(in: home.data) } catch {
+            failure = failure ?? error
+            return []
+        }
+    }
+
+    private mutating func removeKeys(_ path: String) {
+        let file = try? FileSystem.openFile(path, O_RDWR | O_NOFOLLOW)
+        remove(path)
+        if let file { FileSystem.overwriteNameless(file) }
     }
 
     /// A folder that restoring made, with what it puts there.
-    private static func removeAside(_ folder: String, _ home: HomeFolder) throws(SystemError) {
+    private mutating func removeAside(_ folder: String) {
         for path in [home.store, home.store + "-wal", home.store + "-shm", home.storeGuard] {
             let name = path.split(separator: "/").last.map(String.init) ?? ""
-            _ = try FileSystem.remove(folder + "/" + name)
+            remove(folder + "/" + name)
         }
         rmdir(folder)
     }
 
-    /// Backups, told by how they begin, whatever they are called.
-    private static func removeBackups(_ home: HomeFolder) throws(SystemError) {
-        for name in try FileSystem.names(in: home.data) {
+    /// Backups, told by how they begin, whatever they are called, and what a crash has left of one
+    /// that was being made: the draft and the copy of the store beside it.
+    private mutating func removeBackups() {
+        for name in names() {
             let path = home.data + "/" + name
             guard (try? FileSystem.status(of: path))?.kind == .file,
                 let file = try? FileSystem.openFile(path, O_RDONLY | O_NOFOLLOW),
                 let start = try? file.readSome(
-                    byteCountMax: BackupHeader.byteCount, path: path),
-                BackupHeader(start) != nil
+                    byteCountMax: BackupHeader.byteCount, path: path)
             else { continue }
-            _ = try FileSystem.remove(path)
+            if let target = BackupHeader.target(ofDraft: path, beginning: start) {
+                for copy in [target + ".store", target + ".store-journal"] { remove(copy) }
+            } else if BackupHeader(start) == nil {
+                continue
+            }
+            remove(path)
         }
     }
 }

@@ -77,12 +77,23 @@ public enum NodeProcess {
             status = 70
         }
         loop.closeHost()
-        if loop.wipesHome { try? HomeWipe.begin(home) }
+        if loop.wipesHome { status = max(status, wipe(home, log)) }
         loop.end()
         log.write(.info, "node.stopped")
         withExtendedLifetime(lock) {}
         // Not by returning: a job may be waiting for a name server, and nobody waits for it.
         exit(status)
+    }
+
+    /// Removes what is in the home.
+    ///
+    /// - Returns: the exit status, which is not 0 where something is left.
+    private static func wipe(_ home: HomeFolder, _ log: NodeLog) -> Int32 {
+        do throws(NodeError) { try HomeWipe.begin(home) } catch {
+            log.write(.error, "wipe.failed \(TerminalText.forLog(error.message))")
+            return error.exitStatus
+        }
+        return 0
     }
 
     private static func makeHost(_ settings: Settings) throws(NodeError) -> NodeHost {

@@ -22,7 +22,10 @@ extension NodeCore {
         let change = enter(
             operation.id, record, previous: operation.header.previous,
             dependencies: operation.header.dependencies.map(\.id), in: workspace)
-        let opened = try openKeys(of: payload, in: workspace)
+        var opened = try openKeys(of: payload, in: workspace)
+        if change.becameValid.contains(where: { $0 != operation.id }) {
+            try opened += openMissedDiscovery(of: workspace)
+        }
         try settle(change, in: workspace, from: source)
         try keep(operation.id, branch, in: workspace, change)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)

@@ -178,6 +178,9 @@ extension NodeCore {
             guard let key = keys.last else { break }
             return try recoverIdentity(draft, under: (key, stretch), scope).answer
         case .change(let sealed, let stretch):
+            // The node was locked meanwhile. To a home whose passphrase went then there would be
+            // nothing that opens it, and what a lock is for is that nobody changes anything.
+            guard !lock.isLocked else { throw .locked(lock.phase) }
             try change(from: sealed, to: stretch, keys)
             guard let object = identityObject() else { break }
             return object.json

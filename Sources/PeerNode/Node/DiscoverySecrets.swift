@@ -82,6 +82,23 @@ extension NodeCore {
         workspace.sortDiscovery()
     }
 
+    /// Opens again what gives a discovery secret that is not held: a change of the key that had no
+    /// effect when it came names no secret, and whatever its box holds was passed over.
+    ///
+    /// - Returns: the keys that were not held before.
+    func openMissedDiscovery(of workspace: Workspace) throws(StorageError) -> [KeyID] {
+        var opened: [KeyID] = []
+        let held = Set(workspace.discovery.map(DiscoveryName.id))
+        for id in workspace.authorityOrder {
+            guard let payload = workspace.authority[id]?.payload,
+                case .rekey(let change) = payload, let name = change.discoveryID,
+                !held.contains(name), workspace.evaluator.isValid(id)
+            else { continue }
+            try opened += openKeys(of: payload, in: workspace)
+        }
+        return opened
+    }
+
     /// Stores a discovery secret, where it is new.
     func take(discovery: SymmetricKey, in workspace: Workspace) throws(StorageError) {
         guard let home else { return }

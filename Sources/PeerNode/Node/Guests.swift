@@ -18,12 +18,15 @@ extension Workspace {
         Hash.name("wsx-guest1", publicKey, document.bytes)
     }
 
+    /// Whether a guest's invite names a private document. Every question is a hash.
+    func names(_ document: DocumentID, in invite: AuthorityPayload.Invite) -> Bool {
+        hashedNames &+= 1
+        return invite.documents.contains(Self.name(of: document, inInvite: invite.publicKey))
+    }
+
     /// The private documents that this node knows of those that a guest's invite names. Ascending.
     func documents(of invite: AuthorityPayload.Invite) -> [PrivateDocument] {
-        let wanted = Set(invite.documents)
-        return privateDocuments.values.filter {
-            wanted.contains(Self.name(of: $0.id, inInvite: invite.publicKey))
-        }.sorted { $0.id < $1.id }
+        privateDocuments.values.filter { names($0.id, in: invite) }.sorted { $0.id < $1.id }
     }
 
     /// The newest word of valid additions on what anything is called.
@@ -93,40 +96,58 @@ extension NodeCore {
     private func missingGuests(
         of workspace: Workspace
     ) -> [(document: PrivateDocument, members: [MemberID])] {
+        let leaders = leaders(of: workspace)
+        guard !leaders.isEmpty else { return [] }
         var missing: [DocumentID: Set<MemberID>] = [:]
         for (id, admissions) in workspace.invites.admissions {
             guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
                 invite.role == .guest,
                 let inviter = workspace.evaluator.subject(ofGrant: record.grant)
             else { continue }
-            let documents = workspace.documents(of: invite).filter { document in
-                isAdmin(workspace.member, of: document) && isAdmin(inviter, of: document)
+            let people = admissions.compactMap { admission in
+                workspace.evaluator.isValid(admission)
+                    ? workspace.authority[admission]?.payload.joiner?.member : nil
             }
-            guard !documents.isEmpty else { continue }
-            for admission in admissions where workspace.evaluator.isValid(admission) {
-                guard let member = workspace.authority[admission]?.payload.joiner?.member,
-                    workspace.role(of: member) != nil
-                else { continue }
-                for document in documents where !document.everIn.contains(member) {
-                    missing[document.id, default: []].insert(member)
+            // A hash for each document comes last: of most it is known that nobody is missing.
+            for (document, leading) in leaders where leading.contains(inviter) {
+                let absent = people.filter {
+                    !document.everIn.contains($0) && workspace.role(of: $0) != nil
                 }
+                guard !absent.isEmpty, workspace.names(document.id, in: invite) else { continue }
+                missing[document.id, default: []].formUnion(absent)
             }
         }
-        return missing.sorted { $0.key < $1.key }.compactMap { id, members in
-            workspace.privateDocuments[id].map { ($0, members.sorted()) }
+        return leaders.compactMap { document, _ in
+            missing[document.id].map { (document, $0.sorted()) }
         }
     }
 
-    private func isAdmin(_ member: MemberID, of document: PrivateDocument) -> Bool {
-        guard document.root?.subtype == .channel, document.authority.fields.deletion == nil,
-            let role = document.authority.standing(of: member)?.role
-        else { return false }
-        return role <= .admin
+    /// The private channels in which this device's member is owner or admin, ascending, each with
+    /// all who are.
+    private func leaders(
+        of workspace: Workspace
+    ) -> [(document: PrivateDocument, people: Set<MemberID>)] {
+        workspace.privateDocuments.values.sorted { $0.id < $1.id }.compactMap { document in
+            guard document.root?.subtype == .channel, document.authority.fields.deletion == nil
+            else { return nil }
+            let people = Set(
+                document.authority.members.filter { $0.role <= .admin }.map(\.member))
+            return people.contains(workspace.member) ? (document, people) : nil
+        }
+    }
+
+    /// Plans once for all that a turn has changed.
+    func planGuestsWhereDue() {
+        for number in guestPlansDue.sorted() {
+            if let workspace = workspaces[number] { planGuests(of: workspace) }
+        }
+        guestPlansDue = []
     }
 
     /// Sets the times at which this device adds guests: the admins of a document do it one after
     /// the other, and each only if it is still due.
     func planGuests(of workspace: Workspace) {
+        tally.noteGuestPlan()
         let before = guestsDue.removeValue(forKey: workspace.number) ?? [:]
         guard workspace.standing == .member, workspace.fields.deletion == nil, home != nil else {
             return

@@ -147,7 +147,10 @@ extension NodeCore {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.invitePSKs = [:]
             workspace.discovery = []
+            workspace.ownName = home.name
             try loadSecrets(of: workspace)
+            // They are stored by their names, and the newest one is what links begin with.
+            workspace.sortDiscovery()
             try loadRecoveryBox(of: workspace)
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
@@ -212,8 +215,11 @@ extension NodeCore {
         try write()
         let end = min(last, first &+ Self.foldedPerTurn - 1)
         var next = first
+        var judged: Set<Int64> = []
         while next <= end {
-            if let stored = try store.operations.operation(next) { try foldArrived(stored) }
+            if let stored = try store.operations.operation(next) {
+                try foldArrived(stored, &judged)
+            }
             next += 1
         }
         guard end >= last else {
@@ -226,11 +232,20 @@ extension NodeCore {
         folding = nil
         try store.registry.setValue(nil, of: Self.unfoldedName)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            // What came into force while no box could be opened.
+            let opened = try openMissedDiscovery(of: workspace)
+            try foldOpened(
+                by: opened, in: workspace, from: .released(source: 0, isBackfill: false))
             try loadProfiles(of: workspace)
         }
     }
 
-    private func foldArrived(_ stored: StoredOperation) throws(StorageError) {
+    /// - Parameter judged: the private documents whose membership operations were all taken up in
+    ///   this turn. They were opened together when the keys came, so the first of them, which comes
+    ///   before what was written after it, does for all; each goes through the whole document.
+    private func foldArrived(
+        _ stored: StoredOperation, _ judged: inout Set<Int64>
+    ) throws(StorageError) {
         guard let document = store.operations.document(numbered: stored.document),
             let workspace = workspaces[document.workspace]
         else { return }
@@ -238,7 +253,11 @@ extension NodeCore {
         switch document.kind {
         case .authority: break
         case .mailbox, .privateDocument:
-            return try foldPrivate(stored, document, in: workspace, from: source)
+            if stored.entry.kind == OperationKind.privateAuthority.rawValue {
+                guard judged.insert(document.number).inserted else { return }
+                return try rejudgePrivate(document.id, in: workspace, from: source)
+            }
+            return try foldPrivate(stored, in: workspace, from: source)
         case .channel, .profile, .unknown:
             return try fold(stored, document, in: workspace, from: source)
         }
@@ -265,6 +284,7 @@ extension Workspace {
         mailboxSecrets = [:]
         recoveryBox = nil
         openedNames = [:]
+        ownName = nil
         profiles = [:]
         deviceNames = [:]
         for document in channels.keys { channels[document]?.forgetNames() }

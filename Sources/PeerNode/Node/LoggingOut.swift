@@ -99,9 +99,10 @@ extension NodeCore {
     // MARK: Wiping
 
     /// Erases everything but who one is and who may do what. When the node is open again it
-    /// fetches from peers what they have. It begins new logs, since it forgets where its own ended.
+    /// fetches from peers what they have. It begins new logs, since it forgets where its own ended;
+    /// that is no restoration, and nobody is told of one.
     private func wipeMessages() throws(StorageError) {
-        try renewStore(because: "loggedOut")
+        try renewStore()
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             try store.view.clearRegisters(of: workspace.number)
             for document in store.operations.documents(ofWorkspace: workspace.number)

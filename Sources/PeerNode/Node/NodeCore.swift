@@ -53,6 +53,8 @@ final class NodeCore {
     /// When this device adds the guests that were let in for a private channel, on the monotonic
     /// clock, by workspace and document.
     var guestsDue: [Int64: [DocumentID: UInt64]] = [:]
+    /// The workspaces in which this turn has changed who may be missing in a private channel.
+    var guestPlansDue: Set<Int64> = []
     /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// The check that is under way.
@@ -156,6 +158,7 @@ final class NodeCore {
         try continueChecking()
         try tellPeers()
         if try settleOwnHistory() { try tellPeers() }
+        planGuestsWhereDue()
         try serveWaiters()
         try trimEvents()
         try writeReceipts()
@@ -167,15 +170,15 @@ final class NodeCore {
 
     /// After COMMIT: the guard file may say so.
     func didCommit() {
-        guard let storeIdentity else { return }
-        let counter = UInt64(max(store.commitCounter, 0))
+        // What closed the node in the turn that renewed its store has dropped the identity already.
+        guard let store = renewedStore ?? storeIdentity?.store else { return }
+        let counter = UInt64(max(self.store.commitCounter, 0))
         guard counter != guardedCounter else { return }
         guardedCounter = counter
         let guardian = RestoreGuard(
-            storeID: storeIdentity.store, facts: environment.files.storeFacts,
-            commitCounter: counter)
-        if isStoreRenewed {
-            isStoreRenewed = false
+            storeID: store, facts: environment.files.storeFacts, commitCounter: counter)
+        if renewedStore != nil {
+            renewedStore = nil
             guardian.writeAnew(to: environment.files)
         } else {
             guardian.write(to: environment.files)
@@ -183,8 +186,8 @@ final class NodeCore {
     }
 
     var guardedCounter: UInt64 = 0
-    /// The store got a new id in this turn.
-    var isStoreRenewed = false
+    /// The id that the store got in this turn.
+    var renewedStore: StoreID?
 
     /// Whether the store takes anything now.
     var mayWrite: Bool { refusal == nil }

@@ -18,6 +18,15 @@ struct NodeTally {
     private(set) var failedHandshakes: [String: Int] = [:]
     private(set) var calls: [Ending: Int] = [:]
 
+    /// Private documents that were judged and gone through whole, once for each time.
+    private(set) var rejudged = 0
+    /// Times that missing guests were looked for.
+    private(set) var guestPlans = 0
+
+    mutating func noteRejudged() { rejudged &+= 1 }
+
+    mutating func noteGuestPlan() { guestPlans &+= 1 }
+
     mutating func noteStored(_ count: Int, isOwn: Bool) {
         if isOwn { ownOperations &+= count } else { peerOperations &+= count }
     }

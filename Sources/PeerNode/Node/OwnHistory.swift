@@ -144,19 +144,20 @@ extension NodeCore {
         // A locked node writes nothing, and remembers it.
         guard home != nil, network.ownHistory.isSurpassed else { return }
         network.ownHistory.isSurpassed = false
-        try renewStore(because: "peersKnowMore")
+        try renewStore()
+        try noteRestored("peersKnowMore")
     }
 
     /// Draws a new store id, incarnation, event epoch and Noise key while the node runs.
-    func renewStore(because reason: String) throws(StorageError) {
+    func renewStore() throws(StorageError) {
         guard let home else { return }
         try write()
-        storeIdentity = try StoreIdentity.load(
+        let identity = try StoreIdentity.load(
             from: store.registry, home: home, isNew: true, using: environment.random
         ).identity
-        isStoreRenewed = true
+        storeIdentity = identity
+        renewedStore = identity.store
         try startSearch()
-        try noteRestored(reason)
     }
 
     /// Tells everybody who asks that this store is not the one that it was.

@@ -13,7 +13,12 @@ extension NodeCore {
         guard sync.standing == .full, let peer = link.peer?.device,
             let other = workspace.deviceOwners[peer], mayWrite
         else { return }
-        for (document, keys) in missingKeys(of: workspace, from: other) {
+        let view = CoreReplica(core: self, workspace: workspace, peer: peer)
+        // Of a document that the peer is told nothing of it is not told either that there is one.
+        guard sync.session.scope != nil || !view.isPeerGuest else { return }
+        let scope = view.confined(to: sync.session.scope)
+        for (document, keys) in missingKeys(of: workspace, from: other)
+        where scope.serves(document) {
             // What was asked on this link without avail is asked again on the next.
             guard link.wanted[document] != keys else { continue }
             guard link.askedKeys < Limits.keysAskedPerLinkMax else { return }

@@ -120,11 +120,10 @@ extension NodeCore {
         }
     }
 
-    /// Takes up an operation of a private document, or of the mailbox, that was stored while no key
-    /// was at hand.
+    /// Takes up content of a private document, or an operation of the mailbox, that was stored while
+    /// no key was at hand.
     func foldPrivate(
-        _ stored: StoredOperation, _ row: OperationStore.DocumentRow, in workspace: Workspace,
-        from source: OperationSource
+        _ stored: StoredOperation, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         switch OperationKind(rawValue: stored.entry.kind) {
         case .mailbox:
@@ -132,13 +131,10 @@ extension NodeCore {
             for document in found.sorted() {
                 try placePrivate(document, in: workspace, from: source)
             }
-        case .privateAuthority:
-            try rejudgePrivate(row.id, in: workspace, from: source)
         case .content:
             guard let content = try content(of: stored, in: workspace) else { return }
-            if case .own = content { return }
             try foldPrivate(content, stored, in: workspace, from: source)
-        case .authority, .redact, nil: break
+        case .authority, .privateAuthority, .redact, nil: break
         }
     }
 

@@ -24,6 +24,8 @@ final class PrivateDocument {
     private(set) var order: [OperationID] = []
     /// Those of `records` that no key has opened so far.
     var closed: Set<OperationID> = []
+    /// Everybody whom an operation that could be opened ever let in.
+    private(set) var everIn: Set<MemberID> = []
     /// What people see of it, once it was worked out from the rest.
     var shown: Workspace.Channel??
     /// What events have told of it.
@@ -104,9 +106,10 @@ final class PrivateDocument {
     func take(_ key: PrivateAuthorityKey, of name: KeyID) -> Bool {
         guard keys[name] == nil else { return false }
         let known = authorityKeys[name] ?? []
-        let bytes = key.key.exposedCopy()
+        // Told by their hashes: a copy of a key to compare would have to be wiped.
+        let hash = key.key.keyID
         guard known.count < Limits.unprovenKeysMax,
-            !known.contains(where: { $0.key.exposedCopy() == bytes })
+            !known.contains(where: { $0.key.keyID == hash })
         else { return false }
         authorityKeys[name] = known + [key]
         return true
@@ -141,6 +144,11 @@ final class PrivateDocument {
     func opened(_ id: OperationID, _ change: PrivateChange?, by place: Int) {
         closed.remove(id)
         records[id]?.change = change
+        switch change?.action {
+        case .root(let root): everIn.formUnion(root.seats.map(\.member))
+        case .add(let addition): everIn.formUnion(addition.seats.map(\.member))
+        default: break
+        }
         guard place > 0, let name = records[id]?.keyID, keys[name] == nil else { return }
         authorityKeys[name]?.swapAt(0, place)
     }

@@ -90,19 +90,6 @@ extension PrivateDocument {
     /// Everybody who is in now.
     var people: Set<MemberID> { Set(authority.members.map(\.member)) }
 
-    /// Everybody whom an operation that could be opened ever let in.
-    var everIn: Set<MemberID> {
-        var people: Set<MemberID> = []
-        for id in order {
-            switch records[id]?.change?.action {
-            case .root(let root): people.formUnion(root.seats.map(\.member))
-            case .add(let addition): people.formUnion(addition.seats.map(\.member))
-            default: break
-            }
-        }
-        return people
-    }
-
     /// What valid keys answer already: each of them has its answers in its past.
     var answered: Set<OperationID> {
         let heads = Set(authority.heads)

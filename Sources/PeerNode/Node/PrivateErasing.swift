@@ -46,6 +46,8 @@ extension NodeCore {
         try store.view.clear(document.number)
         reindex(erasedDocument: document.number)
         workspace.privateDocuments[document.id] = nil
+        // A guest names those of which it has a key.
+        workspace.namedDocuments = nil
         workspace.forgetSealing(of: document.id)
         workspace.forgetChannelIndex()
         effects.append(

@@ -21,7 +21,7 @@ extension NodeCore {
         guard isNew || !keys.isEmpty else { return }
         document.foldedKeys.formUnion(keys)
         let changed = isNew ? try judgeAnew(document, in: workspace) : []
-        if isNew { planGuests(of: workspace) }
+        if isNew { guestPlansDue.insert(workspace.number) }
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
@@ -145,6 +145,7 @@ extension NodeCore {
         _ id: DocumentID, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard let document = workspace.privateDocuments[id] else { return }
+        tally.noteRejudged()
         judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }

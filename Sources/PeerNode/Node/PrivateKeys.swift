@@ -26,9 +26,10 @@ extension NodeCore {
     private func loadKeys(of document: PrivateDocument) throws(StorageError) -> Bool {
         guard let home else { return false }
         for row in try store.registry.secrets(of: document.number) {
-            guard let secret = home.open(row.sealed, name: Self.name(of: row.kind, row.id)) else {
+            guard var secret = home.open(row.sealed, name: Self.name(of: row.kind, row.id)) else {
                 continue
             }
+            defer { SecretBytes.wipe(&secret) }
             switch row.kind {
             case .privateKey:
                 SymmetricKey(untrusted: secret, lifetime: .long).map { _ = document.take($0) }
@@ -67,11 +68,10 @@ extension NodeCore {
                 return false
             }
         }
-        let kept = SymmetricKey(key.exposedCopy(), lifetime: .long)
+        let kept = key.longLived
         try store.registry.setSecret(
             home.seal(
-                kept.exposedCopy(), name: Self.name(of: .privateKey, name.bytes),
-                using: environment.random),
+                kept, name: Self.name(of: .privateKey, name.bytes), using: environment.random),
             kind: .privateKey, id: name.bytes, workspace: number, names: store.operations)
         workspace.forgetSealing(of: id)
         workspace.namedDocuments = nil
@@ -89,7 +89,7 @@ extension NodeCore {
         let id = name.bytes + [place]
         try store.registry.setSecret(
             home.seal(
-                key.key.exposedCopy(), name: Self.name(of: .privateAuthorityKey, id),
+                key.key, name: Self.name(of: .privateAuthorityKey, id),
                 using: environment.random),
             kind: .privateAuthorityKey, id: id, workspace: document.number,
             names: store.operations)

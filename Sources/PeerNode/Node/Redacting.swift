@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Deleting messages: what redactions say is noted as it comes, and what follows is judged at the
-/// end of the turn, in whatever order messages, redactions and verdicts arrived (PROTOCOL.md, 4.5).
+/// end of the turn, in whatever order messages, redactions and verdicts arrived (PROTOCOL.md, 4.6).
 extension NodeCore {
     /// What of a document's redactions has to be judged anew.
     struct RedactionReview {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Which redactions count: a function of the operations that are stored, and of what of a private
-/// document is opened (PROTOCOL.md, 4.5).
+/// document is opened (PROTOCOL.md, 4.6).
 extension NodeCore {
     /// What becomes of an operation that redactions name.
     enum RedactionRuling {

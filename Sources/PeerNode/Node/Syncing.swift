@@ -339,7 +339,7 @@ extension NodeCore {
             guard let workspace = workspaces[number] else { continue }
             try openWhereShared(workspace)
             planKeyChange(of: workspace)
-            planGuests(of: workspace)
+            guestPlansDue.insert(number)
         }
         try changeStandings(in: changed) { _, _ in true }
     }

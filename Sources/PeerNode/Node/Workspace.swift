@@ -49,8 +49,10 @@ final class Workspace {
     }
     /// What this device names as a guest, once it was looked for.
     var namedDocuments: [DocumentID]?
+    /// How often the name of a document in an invite was worked out.
+    var hashedNames = 0
     /// What the own person is called here, where nobody has told this node.
-    var ownName: String?
+    var ownName: String? { didSet { derived.names = [:] } }
     /// What this device shares with those who write into the mailbox, until authority changes.
     var mailboxSecrets: [DeviceID: [MailboxSecret]] = [:]
     /// The recovery phrase's box key, for a while after somebody came back by it.

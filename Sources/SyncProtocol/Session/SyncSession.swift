@@ -161,7 +161,7 @@ public struct SyncSession: Sendable {
     /// What the peer had named when this side said its root last.
     var answeredNamed: [DocumentID]?
     /// What both speak of; `nil` is everything.
-    var scope: SyncScope?
+    public internal(set) var scope: SyncScope?
     /// Whether claims lie outside the scope, which has become smaller.
     var isNarrowed = false
     /// Whether the peer has to be told of another scope.

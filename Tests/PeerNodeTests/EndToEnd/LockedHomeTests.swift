@@ -193,6 +193,24 @@ extension EndToEnd {
             #expect(node.texts().isEmpty)
         }
 
+        @Test func `is told of as not wiped where something of it stays`() throws {
+            let (node, _) = try Self.sealed()
+            let listen = node.home + "/listen"
+            try FileManager.default.removeItem(atPath: listen)
+            try FileManager.default.createDirectory(
+                atPath: listen + "/inside", withIntermediateDirectories: true)
+            let wiped = node.run("session", "logout", "--wipe", "all", "--force", "--json")
+            #expect(wiped.status == 70, "\(wiped.errors)")
+            #expect(wiped.error.reason == "wipe.failed")
+            let left = try Self.files(of: node).map(\.path)
+            #expect(left == ["daemon.log", "lock", "wipe"])
+            let log = try String(contentsOfFile: node.home + "/daemon.log", encoding: .utf8)
+            #expect(log.contains("error wipe.failed"), "\(log)")
+            try FileManager.default.removeItem(atPath: listen)
+            #expect(node.up(name: "Joon", workspace: "beta").status == 0)
+            #expect(node.run("identity", "show", "--json").object["name"] == "Joon")
+        }
+
         @Test func `finishes a wipe that was cut short`() throws {
             let (node, _) = try Self.sealed()
             node.run("down")

@@ -68,8 +68,32 @@ extension EndToEnd {
                         keys.append(("\(secret.kind)", key))
                     }
                 }
+                for document in store.operations.documents(ofWorkspace: workspace.number) {
+                    keys += try Self.privateKeys(of: document, in: workspace, home, store)
+                }
             }
             #expect(keys.count >= 5)
+            return keys
+        }
+
+        /// The keys of a private document, and what is made of them.
+        private static func privateKeys(
+            of id: DocumentID, in workspace: RegistryStore.WorkspaceRow, _ home: HomeIdentity,
+            _ store: NodeStore
+        ) throws -> [(String, [UInt8])] {
+            guard let row = store.operations.document(id, in: workspace.number),
+                row.kind == .privateDocument
+            else { return [] }
+            var keys: [(String, [UInt8])] = []
+            for secret in try store.registry.secrets(of: row.number) {
+                let name = [UInt8(truncatingIfNeeded: secret.kind.rawValue)] + secret.id
+                guard let bytes = home.open(secret.sealed, name: name) else { continue }
+                let label = "\(secret.kind) of \(PublicID.channel(id).prefix(8))"
+                keys.append((label, bytes))
+                guard secret.kind == .privateKey else { continue }
+                let key = PrivateAuthorityKey(of: SymmetricKey(bytes))
+                keys.append(("A, " + label, key.key.exposedCopy()))
+            }
             return keys
         }
 
@@ -154,32 +178,59 @@ extension EndToEnd {
             return found
         }
 
-        @Test func `of a locked machine finds no key in the memory of the process`() throws {
-            let (node, _) = try Home.sealed()
-            let joon = TemporaryNode()
-            try #require(joon.join(node.invite(), name: "Joon").status == 0)
+        /// Mina and Joon, with private conversations: one that Mina began, and two to which Joon
+        /// added her, so that the keys came by mail and, of older epochs, sealed under newer ones.
+        private func talk(_ node: TemporaryNode, _ joon: TemporaryNode) throws {
             node.run("channel", "create", "plans")
             node.run("send", "plans", "canarymessage")
-            node.run("backup", "create", "-o", node.home + "/copy.bak")
-            node.run("down")
-            let all = try keys(of: node)
-            // What links need stays: it is what a relay has.
-            let secret = all.filter { $0.0 != "discovery" }
-            #expect(secret.count >= 4)
-            let file = try Home.secretFile("again", Home.passphrase, beside: node)
-            let up = node.run(["up", "--passphrase-file", file] + TemporaryNode.loopback)
-            #expect(up.status == 0, "\(up.errors)")
-            #expect(node.texts("plans") == ["canarymessage"])
-            node.run("send", "plans", "canarymessage")
-            let pid = try #require(node.pid)
-            guard let open = memory(of: pid) else {
-                print("SKIPPED: the memory of a process cannot be read here")
-                return
+            node.run("channel", "create", "board", "--private")
+            node.run("channel", "add", "board", "@Joon")
+            node.run("send", "board", "canarymessage")
+            for (name, history) in [("council", "all"), ("circle", "from-join")] {
+                joon.run("channel", "create", name, "--private", "--history", history)
+                joon.run("send", name, "canarymessage")
+                let added = joon.run("channel", "add", name, "@canarymina")
+                try #require(added.status == 0, "\(added.errors)")
+                try #require(eventually { node.run("send", name, "canarymessage").status == 0 })
             }
-            #expect(found(secret, in: open) == Set(secret.map(\.0)), "the search finds keys")
-            #expect(node.run("session", "lock").status == 0)
-            let locked = try #require(memory(of: pid))
-            #expect(found(secret, in: locked) == [])
+        }
+
+        @Test func `of a locked machine finds no key in the memory of the process`() throws {
+            let (node, file) = try Home.sealed("canarymina")
+            let joon = TemporaryNode()
+            try #require(joon.join(node.invite(), name: "Joon").status == 0)
+            node.run("backup", "create", "-o", node.home + "/copy.bak")
+            // Keys that came while it ran, and those that it reads at its start.
+            for isFresh in [false, true] {
+                if isFresh {
+                    node.run("down")
+                    let up = node.run(["up", "--passphrase-file", file] + TemporaryNode.loopback)
+                    #expect(up.status == 0, "\(up.errors)")
+                    #expect(node.texts("plans") == ["canarymessage"])
+                    node.run("send", "plans", "canarymessage")
+                    node.run("send", "circle", "canarymessage")
+                } else {
+                    try talk(node, joon)
+                }
+                let pid = try #require(node.pid)
+                guard let open = memory(of: pid) else {
+                    print("SKIPPED: the memory of a process cannot be read here")
+                    return
+                }
+                #expect(node.run("session", "lock").status == 0)
+                let locked = try #require(memory(of: pid))
+                node.run("down")
+                // What links need stays: it is what a relay has.
+                let secret = try keys(of: node).filter { $0.0 != "discovery" }
+                #expect(secret.count >= 4 + 7, "\(secret.map(\.0))")
+                #expect(secret.contains { $0.0.hasPrefix("privateAuthorityKey") })
+                // A of an epoch is made again from its key whenever it is needed.
+                let held = secret.map(\.0).filter { !$0.hasPrefix("A, ") }
+                #expect(
+                    found(secret, in: open).isSuperset(of: held), "the search finds keys")
+                #expect(found(secret, in: locked) == [], "fresh \(isFresh)")
+                _ = node.run(["up", "--passphrase-file", file] + TemporaryNode.loopback)
+            }
         }
     }
 }

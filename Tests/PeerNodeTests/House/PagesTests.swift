@@ -48,6 +48,23 @@ import WorkspaceModel
         }
     }
 
+    // MARK: Sections
+
+    /// The numbers by which the code cites the protocol.
+    @Test func `number each section once, and cite none that is not there`() throws {
+        let text = try SourceTree.text("docs/PROTOCOL.md")
+        let numbers = text.components(separatedBy: "\n").filter { $0.hasPrefix("##") }
+            .compactMap { $0.components(separatedBy: " ").dropFirst().first }
+        #expect(numbers.count > 30)
+        #expect(Set(numbers).count == numbers.count, "\(numbers)")
+        for file in try SourceTree.swiftFiles(under: "Sources") {
+            let lines = file.lines.joined(separator: "\n")
+            for cited in lines.matches(of: /PROTOCOL\.md, ([0-9]+(?:\.[0-9]+)?)/) {
+                #expect(numbers.contains(String(cited.1)), "\(file.path) cites \(cited.1)")
+            }
+        }
+    }
+
     // MARK: Links and files
 
     @Test(arguments: pages)

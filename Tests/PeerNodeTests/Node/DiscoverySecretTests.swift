@@ -150,6 +150,63 @@ import WorkspaceTestKit
         #expect(try mina.log().last == "still found")
     }
 
+    @Test func `is the newest after a lock as before it`() throws {
+        let bench = CoreBench()
+        let mina = try bench.sealedNode("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        for _ in 0..<5 { try mina.ok("workspace.rekey", ["discovery": true]) }
+        bench.advance(5_000)
+        let all = try names(mina)
+        #expect(all.count == 6)
+        try mina.ok("lock.now")
+        #expect(try #require(mina.host?.core.workspaces.values.first).discovery.count == 6)
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(try names(mina) == all)
+        try joon.restart()
+        bench.advance(60_000)
+        #expect(try used(by: joon) == [5])
+    }
+
+    /// Joon removes Ada, Mina removes Joon without having heard of that, and Ada's change of the
+    /// key, which counted for nothing at Wim's, counts after all.
+    @Test(arguments: [false, true])
+    func `is taken when its change comes into force later`(isLocked: Bool) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        // The elder one, who may remove the other.
+        let joon = try bench.guest("Joon", of: mina, role: "admin")
+        let ada = try bench.guest("Ada", of: mina, role: "admin")
+        let wim = try bench.sealedNode("Wim", workspace: nil)
+        let link = try mina.ok("invite.create")["link"] ?? .null
+        try wim.ok("workspace.join", ["link": link, "name": "Wim"])
+        bench.advance(20_000)
+        for far in [mina, ada] {
+            for near in [joon, wim] { bench.cut(far, near) }
+        }
+        try joon.ok("member.remove", ["member": "@Ada", "force": true])
+        try ada.ok("workspace.rekey", ["discovery": true])
+        bench.advance(5_000)
+        try mina.ok("member.remove", ["member": "@Joon", "force": true])
+        bench.advance(5_000)
+        let all = try names(mina)
+        #expect(all.count == 2)
+        #expect(try wim.memberNames() == ["Joon", "Mina", "Wim"])
+        #expect(try names(wim) == [all[0]])
+        if isLocked { try wim.ok("lock.now") }
+        bench.cut(joon, wim)
+        bench.heal(mina, wim)
+        bench.advance(60_000)
+        if isLocked {
+            try wim.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+            bench.advance(5_000)
+        }
+        #expect(try wim.memberNames() == ["Ada", "Mina", "Wim"])
+        #expect(try names(wim) == all)
+        try wim.ok("lock.now")
+        try wim.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(try names(wim) == all, "it is stored")
+    }
+
     @Test func `by two admins at once is one of both for all, in one order`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =

@@ -174,6 +174,74 @@ struct GuestTable {
         #expect(try GuestTable.publicCount(on: table.gita) == 0)
     }
 
+    /// An operation costs what it changes, and not what ever happened with guests.
+    @Test func `is looked for once in a turn, and among those who may be missing`() throws {
+        let table = try GuestTable()
+        for name in ["Hal", "Ida"] {
+            let link = try GuestTable.invite(by: table.ada).text("link")
+            try table.bench.bareNode(name).join(link)
+        }
+        table.bench.advance(30_000)
+        let core = try #require(table.ada.host?.core)
+        let workspace = try GuestTable.workspace(of: table.ada)
+        let (plans, hashes) = (core.tally.guestPlans, workspace.hashedNames)
+        table.ada.turn(
+            (1...3).map { number in
+                var arguments = JSONObject()
+                arguments["channel"] = "board"
+                arguments["topic"] = .string("topic \(number)")
+                return .call(
+                    CallID(connection: 9, number: UInt64(number)), method: "channel.edit",
+                    arguments: arguments)
+            })
+        table.bench.settle()
+        #expect(try table.ada.ok("channel.get", ["channel": "board"])["topic"] == "topic 3")
+        #expect(core.tally.guestPlans - plans == 1)
+        #expect(workspace.hashedNames == hashes, "everybody is in")
+        // Who is missing is found as before.
+        try table.ada.ok("channel.create", ["name": "other", "private": true])
+        let link = try GuestTable.invite(by: table.ada, to: ["other"]).text("link")
+        let jan = try table.bench.bareNode("Jan")
+        try jan.join(link)
+        #expect(try GuestTable.names("channel.list", on: jan) == ["other"])
+    }
+
+    @Test func `names no channel any more that was deleted and erased`() throws {
+        let table = try GuestTable()
+        let core = try #require(table.gita.host?.core)
+        let workspace = try GuestTable.workspace(of: table.gita)
+        let board = try #require(workspace.channelIndex.all.first { $0.name == "board" }?.id)
+        #expect(core.namedDocuments(of: workspace).contains(board))
+        try table.ada.ok("channel.delete", ["channel": "board"])
+        table.bench.advance(10_000)
+        table.bench.wall += 7 * 24 * 3_600 * 1_000
+        table.bench.advance(3_700_000)
+        #expect(workspace.privateDocuments[board] == nil)
+        #expect(!core.namedDocuments(of: workspace).contains(board))
+    }
+
+    @Test(arguments: [false, true])
+    func `knows its own name after a lock`(fails: Bool) throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        try ada.ok("channel.create", ["name": "board", "private": true])
+        let gita = try bench.sealedNode("Gita", workspace: nil)
+        try gita.join(try GuestTable.invite(by: ada).text("link"))
+        bench.advance(5_000)
+        #expect(try GuestTable.workspace(of: gita).ownName == "Gita")
+        try gita.ok("lock.now")
+        #expect(gita.host?.core.workspaces.values.first?.ownName == nil)
+        if fails {
+            gita.plant(.commitBefore(0), .full)
+            try ada.ok("message.send", ["channel": "board", "text": "hello"])
+            bench.advance(60_000)
+        }
+        try gita.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        let workspace = try GuestTable.workspace(of: gita)
+        #expect(workspace.ownName == "Gita")
+        #expect(workspace.displayName(of: workspace.member) == "Gita")
+    }
+
     @Test func `leaves, and is not served any more`() throws {
         let table = try GuestTable()
         try table.gita.ok("workspace.leave")

@@ -179,6 +179,35 @@ import WorkspaceTestKit
         #expect(try joon.texts() == ["hers", "his", "again"])
     }
 
+    /// The store is renewed once, by the log-out itself, and nobody has copied anything.
+    @Test func `that wipes messages is not taken for a copied home`() throws {
+        let mina = try bench.sealedNode("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(2_000)
+        func store() throws -> [UInt8]? {
+            try #require(mina.host?.core).store.registry.value("store")
+        }
+        let first = try store()
+        try mina.ok("session.logout", ["wipe": "messages"])
+        let second = try store()
+        #expect(second != first)
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        bench.advance(60_000)
+        #expect(try store() == second)
+        #expect(!mina.log.contains { $0.contains("store.restored") })
+        #expect(try !mina.eventTypes().contains("store.restored"))
+        let told = try mina.ok("node.status").text + mina.ok("node.doctor").text
+        for word in ["copied", "put back", "replaced", "restored"] {
+            #expect(!told.contains(word), "\(word)")
+        }
+        try mina.restart()
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(try store() == second)
+        try mina.ok("message.send", ["channel": "general", "text": "again"])
+        bench.advance(2_000)
+        #expect(try joon.texts() == ["again"])
+    }
+
     @Test func `that wipes all ends the node and asks that its files go`() throws {
         let mina = try bench.sealedNode("Mina")
         #expect(

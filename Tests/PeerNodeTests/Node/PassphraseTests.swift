@@ -136,6 +136,33 @@ import WorkspaceTestKit
         }
     }
 
+    /// A home that is locked while its passphrase goes would have nothing left that opens it.
+    @Test(arguments: [["remove": true], ["new": "another fine passphrase"]] as [JSONValue])
+    func `is not changed by who is locked out meanwhile`(_ change: JSONValue) throws {
+        let node = try bench.sealedNode("Mina")
+        try node.ok("message.send", ["channel": "general", "text": "kept"])
+        let before = node.files.identity
+        var arguments = change.objectValue ?? JSONObject()
+        arguments["current"] = .string(goodPassphrase)
+        let call = CallID(connection: 7, number: 1)
+        bench.give(
+            .call(call, method: "identity.passphrase.change", arguments: arguments), to: node)
+        bench.give(
+            .call(
+                CallID(connection: 7, number: 2), method: "lock.now", arguments: JSONObject()),
+            to: node)
+        bench.settle()
+        guard case .failure(let error)? = node.answer(to: call) else {
+            Issue.record("changed")
+            return
+        }
+        #expect(error.kind == .locked)
+        #expect(node.session["state"] == "locked")
+        #expect(node.files.identity == before)
+        try node.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(try node.texts() == ["kept"])
+    }
+
     @Test func `is not tried by two at a time`() throws {
         let node = try bench.sealedNode("Mina")
         try node.ok("lock.now")

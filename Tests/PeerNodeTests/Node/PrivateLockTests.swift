@@ -75,4 +75,66 @@ import WorkspaceTestKit
         #expect(try mina.events(since: after, types: ["channel.*"]).isEmpty)
         #expect(try mina.log(of: "council") == ["hello"])
     }
+
+    /// What own devices keep for one another is written under the same lock.
+    @Test(arguments: [false, true])
+    func `hears what another own device read, muted and set meanwhile`(restarts: Bool) throws {
+        let laptop = try bench.sealedNode("Mina")
+        let joon = try bench.guest("Joon", of: laptop)
+        let phone = try bench.bareNode("Phone")
+        try laptop.link(phone)
+        bench.advance(5_000)
+        try phone.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
+        for text in ["one", "two"] { try joon.send(text) }
+        bench.advance(5_000)
+        #expect(try laptop.ok("ui.pref.get", ["setting": "theme"])["value"] == "dark")
+        #expect(try `What was read`.unread(laptop) == ["general": 2])
+        try laptop.ok("lock.now")
+        try phone.ok("read.mark", ["channel": "general"])
+        try phone.ok("channel.mute", ["channel": "general"])
+        try phone.ok("ui.pref.set", ["setting": "draft", "value": "half a sentence"])
+        bench.advance(90_000)
+        if restarts {
+            bench.cut(laptop, phone)
+            bench.cut(laptop, joon)
+            try laptop.restart()
+        }
+        try laptop.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        bench.advance(5_000)
+        #expect(try `What was read`.unread(laptop).isEmpty)
+        #expect(try laptop.ok("channel.get", ["channel": "general"])["muted"] == true)
+        #expect(
+            try laptop.ok("ui.pref.get", ["setting": "draft"])["value"] == "half a sentence")
+        let check = try laptop.ok("node.check")
+        #expect(check["ok"] == true, "\(check.text)")
+    }
+
+    /// Each judgement goes through the whole channel.
+    @Test func `goes through a channel once, however often its members changed`() throws {
+        let mina = try bench.sealedNode("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        _ = try bench.guest("Sora", of: mina)
+        for name in ["board", "council"] {
+            try joon.ok("channel.create", ["name": .string(name), "private": true])
+            try joon.ok("channel.add", ["channel": .string(name), "members": ["Mina"]])
+        }
+        bench.advance(5_000)
+        try mina.ok("lock.now")
+        for name in ["board", "council"] as [JSONValue] {
+            for number in 0..<4 {
+                try joon.ok("channel.add", ["channel": name, "members": ["Sora"]])
+                try joon.send("with \(number)", to: name.stringValue ?? "")
+                try joon.ok("channel.remove", ["channel": name, "members": ["Sora"]])
+            }
+        }
+        bench.advance(5_000)
+        let before = try #require(mina.host?.core.tally.rejudged)
+        try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        #expect(try #require(mina.host?.core.tally.rejudged) - before == 2)
+        for name in ["board", "council"] {
+            #expect(try mina.log(of: name) == (0..<4).map { "with \($0)" })
+        }
+        let check = try mina.ok("node.check")
+        #expect(check["ok"] == true, "\(check.text)")
+    }
 }

@@ -58,15 +58,26 @@ struct HostileGuestScene {
         return link
     }
 
-    func name(_ documents: [DocumentID]?, on link: HostileLink) {
+    func name(
+        _ documents: [DocumentID]?, on link: HostileLink,
+        root: SetDigest = SetDigest([UInt8](repeating: 7, count: 32))
+    ) {
         guard let hash = link.identity?.handshakeHash else { return }
         link.send(
             .workspaceOpen(
                 WorkspaceOpening(
                     workspace: 1, tag: mallory.tag(handshakeHash: hash),
-                    root: SetDigest([UInt8](repeating: 7, count: 32)), agreedRoot: nil,
+                    root: root, agreedRoot: nil,
                     mine: .zero, documents: documents?.sorted())))
         world.run(for: 300)
+    }
+
+    /// Says the root that the node said, as somebody does who has all that it was told of.
+    func agree(_ documents: [DocumentID], on link: HostileLink) throws {
+        let roots = link.messages.compactMap { message in
+            if case .workspaceOpen(let opening) = message { opening.root } else { nil }
+        }
+        name(documents, on: link, root: try #require(roots.last))
     }
 
     /// Asks for everything that a node holds, whatever may be known of it, and for digests.
@@ -108,6 +119,8 @@ struct HostileGuestScene {
                 documents.formUnion(
                     runs.filter { !$0.entries.isEmpty }.map(\.log.document))
             case .forkProbe(_, let tip): documents.insert(tip.log.document)
+            case .keyWant(let want): documents.insert(want.document)
+            case .payloadWant(let want): documents.insert(want.document)
             case .pull(_, let pull): documents.formUnion(pull.items.map(\.target.log.document))
             default: break
             }
@@ -191,6 +204,26 @@ extension HostileMember {
                 == scene.common.union([scene.board, scene.vault]))
         #expect(HostileGuestScene.keyed(on: other).isSubset(of: [scene.board]))
         #expect(link.isOpen && other.isOpen)
+    }
+
+    /// Bob came a moment ago, so he asks everybody for keys of what he knows nothing of.
+    @Test func `is asked for no key of what it did not name or is not in`() throws {
+        let scene = try HostileGuestScene(seed: 77)
+        defer { scene.world.end() }
+        for (number, named) in [[scene.board], [scene.board, scene.general]].enumerated() {
+            let link = scene.link(to: scene.bob, naming: named, from: 3 + number)
+            try scene.agree(named, on: link)
+            scene.world.run(for: 10_000)
+            let told = HostileGuestScene.told(on: link)
+            #expect(told.isSubset(of: scene.common.union([scene.board])))
+            #expect(link.isOpen)
+            link.close()
+            scene.world.run(for: 500)
+        }
+        // Whom she is a guest of asks another member, as before.
+        let workspace = try HostileScene.workspace(of: scene.bob)
+        #expect(workspace.privateDocuments[scene.vault] == nil)
+        #expect(scene.world.failures == [])
     }
 
     @Test func `is told nothing while others write`() throws {

@@ -1,0 +1,85 @@
+import Foundation
+import Glibc
+
+/// Waits until something is so, for as long as a slow machine may need: looks, and looks again
+/// whenever one of the running daemons has written to its home, its log included, or has ended.
+///
+/// What a daemon does without a trace in its home, as when a connection closes, wakes nobody. So
+/// without a sign it looks again a few times a second; no test depends on how often that is.
+///
+/// - Returns: whether the condition came true.
+public func eventually(within seconds: Double = 240, _ condition: () -> Bool) -> Bool {
+    let deadline = Date().addingTimeInterval(seconds)
+    while true {
+        // Before the condition is looked at, so that no change falls between the two.
+        let signs = DaemonSigns(of: LiveHomes.all)
+        if condition() { return true }
+        let left = deadline.timeIntervalSinceNow
+        guard left > 0 else { return false }
+        signs.wait(milliseconds: Int32(min(left * 1_000 + 1, 200)))
+    }
+}
+
+/// The folders of all homes that the tests of this process use now.
+enum LiveHomes {
+    private static let lock = NSLock()
+    nonisolated(unsafe) private static var folders: Set<String> = []
+
+    static func add(_ folder: String) { lock.withLock { _ = folders.insert(folder) } }
+
+    static func remove(_ folder: String) { lock.withLock { _ = folders.remove(folder) } }
+
+    static var all: [String] { lock.withLock { folders.sorted() } }
+}
+
+/// What is heard of daemons from outside: changes in their folders, and their ends.
+public final class DaemonSigns {
+    /// -1 where the system has none left; then only the clock wakes.
+    private let changes: Int32
+    private var ends: [Int32] = []
+
+    /// - Parameter folders: each with a home in it, or none yet. What happens from now on is heard.
+    public init(of folders: [String]) {
+        changes = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        let events = UInt32(IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_TO)
+        for folder in folders {
+            for path in [folder, folder + "/home"] {
+                inotify_add_watch(changes, path, events)
+            }
+            if let end = Self.end(of: folder + "/home/lock") { ends.append(end) }
+        }
+    }
+
+    deinit { for descriptor in ends + [changes] where descriptor >= 0 { close(descriptor) } }
+
+    /// Returns when there is a sign, or when so much time has passed.
+    ///
+    /// - Returns: whether there is one.
+    @discardableResult
+    public func wait(milliseconds: Int32) -> Bool {
+        var waiting = (ends + [changes]).map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        return poll(&waiting, nfds_t(waiting.count), milliseconds) > 0
+    }
+
+    /// A descriptor that is readable when the process has ended whose number stands in a lock
+    /// file; `nil` where it has ended already.
+    private static func end(of lock: String) -> Int32? {
+        guard let open = pidfdOpen, let pid = TemporaryNode.pid(inLock: lock) else { return nil }
+        let descriptor = open(pid, 0)
+        guard descriptor >= 0 else { return nil }
+        var ended = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&ended, 1, 0) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// In glibc since 2.36, and not in Swift's module of it.
+    private static let pidfdOpen: (@convention(c) (Int32, UInt32) -> Int32)? =
+        dlsym(nil, "pidfd_open").map {
+            unsafeBitCast($0, to: (@convention(c) (Int32, UInt32) -> Int32).self)
+        }
+}
