@@ -90,12 +90,14 @@ extension ViewStore {
         ).rows(.integer(Int64(clamping: now)), .integer(Int64(limit))) { $0.integer(0) }
     }
 
-    /// Notes that a payload is erased.
-    public func noteErased(_ arrival: Int64) throws(StorageError) {
-        try connection.statement("UPDATE redacted SET due = NULL WHERE arr = ?")
-            .run(.integer(arrival))
-        // What it said about a message cannot be told any more, not here and not where it was
+    /// Notes that payloads are erased.
+    public func noteErased(_ arrivals: [Int64]) throws(StorageError) {
+        for arrival in arrivals {
+            try connection.statement("UPDATE redacted SET due = NULL WHERE arr = ?")
+                .run(.integer(arrival))
+        }
+        // What they said about messages cannot be told any more, not here and not where it was
         // never opened.
-        try removeAnnotations(arrivals: [arrival])
+        try removeAnnotations(arrivals: arrivals)
     }
 }
