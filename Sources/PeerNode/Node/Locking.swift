@@ -209,6 +209,7 @@ extension NodeCore {
     /// Opens and shows a part of what was stored unopened.
     func foldArrived() throws(StorageError) {
         guard home != nil, let (first, last) = folding else { return }
+        try foldFilled()
         try write()
         let end = min(last, first &+ Self.foldedPerTurn - 1)
         var next = first

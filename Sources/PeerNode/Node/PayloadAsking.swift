@@ -126,17 +126,4 @@ extension NodeCore {
             try fill(place.arrival, with: operation.payload, in: workspace, from: source)
         }
     }
-
-    private func fill(
-        _ arrival: Int64, with payload: [UInt8], in workspace: Workspace,
-        from source: OperationSource
-    ) throws(StorageError) {
-        guard try store.operations.absentPayload(arrival)?.isMissing == true else { return }
-        try write()
-        guard try store.operations.restorePayload(payload, of: arrival),
-            let stored = try store.operations.operation(arrival),
-            let row = store.operations.document(numbered: stored.document)
-        else { return }
-        try fold(stored, row, in: workspace, from: source)
-    }
 }
