@@ -101,10 +101,22 @@ extension NodeCore {
             guard let row = store.operations.document(numbered: number), row.kind.holdsMessages,
                 row.kind != .unknown, let workspace = workspaces[row.workspace]
             else { continue }
+            var said = SaidAnew()
             for target in try targets(of: review, in: row).sorted(by: { $0.id < $1.id }) {
-                try settle(target, in: row, workspace, isBackfill: review.isBackfill)
+                try settle(target, in: row, workspace, &said, isBackfill: review.isBackfill)
             }
+            // After the messages themselves, so that nobody is told how a deleted one changed.
+            let source = OperationSource.released(source: 0, isBackfill: review.isBackfill)
+            try judgeAnnotations(said.gone, isValid: false, in: workspace, source)
+            try judgeAnnotations(said.back, isValid: true, in: workspace, source)
         }
+    }
+
+    /// What is said about messages and, being deleted or not any more, counts otherwise now. By
+    /// arrival number.
+    private struct SaidAnew {
+        var gone: [Int64] = []
+        var back: [Int64] = []
     }
 
     private func targets(
@@ -126,7 +138,7 @@ extension NodeCore {
 
     private func settle(
         _ target: OperationReference, in document: OperationStore.DocumentRow,
-        _ workspace: Workspace, isBackfill: Bool
+        _ workspace: Workspace, _ said: inout SaidAnew, isBackfill: Bool
     ) throws(StorageError) {
         guard
             let place = try store.operations.find(
@@ -144,6 +156,9 @@ extension NodeCore {
             try store.view.set(nil, of: place.arrival, in: document.number)
             reindex(stored)
             if stored.entry.absent != nil { try miss(place.arrival) }
+            if try visibility(of: stored, in: workspace) == .shown {
+                said.back.append(place.arrival)
+            }
             try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)
         case .deleted(let redaction, let isOwn):
             try write()
@@ -158,6 +173,15 @@ extension NodeCore {
                 if !absent { nextPayloadErasure = min(nextPayloadErasure ?? due, due) }
             }
             try show(stored, because: redaction, in: workspace)
+            if try store.view.isValid(annotationAt: place.arrival) == true {
+                said.gone.append(place.arrival)
+            }
+            if !isBackfill, deletion.by != before?.by,
+                let row = try store.view.stored(
+                    at: .init(sort: place.sort, arrival: place.arrival), in: document.number)?.row
+            {
+                try noteDeleted(row, deletion, in: workspace)
+            }
             guard before == nil else { return }
             try tell(.messageDeleted, stored, by: redaction, in: workspace, isBackfill)
         }
