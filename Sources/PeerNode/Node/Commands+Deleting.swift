@@ -19,7 +19,9 @@ extension NodeCore {
             try delete(row, before, channel, in: workspace)
         }
         let object = try stored { () throws(StorageError) in
-            try settleRedactions()
+            try settleRedactions(
+                of: try references(to: [row.position.arrival] + saidAbout(row, in: workspace)),
+                inDocument: row.document)
             return try self.object(of: row, in: workspace)
         }
         guard let object else { throw .notFound("message", id, field: "message") }

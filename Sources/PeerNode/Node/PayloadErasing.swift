@@ -13,6 +13,7 @@ extension NodeCore {
     func loadRedactions() throws(StorageError) {
         nextPayloadErasure = try store.view.nextErasure()
         redactedDocuments = Set(try store.view.documentsWithRedactions())
+        try loadReviews()
     }
 
     /// Erases a slice of what is due; the rest has its turn after the next input.

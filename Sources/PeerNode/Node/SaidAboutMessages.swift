@@ -18,7 +18,9 @@ extension NodeCore {
     func references(to arrivals: [Int64]) throws(StorageError) -> [OperationReference] {
         var references: [OperationReference] = []
         for arrival in arrivals {
-            guard let stored = try store.operations.operation(arrival) else { continue }
+            guard let stored = try store.operations.operation(arrival, hasPayload: false) else {
+                continue
+            }
             references.append(stored.reference)
         }
         return references
@@ -44,7 +46,9 @@ extension NodeCore {
     private func isOurs(
         _ deletion: ViewStore.Deletion, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let redaction = try store.operations.operation(deletion.by) else { return false }
+        guard let redaction = try store.operations.operation(deletion.by, hasPayload: false) else {
+            return false
+        }
         return workspace.evaluator.subject(ofGrant: redaction.entry.grant) == workspace.member
     }
 
@@ -101,15 +105,17 @@ extension NodeCore {
     }
 
     /// Deletes what was gathered, as many words in one redaction as it takes.
-    func redactLateWords() throws(StorageError) {
-        guard !lateWords.isEmpty else { return }
+    ///
+    /// - Returns: whether there was anything.
+    func redactLateWords() throws(StorageError) -> Bool {
+        guard !lateWords.isEmpty else { return false }
         let words = lateWords
         lateWords = []
         var seen: Set<LateWord> = []
         var targets: [LatePlace: [OperationReference]] = [:]
         for word in words where seen.insert(word).inserted {
             guard let workspace = workspaces[word.workspace],
-                let stored = try store.operations.operation(word.arrival),
+                let stored = try store.operations.operation(word.arrival, hasPayload: false),
                 try store.view.deletion(of: word.arrival) == nil,
                 try !isNamed(stored, in: workspace)
             else { continue }
@@ -124,6 +130,7 @@ extension NodeCore {
             _ = try redact(
                 references, nil, in: place.document, isOwn: place.isOwn, of: workspace)
         }
+        return true
     }
 
     private struct LatePlace: Hashable {
@@ -139,13 +146,10 @@ extension NodeCore {
     private func isNamed(
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        for arrival in try store.view.redactions(
-            of: stored.place.link.id, in: stored.document)
-        {
-            guard let redaction = try store.operations.operation(arrival) else { continue }
-            if workspace.evaluator.subject(ofGrant: redaction.entry.grant) == workspace.member {
-                return true
-            }
+        for naming in try store.view.namings(
+            of: stored.place.link.id, in: stored.document, undoing: false)
+        where author(ofGrant: naming.grant, in: workspace) == workspace.member {
+            return true
         }
         return false
     }

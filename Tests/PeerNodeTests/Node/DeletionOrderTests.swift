@@ -243,11 +243,14 @@ extension RemovalBench {
         let (wim, joon, bench) = (world.wim, world.joon, world.bench)
         let message = try wim.send("hello @Joon")
         bench.advance(5_000)
+        let others = [world.mina, world.ada, wim]
+        for other in others { bench.cut(joon, other) }
         let payload = try lose(message, of: joon, keepsRow: keepsRow)
         bench.advance(5_000)
         #expect(try joon.texts(of: "hello") == [])
+        for other in others { bench.heal(joon, other) }
         try joon.ok("node.check", ["repair": true])
-        bench.advance(5_000)
+        bench.advance(60_000)
         #expect(try joon.payload(of: message) == payload)
         #expect(try joon.texts(of: "hello") == ["hello @Joon"])
         #expect(try joon.ok("channel.get", ["channel": "general"])["mentions"] == 1)
