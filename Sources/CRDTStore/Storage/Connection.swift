@@ -59,6 +59,9 @@ public final class Connection {
     /// Rows that the last INSERT, UPDATE or DELETE changed.
     public var changedRowCount: Int { Int(sqlite3_changes64(database.pointer)) }
 
+    /// The rows that all statements have changed since the store was opened: what work cost.
+    public var totalChangedRowCount: Int { Int(sqlite3_total_changes64(database.pointer)) }
+
     // MARK: Transactions
 
     /// Whether a transaction is open. It is not any more when SQLite had to roll back by itself.

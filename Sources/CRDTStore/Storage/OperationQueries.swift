@@ -123,9 +123,13 @@ extension OperationStore {
 
     /// The operation with this arrival number, `nil` also for one whose row cannot be read: that
     /// is noted as damage.
-    public func operation(_ arrival: Int64) throws(StorageError) -> StoredOperation? {
+    ///
+    /// - Parameter hasPayload: without it, a payload of any size is not even read.
+    public func operation(
+        _ arrival: Int64, hasPayload: Bool = true
+    ) throws(StorageError) -> StoredOperation? {
         do throws(StorageError) {
-            return try readOperation(arrival)
+            return try readOperation(arrival, hasPayload)
         } catch {
             guard error.kind == .corrupt else { throw error }
             let sql = "SELECT lid, seq FROM operation WHERE arr = ?"
@@ -138,10 +142,12 @@ extension OperationStore {
         }
     }
 
-    private func readOperation(_ arrival: Int64) throws(StorageError) -> StoredOperation? {
+    private func readOperation(
+        _ arrival: Int64, _ hasPayload: Bool
+    ) throws(StorageError) -> StoredOperation? {
         let sql = """
-            SELECT seq, kind, hlc, gid, kid, deps, payload, sig, sigok, lid, sort, id, seen
-                FROM operation WHERE arr = ?
+            SELECT seq, kind, hlc, gid, kid, deps, \(hasPayload ? "payload" : "x''"), sig, sigok,
+                lid, sort, id, seen FROM operation WHERE arr = ?
             """
         return try connection.statement(sql).firstRow(.integer(arrival)) {
             (row) throws(StorageError) in

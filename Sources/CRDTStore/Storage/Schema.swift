@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 4
+    public static let version: Int32 = 5
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -56,13 +56,15 @@ public enum Schema {
     ]
 
     /// The view: what redactions name. target: the id of an operation that is to be erased, or of
-    /// a redaction that is undone. by: arrival number of the redaction.
+    /// a redaction that is undone. by: arrival number of the redaction. undo: 1 where it takes one
+    /// back. gid: the grant that it cites.
     private static let redactions = [
         """
         CREATE TABLE redaction(did INTEGER NOT NULL, target BLOB NOT NULL, by INTEGER NOT NULL,
+            undo INTEGER NOT NULL DEFAULT 0, gid INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY(did, target, by)) WITHOUT ROWID
         """,
-        "CREATE INDEX redaction_by ON redaction(by)",
+        "CREATE INDEX redaction_by ON redaction(by)", redactionGrant,
 
         // What is deleted, by arrival number. by: the redaction that counts. due: when the payload
         // is erased, ms; NULL once it is.
@@ -75,7 +77,21 @@ public enum Schema {
     ]
 
     /// What a store of an older schema lacks. By the schema that it has.
-    static let additions: [Int64: [String]] = [2: [registers] + since3, 3: since3]
+    static let additions: [Int64: [String]] = [2: [registers] + since3, 3: since3, 4: since4]
+
+    private static let redactionGrant = "CREATE INDEX redaction_grant ON redaction(did, gid, by)"
+
+    /// The payload of an undo is a map with the key 2 alone (PROTOCOL.md, 3.6).
+    private static let since4 = [
+        "ALTER TABLE redaction ADD COLUMN undo INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE redaction ADD COLUMN gid INTEGER NOT NULL DEFAULT 0",
+        "DELETE FROM redaction WHERE by NOT IN (SELECT arr FROM operation)",
+        """
+        UPDATE redaction SET (undo, gid) = (SELECT substr(payload, 2, 1) = x'02', gid
+            FROM operation WHERE arr = redaction.by)
+        """,
+        redactionGrant,
+    ]
 
     private static let since3 =
         [

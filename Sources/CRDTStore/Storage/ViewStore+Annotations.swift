@@ -95,7 +95,10 @@ extension ViewStore {
         _ row: Annotation, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) {
         if let known = try state(of: row.id, in: row.register) {
-            return try setValid(isValid, row.id, in: row.register, known: known)
+            if try setValid(isValid, row.id, in: row.register, known: known) {
+                try coverAnew(row.register)
+            }
+            return
         }
         for dependency in cited {
             try connection.statement("INSERT OR IGNORE INTO annotation_past VALUES(?, ?, ?, ?, ?)")
@@ -114,39 +117,48 @@ extension ViewStore {
     }
 
     /// Changes whether the annotations with these arrival numbers are valid; others are passed
-    /// over.
+    /// over. A register is covered anew once, however many of its rows change.
     public func setValid(
         _ isValid: Bool, annotationsAt arrivals: [Int64]
     ) throws(StorageError) {
+        var stale: [Annotation.Register] = []
+        var seen: Set<Annotation.Register> = []
         for arrival in arrivals {
             guard let row = try annotation(arrival: arrival),
                 let known = try state(of: row.id, in: row.register)
             else { continue }
-            try setValid(isValid, row.id, in: row.register, known: known)
+            let isStale = try setValid(isValid, row.id, in: row.register, known: known)
+            if isStale, seen.insert(row.register).inserted { stale.append(row.register) }
         }
+        for register in stale { try coverAnew(register) }
     }
 
+    /// - Returns: whether the register has to be covered anew.
     private func setValid(
         _ isValid: Bool, _ id: OperationID, in register: Annotation.Register, known: RowState
-    ) throws(StorageError) {
-        guard known.isHidden == isValid else { return }
+    ) throws(StorageError) -> Bool {
+        guard known.isHidden == isValid else { return false }
         try connection.statement(
             "UPDATE annotation SET hidden = ? \(Annotation.Register.match) AND id = ?"
         )
         .run([.integer(isValid ? 0 : 1)] + register.values + [.blob(id.bytes)])
         // Where it is covered, its past is covered by something else.
-        guard !known.isCovered else { return }
-        if isValid {
-            try cover(pastOf: id, in: register)
-        } else {
-            try coverAnew(register)
-        }
+        guard !known.isCovered else { return false }
+        if isValid { try cover(pastOf: id, in: register) }
+        return !isValid
     }
 
-    /// Removes the annotations whose operations are not stored any more.
+    /// Removes the annotations whose operations are not stored any more. Of a chain that is
+    /// removed from its beginning on, nothing is left to be covered otherwise.
     func removeAnnotations(arrivals: [Int64]) throws(StorageError) {
+        var past: [(register: Annotation.Register, cited: [OperationID])] = []
         for arrival in arrivals {
-            guard let row = try annotation(arrival: arrival) else { continue }
+            guard let row = try annotation(arrival: arrival),
+                let known = try state(of: row.id, in: row.register)
+            else { continue }
+            if !known.isHidden || known.isCovered {
+                past.append((row.register, try cited(by: row.id, in: row.register)))
+            }
             try connection.statement(
                 "DELETE FROM annotation \(Annotation.Register.match) AND id = ?"
             )
@@ -154,7 +166,14 @@ extension ViewStore {
             try connection.statement(
                 "DELETE FROM annotation_past WHERE did = ? AND key_hlc = ? AND key_id = ? AND id = ?"
             ).run(row.register.place + [.blob(row.id.bytes)])
-            try coverAnew(row.register)
+        }
+        var renewed: Set<Annotation.Register> = []
+        for (register, cited) in past where !renewed.contains(register) {
+            for id in cited where try state(of: id, in: register) != nil {
+                renewed.insert(register)
+                try coverAnew(register)
+                break
+            }
         }
     }
 

@@ -18,21 +18,49 @@ extension ViewStore {
 
     // MARK: What redactions say
 
-    /// Notes what a redaction names.
-    public func note(
-        redactionOf target: OperationID, by arrival: Int64, in document: Int64
-    ) throws(StorageError) {
-        try connection.statement("INSERT OR IGNORE INTO redaction VALUES(?, ?, ?)")
-            .run(.integer(document), .blob(target.bytes), .integer(arrival))
+    /// A redaction or undo that names something.
+    public struct Naming: Equatable, Sendable {
+        /// Its arrival number.
+        public let by: Int64
+        /// The number of the grant that it cites.
+        public let grant: Int64
+        /// Whether it takes back what it names.
+        public let isUndo: Bool
+
+        /// A row with the given fields.
+        public init(by: Int64, grant: Int64, isUndo: Bool) {
+            self.by = by
+            self.grant = grant
+            self.isUndo = isUndo
+        }
     }
 
-    /// The arrival numbers of the redactions that name an operation, ascending.
-    public func redactions(
-        of target: OperationID, in document: Int64
-    ) throws(StorageError) -> [Int64] {
+    /// Notes what a redaction names.
+    public func note(
+        _ naming: Naming, of target: OperationID, in document: Int64
+    ) throws(StorageError) {
+        try connection.statement("INSERT OR IGNORE INTO redaction VALUES(?, ?, ?, ?, ?)").run(
+            .integer(document), .blob(target.bytes), .integer(naming.by),
+            .integer(naming.isUndo ? 1 : 0), .integer(naming.grant))
+    }
+
+    /// The redactions, or undos, that name an operation, in the order of their arrival.
+    public func namings(
+        of target: OperationID, in document: Int64, undoing isUndo: Bool
+    ) throws(StorageError) -> [Naming] {
         try connection.statement(
-            "SELECT by FROM redaction WHERE did = ? AND target = ? ORDER BY by"
-        ).rows(.integer(document), .blob(target.bytes)) { $0.integer(0) }
+            "SELECT by, gid FROM redaction WHERE did = ? AND target = ? AND undo = ? ORDER BY by"
+        ).rows(.integer(document), .blob(target.bytes), .integer(isUndo ? 1 : 0)) {
+            Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: isUndo)
+        }
+    }
+
+    /// Whether anything names an operation.
+    public func isNamed(
+        _ target: OperationID, in document: Int64
+    ) throws(StorageError) -> Bool {
+        try connection.statement("SELECT 1 FROM redaction WHERE did = ? AND target = ? LIMIT 1")
+            .integer(.integer(document), .blob(target.bytes)) == 1
     }
 
     /// The documents in which there are redactions, ascending.
@@ -41,10 +69,24 @@ extension ViewStore {
             .rows { $0.integer(0) }
     }
 
-    /// The arrival numbers of all redactions of a document, ascending.
-    public func redactions(in document: Int64) throws(StorageError) -> [Int64] {
-        try connection.statement("SELECT DISTINCT by FROM redaction WHERE did = ? ORDER BY by")
+    /// The grants that redactions of a document cite, ascending by their numbers.
+    public func grantsOfRedactions(in document: Int64) throws(StorageError) -> [Int64] {
+        try connection.statement("SELECT DISTINCT gid FROM redaction WHERE did = ? ORDER BY gid")
             .rows(.integer(document)) { $0.integer(0) }
+    }
+
+    /// The arrival numbers, behind `arrival`, of redactions that cite a grant, ascending.
+    public func redactions(
+        in document: Int64, citing grant: Int64, after arrival: Int64, limit: Int
+    ) throws(StorageError) -> [Int64] {
+        try connection.statement(
+            """
+            SELECT DISTINCT by FROM redaction WHERE did = ? AND gid = ? AND by > ?
+                ORDER BY by LIMIT ?
+            """
+        ).rows(
+            .integer(document), .integer(grant), .integer(arrival), .integer(Int64(limit))
+        ) { $0.integer(0) }
     }
 
     // MARK: What follows
@@ -72,10 +114,13 @@ extension ViewStore {
             deletion.due.map { .integer(Int64(clamping: $0)) } ?? .null)
     }
 
-    /// The arrival numbers of what is deleted in a document, ascending.
-    public func deleted(in document: Int64) throws(StorageError) -> [Int64] {
-        try connection.statement("SELECT arr FROM redacted WHERE did = ? ORDER BY arr")
-            .rows(.integer(document)) { $0.integer(0) }
+    /// The arrival numbers, behind `arrival`, of what is deleted in a document, ascending.
+    public func deleted(
+        in document: Int64, after arrival: Int64, limit: Int
+    ) throws(StorageError) -> [Int64] {
+        try connection.statement(
+            "SELECT arr FROM redacted WHERE did = ? AND arr > ? ORDER BY arr LIMIT ?"
+        ).rows(.integer(document), .integer(arrival), .integer(Int64(limit))) { $0.integer(0) }
     }
 
     /// When the next payload is to be erased, milliseconds.
@@ -91,12 +136,14 @@ extension ViewStore {
         ).rows(.integer(Int64(clamping: now)), .integer(Int64(limit))) { $0.integer(0) }
     }
 
-    /// Notes that a payload is erased.
-    public func noteErased(_ arrival: Int64) throws(StorageError) {
-        try connection.statement("UPDATE redacted SET due = NULL WHERE arr = ?")
-            .run(.integer(arrival))
-        // What it said about a message cannot be told any more, not here and not where it was
+    /// Notes that payloads are erased.
+    public func noteErased(_ arrivals: [Int64]) throws(StorageError) {
+        for arrival in arrivals {
+            try connection.statement("UPDATE redacted SET due = NULL WHERE arr = ?")
+                .run(.integer(arrival))
+        }
+        // What they said about messages cannot be told any more, not here and not where it was
         // never opened.
-        try removeAnnotations(arrivals: [arrival])
+        try removeAnnotations(arrivals: arrivals)
     }
 }

@@ -370,13 +370,11 @@ extension ViewStore {
             .map { HybridTimestamp(rawValue: UInt64(bitPattern: $0)) }
     }
 
-    /// Forgets everything of one channel.
+    /// Forgets everything that one channel shows. What is deleted in it stays deleted for as long
+    /// as the operations that say so are stored: relays have to know it as well.
     public func clear(_ document: Int64) throws(StorageError) {
         forgetUnread(in: document)
         for table in ["message", "subscription", "annotation", "annotation_past"] {
-            try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
-        }
-        for table in ["redaction", "redacted"] {
             try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
         }
     }

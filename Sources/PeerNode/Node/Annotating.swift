@@ -78,6 +78,8 @@ extension NodeCore {
         _ annotation: MessageAnnotation, _ operation: AnnotationSource, isValid: Bool,
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
+        let isDeleted = try isDeleted(operation.arrival)
+        let isValid = isValid && !isDeleted
         guard try store.view.isValid(annotationAt: operation.arrival) != isValid,
             let row = row(of: annotation, operation, in: workspace)
         else { return }
@@ -95,16 +97,35 @@ extension NodeCore {
         guard redactedDocuments.contains(edit.register.document),
             let (row, _) = try store.view.anyMessage(
                 edit.register.target, in: edit.register.document),
-            author(ofGrant: row.grant, in: workspace)?.bytes == edit.register.member,
-            let stored = try store.operations.operation(edit.arrival)
+            author(ofGrant: row.grant, in: workspace)?.bytes == edit.register.member
         else { return }
-        try noteSaid(stored, about: row, in: workspace)
+        try noteSaid(edit.arrival, about: row, in: workspace)
     }
 
-    /// Changes whether the annotations among these operations count.
+    /// Whether what an operation says about a message counts.
+    func doesCount(
+        annotation stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        if try isDeleted(stored.place.arrival) { return false }
+        return try visibility(of: stored, in: workspace) == .shown
+    }
+
+    /// Whether a redaction that counts names an operation.
+    func isDeleted(_ arrival: Int64) throws(StorageError) -> Bool {
+        if redactedDocuments.isEmpty { return false }
+        return try store.view.deletion(of: arrival) != nil
+    }
+
+    /// Changes whether the annotations among these operations count. Those that are deleted never
+    /// do.
     func judgeAnnotations(
-        _ arrivals: [Int64], isValid: Bool, in workspace: Workspace, _ source: OperationSource
+        _ judged: [Int64], isValid: Bool, in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
+        var arrivals: [Int64] = []
+        for arrival in judged {
+            if isValid, try isDeleted(arrival) { continue }
+            arrivals.append(arrival)
+        }
         var before: [(register: ViewStore.Annotation.Register, row: ViewStore.Annotation?)] = []
         var seen: Set<ViewStore.Annotation.Register> = []
         for arrival in arrivals {
@@ -155,12 +176,14 @@ extension NodeCore {
         }
     }
 
-    /// Records what happened to a message that is shown.
+    /// Records what happened to a message that is shown, and not deleted.
     private func tell(
         _ type: EventType, _ row: ViewStore.MessageRow, _ isHidden: Bool, _ arrival: Int64,
         _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
-        guard !isHidden || row.isRefused, isTold(of: row.document, in: workspace) else { return }
+        guard !isHidden || row.isRefused, isTold(of: row.document, in: workspace),
+            try !isDeleted(row.position.arrival)
+        else { return }
         try record(
             type, workspace: workspace, document: row.document, arrival: arrival,
             isBackfill: source.isBackfill)

@@ -182,12 +182,17 @@ extension NodeCore {
     ) throws(StorageError) {
         guard !change.isEmpty else { return }
         workspace.contentLimits.removeAll()
+        workspace.deletionLimits.removeAll()
         let changed = (change.becameValid + change.becameInvalid)
         let grants = Set(changed.flatMap { workspace.evaluator.grants(reachedBy: $0) } + changed)
         let cited = Set(grants.compactMap { store.operations.number(ofGrant: $0) })
         guard !cited.isEmpty else { return }
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
+            // A right over what others wrote may end where the right to write does not.
+            if let number = store.operations.document(document, in: workspace.number)?.number {
+                try reviewRedactions(inDocument: number, citing: cited)
+            }
             guard try judge(document, citing: cited, in: workspace, because: source) else {
                 // What is void for another reason may now cite a void grant.
                 try keepGrants(of: document, in: workspace)

@@ -47,7 +47,9 @@ extension NodeCore {
             workspace.channels[document] = channel
             workspace.deletedChannels[document] = deleted
             if wasDeleted != (deleted != nil) { compareAnew(document, in: workspace) }
-            guard let cause, workspace.ownRole != .guest else { continue }
+            guard let cause else { continue }
+            try reviewRedactions(of: channel, since: before)
+            guard workspace.ownRole != .guest else { continue }
             if let deleted {
                 guard !wasDeleted else { continue }
                 try record(

@@ -15,8 +15,8 @@ struct Checking {
     var subscriptions: [Place: (HybridTimestamp, ViewStore.Subscription)] = [:]
     /// What the own documents say.
     var registers: [ViewStore.Register.Place: ViewStore.Register] = [:]
-    /// What the operations say about messages.
-    var annotations: [AnnotationPlace: [ExpectedAnnotation]] = [:]
+    /// What the operations say about messages, by document and message.
+    var annotations: [Int64: [MessageKey: [ExpectedAnnotation]]] = [:]
     /// Messages that the operations give.
     var messages: Int64 = 0
 
@@ -111,7 +111,7 @@ extension NodeCore {
         case .own(let register) where shown == nil:
             try note(register, stored, in: workspace, &check)
         case .annotation(let annotation) where shown == nil:
-            try note(annotation, stored, isValid: visibility == .shown, in: workspace, &check)
+            try note(annotation, stored, in: workspace, &check)
         case .membership, .profile, .device, .own, .annotation, nil:
             guard shown != nil else { return }
             check.result.add(

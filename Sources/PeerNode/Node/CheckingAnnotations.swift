@@ -2,12 +2,6 @@ import CRDTStore
 import WorkspaceModel
 
 extension Checking {
-    /// A message that something is said about.
-    struct AnnotationPlace: Hashable {
-        let document: Int64
-        let target: MessageKey
-    }
-
     /// What one operation gives.
     struct ExpectedAnnotation {
         let row: ViewStore.Annotation
@@ -20,8 +14,8 @@ extension Checking {
 extension NodeCore {
     /// Notes what an operation says about a message.
     func note(
-        _ annotation: MessageAnnotation, _ stored: StoredOperation, isValid: Bool,
-        in workspace: Workspace, _ check: inout Checking
+        _ annotation: MessageAnnotation, _ stored: StoredOperation, in workspace: Workspace,
+        _ check: inout Checking
     ) throws(StorageError) {
         let source = AnnotationSource(stored)
         if let document = workspace.privateDocuments[stored.log.document],
@@ -30,9 +24,11 @@ extension NodeCore {
             return
         }
         guard let row = row(of: annotation, source, in: workspace) else { return }
-        check.annotations[
-            .init(document: row.register.document, target: row.register.target), default: []
-        ].append(.init(row: row, cited: source.cited, isValid: isValid))
+        check.annotations[row.register.document, default: [:]][row.register.target, default: []]
+            .append(
+                .init(
+                    row: row, cited: source.cited,
+                    isValid: try doesCount(annotation: stored, in: workspace)))
     }
 
     /// Compares all annotations of a workspace, message by message.
@@ -47,20 +43,24 @@ extension NodeCore {
             for row in try store.view.annotations(of: row.number) {
                 stored[row.row.register.target, default: []].insert(row)
             }
-            let expected = check.annotations.filter { $0.key.document == row.number }
-            for target in Set(stored.keys).union(expected.keys.map(\.target)).sorted() {
+            let expected = check.annotations[row.number] ?? [:]
+            for target in Set(stored.keys).union(expected.keys).sorted() {
                 try compare(
-                    expected[.init(document: row.number, target: target)] ?? [],
-                    stored[target] ?? [], about: target, in: row.number, &check)
+                    expected[target] ?? [], stored[target] ?? [], about: target, in: row.number,
+                    of: workspace, &check)
             }
         }
     }
 
     private func compare(
-        _ expected: [Checking.ExpectedAnnotation], _ stored: Set<ViewStore.StoredAnnotation>,
-        about target: MessageKey, in document: Int64, _ check: inout Checking
+        _ noted: [Checking.ExpectedAnnotation], _ stored: Set<ViewStore.StoredAnnotation>,
+        about target: MessageKey, in document: Int64, of workspace: Workspace,
+        _ check: inout Checking
     ) throws(StorageError) {
-        check.result.rows += Int64(expected.count)
+        check.result.rows += Int64(noted.count)
+        guard Self.rows(of: noted) != stored else { return }
+        // Since it was noted, slices ago, a verdict may have changed or a payload may have gone.
+        let expected = try renewed(noted, in: workspace)
         guard Self.rows(of: expected) != stored else { return }
         check.result.add(
             "view", PublicID.message(target), "what is said about a message differs",
@@ -72,6 +72,23 @@ extension NodeCore {
             try store.view.fold(item.row, citing: item.cited, isValid: item.isValid)
         }
         check.result.repaired += 1
+    }
+
+    /// What operations give by now.
+    private func renewed(
+        _ noted: [Checking.ExpectedAnnotation], in workspace: Workspace
+    ) throws(StorageError) -> [Checking.ExpectedAnnotation] {
+        var expected: [Checking.ExpectedAnnotation] = []
+        for item in noted {
+            guard let stored = try store.operations.operation(item.row.arrival),
+                stored.entry.absent == nil
+            else { continue }
+            expected.append(
+                .init(
+                    row: item.row, cited: item.cited,
+                    isValid: try doesCount(annotation: stored, in: workspace)))
+        }
+        return expected
     }
 
     /// The rows that operations give, from the rule itself: covered is what a valid one of the

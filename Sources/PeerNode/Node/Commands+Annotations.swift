@@ -4,7 +4,7 @@ import WorkspaceModel
 /// Saying something about a message that is there: another text, a reaction, a pin. And who has it.
 extension NodeCore {
     /// A message that a call names, and where it is.
-    private struct Aim {
+    struct Aim {
         let workspace: Workspace
         let channel: Workspace.Channel
         let row: ViewStore.MessageRow
@@ -91,11 +91,27 @@ extension NodeCore {
         try refuseOutsider(of: aim.channel, in: aim.workspace)
         try refuseDeserted(aim.channel, in: aim.workspace)
         guard aim.workspace.ownRole != nil else { throw notAllowed(in: aim.workspace) }
+        try refuseDeleted(aim)
         return aim
     }
 
+    /// What nobody can see any more nobody says anything about.
+    private func refuseDeleted(_ aim: Aim) throws(NodeError) {
+        let deletion = try stored { () throws(StorageError) in
+            try store.view.deletion(of: aim.row.position.arrival)
+        }
+        guard let deletion else { return }
+        let id = PublicID.message(aim.row.key)
+        throw NodeError(
+            .conflict, "that message is deleted",
+            hint: deletion.due ?? 0 > 0
+                ? "whoever deleted it may take that back: wsx-node message delete \(id) --undo"
+                : "send a new one: wsx-node send CHANNEL TEXT",
+            reason: "message.deleted")
+    }
+
     /// Finds a message. Its id decides in which workspace, where the call does not.
-    private func aim(
+    func aim(
         _ id: String, _ scope: CallScope, isWriting: Bool
     ) throws(NodeError) -> Aim {
         let found = try stored { () throws(StorageError) -> ViewStore.MessageRow? in

@@ -7,8 +7,8 @@ extension NodeCore {
     func deleteMessage(
         _ id: String, undo: Bool, _ scope: CallScope
     ) throws(NodeError) -> MessageObject {
-        let workspace: Workspace = try workspace(scope)
-        let (row, channel) = try deletable(id, in: workspace)
+        let aim = try aim(id, scope, isWriting: true)
+        let (workspace, row, channel) = (aim.workspace, aim.row, aim.channel)
         try refuseArchived(channel, in: workspace)
         let before = try stored { () throws(StorageError) in
             try store.view.deletion(of: row.position.arrival)
@@ -19,25 +19,13 @@ extension NodeCore {
             try delete(row, before, channel, in: workspace)
         }
         let object = try stored { () throws(StorageError) in
-            try settleRedactions()
+            try settleRedactions(
+                of: try references(to: [row.position.arrival] + saidAbout(row, in: workspace)),
+                inDocument: row.document)
             return try self.object(of: row, in: workspace)
         }
         guard let object else { throw .notFound("message", id, field: "message") }
         return object
-    }
-
-    private func deletable(
-        _ id: String, in workspace: Workspace
-    ) throws(NodeError) -> (ViewStore.MessageRow, Workspace.Channel) {
-        let row = try stored { () throws(StorageError) in
-            try PublicID.messageKey(id).flatMap { (key) throws(StorageError) in
-                try store.view.message(key)
-            }
-        }
-        guard let row, let channel = channel(row.document, in: workspace) else {
-            throw .notFound("message", id, field: "message", hint: "wsx-node log CHANNEL")
-        }
-        return (row, channel)
     }
 
     // MARK: Deleting
@@ -48,14 +36,25 @@ extension NodeCore {
     ) throws(NodeError) {
         let isOwn = author(ofGrant: row.grant, in: workspace) == workspace.member
         // One's own word erases what somebody else has only hidden so far.
-        if let before, !isOwn || before.due == nil { return }
+        let isDone = before.map { !isOwn || $0.due == nil } ?? false
+        let said = try stored { () throws(StorageError) in
+            try isDone ? leftOver(of: row, isOwn: isOwn, in: workspace) : nil
+        }
+        if isDone, said?.isEmpty != false || !mayDelete(isOwn: isOwn, in: channel, of: workspace) {
+            return
+        }
         if !isOwn { try require(deletionIn: channel, in: workspace) }
         let isWritten = try stored { () throws(StorageError) in
             guard let target = try store.operations.operation(row.position.arrival) else {
                 return false
             }
+            if let said {
+                return try redact(
+                    try references(to: said), nil, in: target.log.document, isOwn: isOwn,
+                    of: workspace)
+            }
             let own = target.reference
-            let said = try saidAbout(row.key, by: target, in: workspace).filter { $0.id != own.id }
+            let said = try references(to: saidAbout(row, in: workspace)).filter { $0.id != own.id }
             return try redact(
                 [own] + said, RedactedMessage(id: own.id, thread: row.thread),
                 in: target.log.document, isOwn: isOwn, of: workspace)
@@ -116,34 +115,63 @@ extension NodeCore {
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         guard let before else { return }
-        let redaction = try stored { () throws(StorageError) in
-            try store.operations.operation(before.by)
-        }
         let author = author(ofGrant: row.grant, in: workspace)
-        guard before.due != nil, let redaction,
-            let voice = try stored({ () throws(StorageError) in
-                try self.voice(of: redaction, about: nil, in: workspace)
-            }), voice.member != author
-        else {
+        let found = try stored { () throws(StorageError) in
+            try self.redaction(of: row.position.arrival, in: workspace)
+        }
+        guard before.due != nil, let (redaction, voice) = found, voice.member != author else {
             throw NodeError(
                 .conflict, "what that message said is erased, and nobody can bring it back",
                 reason: "message.erased")
         }
         let own = RedactionVoice(
             member: workspace.member, power: workspace.ownPower(in: channel))
-        guard voice.member == own.member || Self.isStronger(own, than: voice) else {
+        func mayUndo(_ voice: RedactionVoice) -> Bool {
+            voice.member == own.member || Self.isStronger(own, than: voice)
+        }
+        guard mayUndo(voice) else {
             throw .forbidden(
                 "\(NodeError.quoted(workspace.displayName(of: voice.member))) deleted that message",
                 reason: "message.deleted_by_another", hint: "ask them, or the channel's owner")
         }
         let isWritten = try stored { () throws(StorageError) in
-            try authorRedaction(
-                in: redaction.log.document, asAdmin: true, of: workspace
-            ) { draft, sealing, key in
-                draft.signed(undoing: redaction.reference, keyID: sealing?.id, with: key)
+            var undone = [redaction]
+            // What was said about it later was deleted by further redactions.
+            for arrival in try saidAbout(row, in: workspace) {
+                guard let (other, voice) = try self.redaction(of: arrival, in: workspace),
+                    voice.member != author, mayUndo(voice),
+                    !undone.contains(where: { $0.place.arrival == other.place.arrival })
+                else { continue }
+                undone.append(other)
             }
+            for redaction in undone {
+                guard try undo(redaction, in: workspace) else { return false }
+            }
+            return true
         }
         guard isWritten else { throw notAllowed(in: workspace) }
+    }
+
+    /// By which redaction an operation is deleted, and who says so with what weight about it.
+    private func redaction(
+        of arrival: Int64, in workspace: Workspace
+    ) throws(StorageError) -> (StoredOperation, RedactionVoice)? {
+        guard let deletion = try store.view.deletion(of: arrival),
+            let target = try store.operations.operation(arrival),
+            let redaction = try store.operations.operation(deletion.by),
+            let voice = try voice(of: redaction, about: target, in: workspace)
+        else { return nil }
+        return (redaction, voice)
+    }
+
+    private func undo(
+        _ redaction: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        try authorRedaction(
+            in: redaction.log.document, asAdmin: true, of: workspace
+        ) { draft, sealing, key in
+            draft.signed(undoing: redaction.reference, keyID: sealing?.id, with: key)
+        }
     }
 
     // MARK: Writing
@@ -183,7 +211,7 @@ extension NodeCore {
 
 extension Workspace {
     /// The own right to delete what others wrote in a channel: the smaller the stronger.
-    fileprivate func ownPower(in channel: Channel) -> Int? {
+    func ownPower(in channel: Channel) -> Int? {
         switch channel.rule {
         case .open:
             if let role = ownRole, role <= .admin { return role == .owner ? 0 : 1 }

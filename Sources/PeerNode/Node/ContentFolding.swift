@@ -40,7 +40,10 @@ extension NodeCore {
         }
         setKept(kept, of: branch, in: workspace)
         try noteRedactions(appended, of: log, in: document, from: source)
-        if isJudgedAnew { reviewRedactions(inDocument: document.number) }
+        // Nothing is judged before it is known what a document is.
+        let isRoot = appended.contains { $0.operation.privateRoot != nil }
+        if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
+        try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
         try applyPrivate(
             appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
@@ -301,7 +304,7 @@ extension NodeCore {
         by keys: [KeyID], in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard !keys.isEmpty else { return }
-        reviewRedactions(of: workspace)
+        try reviewRedactions(of: workspace)
         try refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where [.channel, .profile].contains(

@@ -104,7 +104,7 @@ extension NodeCore {
                     own: nil))
         }
         effects.append(.log(.info, "store.repaired operations=\(repaired.count)"))
-        reviewRedactions(of: workspace)
+        try reviewRedactions(of: workspace)
         try reloadPrivate(log.document, in: workspace, from: source)
         guard log.document == workspace.id, !hasDamagedAuthority(workspace) else { return }
         try judgeAnew(workspace, from: source)

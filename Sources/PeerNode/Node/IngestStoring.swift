@@ -28,9 +28,6 @@ extension NodeCore {
             workspace.newestTimestamp[log.document] = max(newest, latest)
         }
         if isAuthority {
-            if operations.contains(where: { $0.authority?.bearsOnDeletions ?? false }) {
-                reviewRedactions(of: workspace)
-            }
             for operation in appended {
                 try applyAuthority(operation, branch: branch, in: workspace, from: source)
             }

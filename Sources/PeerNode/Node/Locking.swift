@@ -154,11 +154,11 @@ extension NodeCore {
             try loadRecoveryBox(of: workspace)
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
-            reviewRedactions(of: workspace)
+            try reviewRedactions(of: workspace)
             planKeyChange(of: workspace)
             planGuests(of: workspace)
         }
-        beginFolding()
+        try beginFolding()
         try openPendingJoins()
         try startSearch()
     }
@@ -201,17 +201,18 @@ extension NodeCore {
     }
 
     /// Begins with what was stored unopened, in this run or in the last one.
-    func beginFolding() {
+    func beginFolding() throws(StorageError) {
         let noted = (try? storedUnfolded()) ?? nil
         guard let first = lock.unfolded ?? noted else { return }
         lock.unfolded = nil
         folding = (first, store.operations.arrival)
-        for number in redactedDocuments { reviewRedactions(inDocument: number) }
+        for number in redactedDocuments.sorted() { try reviewRedactions(inDocument: number) }
     }
 
     /// Opens and shows a part of what was stored unopened.
     func foldArrived() throws(StorageError) {
         guard home != nil, let (first, last) = folding else { return }
+        try foldFilled()
         try write()
         let end = min(last, first &+ Self.foldedPerTurn - 1)
         var next = first

@@ -64,6 +64,10 @@ final class NodeCore {
     var nextVoidErasure: UInt64
     /// What of the redactions of a document is judged at the end of the turn, by short number.
     var redactionReviews: [Int64: RedactionReview] = [:]
+    /// How much of that in one turn.
+    var redactionBudget = Limits.redactionsJudgedPerTurnMax
+    /// The documents of which the store says that not all is judged.
+    var storedReviews: [Int64] = []
     /// The documents in which something was ever redacted, by short number.
     var redactedDocuments: Set<Int64> = []
     /// What was said about deleted messages, and goes too.
@@ -151,8 +155,7 @@ final class NodeCore {
         effects = []
         try foldArrived()
         try settleRedactions()
-        try redactLateWords()
-        try settleRedactions()
+        if try redactLateWords() { try settleRedactions() }
         try askForPayloadsEverywhere()
         try askForDamaged()
         try continueChecking()
@@ -298,7 +301,7 @@ final class NodeCore {
         // A start that changes nothing writes nothing: on a full disk it could not be made.
         let isWhole = try StoreIdentity.isKept(in: registry)
         if verdict != .same || !isWhole { try store.begin() }
-        beginFolding()
+        try beginFolding()
         let (identity, isFresh) = try StoreIdentity.load(
             from: registry, home: home, isNew: verdict != .same, using: environment.random)
         storeIdentity = identity

@@ -17,6 +17,14 @@ struct NodeTally {
     /// By the word of the ending, without what all of them begin with.
     private(set) var failedHandshakes: [String: Int] = [:]
     private(set) var calls: [Ending: Int] = [:]
+    /// Operations about whose deletion was decided, and redactions that were weighed for it.
+    private(set) var judgedTargets = 0
+    private(set) var judgedRedactions = 0
+
+    mutating func noteJudged(targets: Int = 0, redactions: Int = 0) {
+        judgedTargets &+= targets
+        judgedRedactions &+= redactions
+    }
 
     /// Private documents that were judged and gone through whole, once for each time.
     private(set) var rejudged = 0

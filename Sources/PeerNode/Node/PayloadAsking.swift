@@ -14,6 +14,7 @@ extension NodeCore {
         guard sync.standing == .full, mayWrite, try store.operations.hasMissingPayloads() else {
             return
         }
+        let replica = confined(workspace, on: link, sync)
         var wanted: [DocumentID: [OperationReference]] = [:]
         var last: Int64 = 0
         while link.askedPayloads.count < Limits.payloadsAskedPerLinkMax {
@@ -25,6 +26,7 @@ extension NodeCore {
                 guard let stored = try store.operations.operation(arrival),
                     store.operations.document(numbered: stored.document)?.workspace
                         == workspace.number,
+                    !workspace.isGone(stored.log.document), replica.serves(stored.log.document),
                     link.askedPayloads.count < Limits.payloadsAskedPerLinkMax
                 else { continue }
                 link.askedPayloads.insert(arrival)
@@ -42,6 +44,15 @@ extension NodeCore {
                             operations: Array(part))), in: .control, isUnasked: false)
             }
         }
+    }
+
+    /// What both ends of a link may speak of: the payloads of everything else, too, are nothing
+    /// that a guest is asked for, given or believed.
+    private func confined(
+        _ workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
+    ) -> CoreReplica {
+        sync.session.confined(
+            CoreReplica(core: self, workspace: workspace, peer: link.peer?.device))
     }
 
     /// Asks every peer at once, after a deletion has lost its effect or a check found a gap.
@@ -62,7 +73,8 @@ extension NodeCore {
         _ want: PayloadWant, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], sync.standing == .full,
-            !workspace.isGone(want.document)
+            !workspace.isGone(want.document),
+            confined(workspace, on: link, sync).serves(want.document)
         else { return }
         for reference in want.operations {
             guard link.givenPayloads < Limits.payloadsAskedPerLinkMax,
@@ -88,7 +100,8 @@ extension NodeCore {
     func payloadGiven(
         _ have: PayloadHave, in workspace: Workspace, from link: PeerLink
     ) throws(StorageError) {
-        guard mayWrite, link.syncs[workspace.number]?.standing == .full,
+        guard mayWrite, let sync = link.syncs[workspace.number], sync.standing == .full,
+            confined(workspace, on: link, sync).takes(have.document),
             let place = try store.operations.find(
                 have.operation, in: have.document, of: workspace.number)
         else { return }
@@ -112,18 +125,5 @@ extension NodeCore {
             else { continue }
             try fill(place.arrival, with: operation.payload, in: workspace, from: source)
         }
-    }
-
-    private func fill(
-        _ arrival: Int64, with payload: [UInt8], in workspace: Workspace,
-        from source: OperationSource
-    ) throws(StorageError) {
-        guard try store.operations.absentPayload(arrival)?.isMissing == true else { return }
-        try write()
-        guard try store.operations.restorePayload(payload, of: arrival),
-            let stored = try store.operations.operation(arrival),
-            let row = store.operations.document(numbered: stored.document)
-        else { return }
-        try fold(stored, row, in: workspace, from: source)
     }
 }

@@ -13,6 +13,7 @@ extension NodeCore {
     func loadRedactions() throws(StorageError) {
         nextPayloadErasure = try store.view.nextErasure()
         redactedDocuments = Set(try store.view.documentsWithRedactions())
+        try loadReviews()
     }
 
     /// Erases a slice of what is due; the rest has its turn after the next input.
@@ -21,10 +22,8 @@ extension NodeCore {
         let due = try store.view.erasures(
             until: time.wall, limit: Limits.erasedPayloadsPerTurnMax)
         if !due.isEmpty { try write() }
-        for arrival in due {
-            try store.operations.erasePayload(of: arrival)
-            try store.view.noteErased(arrival)
-        }
+        for arrival in due { try store.operations.erasePayload(of: arrival) }
+        try store.view.noteErased(due)
         hasErased = hasErased || !due.isEmpty
         nextPayloadErasure = try store.view.nextErasure()
         if let next = nextPayloadErasure, next <= time.wall { hasMoreToDo = true }

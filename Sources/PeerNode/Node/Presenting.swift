@@ -28,6 +28,7 @@ extension NodeCore {
     func admission(
         of member: MemberID, in workspace: Workspace
     ) -> Workspace.AuthorityRecord? {
+        if let known = workspace.derived.admissions[member] { return known }
         var found: Workspace.AuthorityRecord?
         for id in workspace.authorityOrder {
             switch workspace.authority[id]?.payload {
@@ -37,6 +38,7 @@ extension NodeCore {
             }
             if found == nil || workspace.evaluator.isValid(id) { found = workspace.authority[id] }
         }
+        workspace.derived.admissions[member] = .some(found)
         return found
     }
 

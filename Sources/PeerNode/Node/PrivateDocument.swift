@@ -36,6 +36,11 @@ final class PrivateDocument {
     var notices: Set<OperationID> = []
     /// How far content of a log is valid, until authority changes.
     var limits: [LimitPlace: PrivateContentLimit] = [:]
+    /// How far a log has a right over what others wrote, of those that redactions made one ask
+    /// about.
+    private var deletionLimits: [LimitPlace: [PrivateContentLimit]] = [:]
+    /// Whether redactions have to be judged anew: at first, and whenever those limits change.
+    var hasOtherRights = true
     /// Whether `limits` has every stretch that is stored, and not only those asked for since the
     /// start.
     var hasAllLimits = false
@@ -119,6 +124,26 @@ final class PrivateDocument {
         guard records.updateValue(record, forKey: id) == nil else { return }
         order.append(id)
         closed.insert(id)
+    }
+
+    /// The right of an owner, and of an admin.
+    func deletionLimits(at place: LimitPlace) -> [PrivateContentLimit] {
+        if let known = deletionLimits[place] { return known }
+        let limits = [Role.owner, .admin].map {
+            authority.contentLimit(
+                of: place.member, in: place.log, under: place.key, leastRole: $0)
+        }
+        deletionLimits[place] = limits
+        return limits
+    }
+
+    /// Called when `authority` was made anew.
+    func noteRights() {
+        let before = deletionLimits
+        deletionLimits = [:]
+        for (place, limits) in before where deletionLimits(at: place) != limits {
+            hasOtherRights = true
+        }
     }
 
     /// Whether a removal or departure leaves the log of an operation up to exactly that one.

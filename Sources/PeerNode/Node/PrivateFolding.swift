@@ -99,6 +99,7 @@ extension NodeCore {
                 try rejudgePrivate(document.id, in: workspace, from: source)
             } else if appended.contains(where: { known.isCut(at: $0.operation) }) {
                 // What a removal leaves was judged as nothing while its end was not here.
+                try reviewRedactions(inDocument: known.number)
                 try refoldPrivate(known, in: workspace, from: source)
             }
         case .authority, .channel, .profile, .unknown: break
@@ -235,6 +236,7 @@ extension NodeCore {
         document.authority = PrivateAuthority(
             of: document.id, operations(of: document))
         document.noteCuts()
+        document.noteRights()
         for place in before.keys {
             document.limits[place] = document.authority.contentLimit(
                 of: place.member, in: place.log, under: place.key)
@@ -274,7 +276,11 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         workspace.forgetChannelIndex()
-        reviewRedactions(inDocument: document.number)
+        // What is opened only now says which of what it names are messages.
+        if document.hasOtherRights || keys?.isEmpty != true {
+            document.hasOtherRights = false
+            try reviewRedactions(inDocument: document.number)
+        }
         try tell(document, in: workspace, from: source)
         try refoldPrivate(document, onlyUnder: keys, at: places, in: workspace, from: source)
     }

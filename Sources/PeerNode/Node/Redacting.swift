@@ -4,16 +4,6 @@ import WorkspaceModel
 /// Deleting messages: what redactions say is noted as it comes, and what follows is judged at the
 /// end of the turn, in whatever order messages, redactions and verdicts arrived (PROTOCOL.md, 4.6).
 extension NodeCore {
-    /// What of a document's redactions has to be judged anew.
-    struct RedactionReview {
-        /// All of them: a verdict may have changed.
-        var isWhole = false
-        /// Operations that a redaction names, or that came after it.
-        var targets: Set<OperationReference> = []
-        /// Whether all of it came by a first sync.
-        var isBackfill = true
-    }
-
     // MARK: Noting
 
     /// Takes up redactions among operations that were just stored, and what earlier ones name.
@@ -28,11 +18,11 @@ extension NodeCore {
             case .redact:
                 try noteRedaction(item.operation, item.arrival, in: document, source)
             case .content where redactedDocuments.contains(document.number):
-                let id = item.operation.id
-                guard try !store.view.redactions(of: id, in: document.number).isEmpty else {
+                guard try store.view.isNamed(item.operation.id, in: document.number) else {
                     continue
                 }
-                review([reference(item.operation, in: log)], in: document.number, source)
+                review(
+                    [reference(item.operation, in: log)], because: nil, in: document.number, source)
             default: break
             }
         }
@@ -50,83 +40,90 @@ extension NodeCore {
         _ operation: CheckedOperation, _ arrival: Int64,
         in document: OperationStore.DocumentRow, _ source: OperationSource
     ) throws(StorageError) {
-        guard let payload = try? RedactPayload(decoding: operation.payload) else { return }
+        guard let payload = try? RedactPayload(decoding: operation.payload),
+            let grant = store.operations.number(ofGrant: operation.header.grant)
+        else { return }
         redactedDocuments.insert(document.number)
         switch payload {
         case .erase(let targets, _):
+            let naming = ViewStore.Naming(by: arrival, grant: grant, isUndo: false)
             for target in targets {
-                try store.view.note(redactionOf: target.id, by: arrival, in: document.number)
+                try store.view.note(naming, of: target.id, in: document.number)
             }
-            review(Set(targets), in: document.number, source)
+            review(targets, because: arrival, in: document.number, source)
         case .undo(let redaction):
-            try store.view.note(redactionOf: redaction.id, by: arrival, in: document.number)
+            let naming = ViewStore.Naming(by: arrival, grant: grant, isUndo: true)
+            try store.view.note(naming, of: redaction.id, in: document.number)
             guard
                 let place = try store.operations.find(
                     redaction, in: document.id, of: document.workspace),
                 let undone = try store.operations.operation(place.arrival)
             else { return }
-            review(Set(undone.redaction?.targets ?? []), in: document.number, source)
-        }
-    }
-
-    private func review(
-        _ targets: Set<OperationReference>, in document: Int64, _ source: OperationSource
-    ) {
-        redactionReviews[document, default: RedactionReview()].targets.formUnion(targets)
-        if !source.isBackfill { redactionReviews[document]?.isBackfill = false }
-    }
-
-    /// Has all redactions of a document judged anew at the end of the turn.
-    func reviewRedactions(inDocument number: Int64) {
-        guard redactedDocuments.contains(number) else { return }
-        redactionReviews[number, default: RedactionReview()].isWhole = true
-    }
-
-    /// Has all redactions of a workspace judged anew: its authority has changed.
-    func reviewRedactions(of workspace: Workspace) {
-        for number in redactedDocuments
-        where store.operations.document(numbered: number)?.workspace == workspace.number {
-            reviewRedactions(inDocument: number)
+            review(undone.redaction?.targets ?? [], because: nil, in: document.number, source)
         }
     }
 
     // MARK: Settling
 
-    /// Judges what was noted, and shows, hides and marks for erasing what follows.
+    /// Judges what was noted, and shows, hides and marks for erasing what follows. Of very much
+    /// a slice; the rest has its turn after the next input, also after a crash.
     func settleRedactions() throws(StorageError) {
-        guard !redactionReviews.isEmpty, mayWrite else { return }
-        let reviews = redactionReviews.sorted { $0.key < $1.key }
-        redactionReviews = [:]
-        for (number, review) in reviews {
+        guard !redactionReviews.isEmpty, mayWrite, !workspaces.isEmpty else { return }
+        let pass = RedactionPass()
+        var budget = redactionBudget
+        for number in redactionReviews.keys.sorted() {
             guard let row = store.operations.document(numbered: number), row.kind.holdsMessages,
-                row.kind != .unknown, let workspace = workspaces[row.workspace]
-            else { continue }
-            for target in try targets(of: review, in: row).sorted(by: { $0.id < $1.id }) {
-                try settle(target, in: row, workspace, isBackfill: review.isBackfill)
+                row.kind != .unknown, let workspace = workspaces[row.workspace],
+                var review = redactionReviews[number]
+            else {
+                redactionReviews[number] = nil
+                continue
             }
+            let targets = try slice(of: &review, in: row, &budget)
+            redactionReviews[number] = review.isDone ? nil : review
+            try settle(targets, in: row, workspace, pass, isBackfill: review.isBackfill)
         }
+        if !redactionReviews.isEmpty { hasMoreToDo = true }
+        try storeReviews()
     }
 
-    private func targets(
-        of review: RedactionReview, in document: OperationStore.DocumentRow
-    ) throws(StorageError) -> Set<OperationReference> {
-        guard review.isWhole else { return review.targets }
-        var targets = review.targets
-        for arrival in try store.view.redactions(in: document.number) {
-            let stored = try store.operations.operation(arrival)
-            targets.formUnion(stored?.redaction?.targets ?? [])
-        }
-        // Those whose redactions are not stored any more.
-        for arrival in try store.view.deleted(in: document.number) {
-            guard let stored = try store.operations.operation(arrival) else { continue }
-            targets.insert(stored.reference)
-        }
-        return targets
+    /// Judges a message and its edits at once, for whoever waits for the answer.
+    func settleRedactions(
+        of targets: [OperationReference], inDocument number: Int64
+    ) throws(StorageError) {
+        guard mayWrite, let row = store.operations.document(numbered: number),
+            let workspace = workspaces[row.workspace]
+        else { return }
+        try settle(
+            targets.map { ($0, nil) }, in: row, workspace, RedactionPass(), isBackfill: false)
     }
 
     private func settle(
-        _ target: OperationReference, in document: OperationStore.DocumentRow,
-        _ workspace: Workspace, isBackfill: Bool
+        _ targets: [(OperationReference, RedactionReview.Cause)],
+        in row: OperationStore.DocumentRow, _ workspace: Workspace, _ pass: RedactionPass,
+        isBackfill: Bool
+    ) throws(StorageError) {
+        var said = SaidAnew()
+        for (target, cause) in targets {
+            try settle(target, cause, in: row, workspace, pass, &said, isBackfill: isBackfill)
+        }
+        // After the messages themselves, so that nobody is told how a deleted one changed.
+        let source = OperationSource.released(source: 0, isBackfill: isBackfill)
+        try judgeAnnotations(said.gone, isValid: false, in: workspace, source)
+        try judgeAnnotations(said.back, isValid: true, in: workspace, source)
+    }
+
+    /// What is said about messages and, being deleted or not any more, counts otherwise now. By
+    /// arrival number.
+    private struct SaidAnew {
+        var gone: [Int64] = []
+        var back: [Int64] = []
+    }
+
+    private func settle(
+        _ target: OperationReference, _ cause: RedactionReview.Cause,
+        in document: OperationStore.DocumentRow, _ workspace: Workspace, _ pass: RedactionPass,
+        _ said: inout SaidAnew, isBackfill: Bool
     ) throws(StorageError) {
         guard
             let place = try store.operations.find(
@@ -135,7 +132,8 @@ extension NodeCore {
             stored.entry.kind == OperationKind.content.rawValue
         else { return }
         let before = try store.view.deletion(of: place.arrival)
-        switch try ruling(on: stored, before, in: workspace) {
+        tally.noteJudged(targets: 1)
+        switch try ruling(on: stored, before, because: cause, in: workspace, pass) {
         case .open: break
         case .stands:
             try show(stored, because: nil, in: workspace)
@@ -144,6 +142,9 @@ extension NodeCore {
             try store.view.set(nil, of: place.arrival, in: document.number)
             reindex(stored)
             if stored.entry.absent != nil { try miss(place.arrival) }
+            if try visibility(of: stored, in: workspace) == .shown {
+                said.back.append(place.arrival)
+            }
             try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)
         case .deleted(let redaction, let isOwn):
             try write()
@@ -158,6 +159,15 @@ extension NodeCore {
                 if !absent { nextPayloadErasure = min(nextPayloadErasure ?? due, due) }
             }
             try show(stored, because: redaction, in: workspace)
+            if try store.view.isValid(annotationAt: place.arrival) == true {
+                said.gone.append(place.arrival)
+            }
+            if !isBackfill, deletion.by != before?.by,
+                let row = try store.view.stored(
+                    at: .init(sort: place.sort, arrival: place.arrival), in: document.number)?.row
+            {
+                try noteDeleted(row, deletion, in: workspace)
+            }
             guard before == nil else { return }
             try tell(.messageDeleted, stored, by: redaction, in: workspace, isBackfill)
         }
@@ -223,23 +233,14 @@ extension NodeCore {
     private func thread(
         of target: StoredOperation, by redaction: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> MessageKey?? {
-        guard case .erase(let targets, let sealed?)? = redaction.redaction,
+        guard let redaction = try store.operations.operation(redaction.place.arrival),
+            case .erase(let targets, let sealed?)? = redaction.redaction,
             let place = targets.firstIndex(where: { $0.id == target.place.link.id }),
             let plaintext = try opened(sealed, of: redaction, in: workspace),
             let messages = try? RedactedMessages(decoding: plaintext),
             let entry = messages.entries.first(where: { $0.target == place })
         else { return nil }
         return .some(entry.thread)
-    }
-}
-
-extension AuthorityPayload {
-    /// Whether it can change what counts of others' content, or who runs a channel.
-    var bearsOnDeletions: Bool {
-        switch self {
-        case .invite, .request, .rekey, .setWorkspace: false
-        default: true
-        }
     }
 }
 

@@ -8,7 +8,7 @@ extension NodeCore {
     enum RedactionRuling {
         /// None of them counts.
         case stands
-        /// This one counts. The author's own word erases at once.
+        /// This one counts; its payload was not read. The author's own word erases at once.
         case deleted(StoredOperation, isOwn: Bool)
         /// This node cannot judge what others said about it, and leaves it as it is.
         case open
@@ -22,36 +22,71 @@ extension NodeCore {
     }
 
     func ruling(
-        on target: StoredOperation, _ before: ViewStore.Deletion?, in workspace: Workspace
+        on target: StoredOperation, _ before: ViewStore.Deletion?,
+        because cause: RedactionReview.Cause, in workspace: Workspace, _ pass: RedactionPass
     ) throws(StorageError) -> RedactionRuling {
         let author = workspace.evaluator.subject(ofGrant: target.entry.grant)
-        var best: (rank: (Int, UInt64, OperationID), redaction: StoredOperation)?
-        for arrival in try store.view.redactions(
-            of: target.place.link.id, in: target.document)
-        {
-            guard let redaction = try store.operations.operation(arrival),
-                case .erase? = redaction.redaction,
-                let voice = try voice(of: redaction, about: target, in: workspace)
-            else { continue }
-            let isOwn = voice.member == author
-            if !isOwn {
-                guard voice.power != nil, try !isUndone(redaction, by: voice, in: workspace) else {
-                    continue
-                }
+        var best: Weighed?
+        if let cause {
+            // Nothing else has changed, so that what counted before stands for all the others.
+            for arrival in cause.union([before?.by].compactMap { $0 }).sorted() {
+                best = try weigh(arrival, about: target, by: author, best, in: workspace, pass)
             }
-            let rank = (
-                isOwn ? 0 : 1, redaction.entry.timestamp.rawValue, redaction.place.link.id
-            )
-            if best.map({ rank < $0.rank }) ?? true { best = (rank, redaction) }
+        }
+        if best == nil, cause == nil || before != nil {
+            for naming in try store.view.namings(
+                of: target.place.link.id, in: target.document, undoing: false)
+            {
+                best = try weigh(naming.by, about: target, by: author, best, in: workspace, pass)
+            }
         }
         if let best { return .deleted(best.redaction, isOwn: best.rank.0 == 0) }
         guard let before, !judgesOthers(in: target.log.document, workspace) else {
             return .stands
         }
         // What members have judged stays while the keys are dropped.
-        let by = try store.operations.operation(before.by)
+        let by = try store.operations.operation(before.by, hasPayload: false)
         let wasOwn = by.map { workspace.evaluator.subject(ofGrant: $0.entry.grant) == author }
         return wasOwn ?? true ? .stands : .open
+    }
+
+    /// A redaction that counts, and where it stands among others that do.
+    private typealias Weighed = (rank: (Int, UInt64, OperationID), redaction: StoredOperation)
+
+    /// - Returns: the redaction where it counts and comes before `best`, else `best`.
+    private func weigh(
+        _ arrival: Int64, about target: StoredOperation, by author: MemberID?, _ best: Weighed?,
+        in workspace: Workspace, _ pass: RedactionPass
+    ) throws(StorageError) -> Weighed? {
+        guard let spoken = try spoken(arrival, in: workspace, pass),
+            let voice = spoken.voice(about: target)
+        else { return best }
+        let isOwn = voice.member == author
+        if !isOwn {
+            guard voice.power != nil,
+                try !isUndone(spoken.operation, by: voice, in: workspace, pass)
+            else { return best }
+        }
+        let rank = (
+            isOwn ? 0 : 1, spoken.operation.entry.timestamp.rawValue,
+            spoken.operation.place.link.id
+        )
+        if let best, best.rank <= rank { return best }
+        return (rank, spoken.operation)
+    }
+
+    /// A redaction or undo as it is weighed, once in a pass: what it says is not read for that.
+    private func spoken(
+        _ arrival: Int64, in workspace: Workspace, _ pass: RedactionPass
+    ) throws(StorageError) -> RedactionPass.Spoken? {
+        if let known = pass.spoken[arrival] { return known }
+        var spoken: RedactionPass.Spoken?
+        if let operation = try store.operations.operation(arrival, hasPayload: false) {
+            tally.noteJudged(redactions: 1)
+            spoken = try self.spoken(operation, in: workspace)
+        }
+        pass.spoken[arrival] = .some(spoken)
+        return spoken
     }
 
     /// Whether this node can tell who may delete what others wrote.
@@ -62,18 +97,23 @@ extension NodeCore {
 
     /// Whether a valid word of its own author, or of somebody stronger, takes a redaction back.
     private func isUndone(
-        _ redaction: StoredOperation, by voice: RedactionVoice, in workspace: Workspace
+        _ redaction: StoredOperation, by voice: RedactionVoice, in workspace: Workspace,
+        _ pass: RedactionPass
     ) throws(StorageError) -> Bool {
-        for arrival in try store.view.redactions(
-            of: redaction.place.link.id, in: redaction.document)
+        let place = RedactionPass.Undone(redaction: redaction.place.arrival, power: voice.power)
+        if let known = pass.undone[place] { return known }
+        var isUndone = false
+        for naming in try store.view.namings(
+            of: redaction.place.link.id, in: redaction.document, undoing: true)
         {
-            guard let undo = try store.operations.operation(arrival),
-                case .undo? = undo.redaction,
-                let other = try self.voice(of: undo, about: nil, in: workspace)
+            guard let other = try spoken(naming.by, in: workspace, pass)?.voice(about: nil),
+                other.member == voice.member || Self.isStronger(other, than: voice)
             else { continue }
-            if other.member == voice.member || Self.isStronger(other, than: voice) { return true }
+            isUndone = true
+            break
         }
-        return false
+        pass.undone[place] = isUndone
+        return isUndone
     }
 
     static func isStronger(_ one: RedactionVoice, than other: RedactionVoice) -> Bool {
@@ -87,42 +127,57 @@ extension NodeCore {
     func voice(
         of stored: StoredOperation, about target: StoredOperation?, in workspace: Workspace
     ) throws(StorageError) -> RedactionVoice? {
+        try spoken(stored, in: workspace)?.voice(about: target)
+    }
+
+    private func spoken(
+        _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> RedactionPass.Spoken? {
         guard store.operations.isValid(stored.place.sequence, in: stored.place.branch),
             let member = workspace.evaluator.subject(ofGrant: stored.entry.grant)
         else { return nil }
+        var spoken = RedactionPass.Spoken(operation: stored, member: member)
         if store.operations.document(numbered: stored.document)?.kind == .privateDocument {
             // An admin of the workspace has no power there, opened or not.
             guard let document = workspace.privateDocuments[stored.log.document] else {
-                return RedactionVoice(member: member, power: nil)
+                return spoken
             }
-            return RedactionVoice(
-                member: member,
-                power: try power(of: member, stored, in: document, workspace))
+            spoken.power = try power(of: member, stored, in: document, workspace)
+            return spoken
         }
-        return RedactionVoice(
-            member: member, power: try power(of: member, stored, about: target, in: workspace))
+        spoken.power = try power(of: member, stored, in: workspace)
+        if spoken.power == nil, let ruling = workspace.channels[stored.log.document]?.ruling {
+            spoken.formerPower = workspace.rulingLinks(of: ruling, until: stored.entry.timestamp)
+                .power(of: member)
+        }
+        return spoken
     }
 
     // MARK: Public channels
 
     /// 0 and 1: an owner or admin of the workspace; 2 and 3: the owner or an admin of the channel.
     private func power(
-        of member: MemberID, _ stored: StoredOperation, about target: StoredOperation?,
-        in workspace: Workspace
+        of member: MemberID, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Int? {
-        for (power, role) in [Role.owner, .admin].enumerated() {
-            let limit = workspace.evaluator.contentLimit(
-                grant: stored.entry.grant, log: stored.log, leastRole: role)
-            if try allows(limit, stored.place, in: workspace) { return power }
+        let limits = deletionLimits(of: stored.entry.grant, in: stored.log, workspace)
+        for (power, limit) in limits.enumerated()
+        where try allows(limit, stored.place, in: workspace) {
+            return power
         }
-        guard let ruling = workspace.channels[stored.log.document]?.ruling else { return nil }
-        if let power = ruling.power(of: member) { return power }
-        // Who had the right when it was written keeps what was deleted by it. Clocks can be wrong
-        // on purpose, so this reaches nothing that was written later than it says.
-        guard let target, target.entry.timestamp.rawValue < stored.entry.timestamp.rawValue else {
-            return nil
+        return workspace.channels[stored.log.document]?.ruling?.power(of: member)
+    }
+
+    /// How far what a log says under a grant has the right of an owner, and of an admin.
+    func deletionLimits(
+        of grant: OperationID, in log: LogName, _ workspace: Workspace
+    ) -> [ContentLimit] {
+        let place = Workspace.LimitPlace(grant: grant, log: log)
+        if let known = workspace.deletionLimits[place] { return known }
+        let limits = [Role.owner, .admin].map {
+            workspace.evaluator.contentLimit(grant: grant, log: log, leastRole: $0)
         }
-        return workspace.rulingLinks(of: ruling, until: stored.entry.timestamp).power(of: member)
+        workspace.deletionLimits[place] = limits
+        return limits
     }
 
     private func allows(
@@ -162,9 +217,9 @@ extension NodeCore {
         guard document.root?.subtype == .channel, let key = stored.entry.keyID,
             let branch = store.operations.branch(stored.place.branch)
         else { return nil }
-        for (power, role) in [Role.owner, .admin].enumerated() {
-            let limit = document.authority.contentLimit(
-                of: member, in: stored.log, under: key, leastRole: role)
+        let limits = document.deletionLimits(
+            at: .init(log: stored.log, member: member, key: key))
+        for (power, limit) in limits.enumerated() {
             let isAllowed = try allowing(stored.place, on: branch, in: workspace) { isAtOrBefore in
                 limit.allows(sequence: stored.place.sequence, isAtOrBefore: isAtOrBefore)
             }

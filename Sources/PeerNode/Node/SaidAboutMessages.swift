@@ -3,23 +3,68 @@ import WorkspaceModel
 
 /// What else says what a message says: its edits. They are erased with it.
 extension NodeCore {
-    /// The operations by which the author of a message changed it, as far as they are known.
-    ///
-    /// - Parameter target: the message itself.
+    /// The arrival numbers of the operations by which the author of a message changed it, as far
+    /// as they are known.
     func saidAbout(
-        _ key: MessageKey, by target: StoredOperation, in workspace: Workspace
-    ) throws(StorageError) -> [OperationReference] {
-        guard let grant = store.operations.number(ofGrant: target.entry.grant),
-            let author = author(ofGrant: grant, in: workspace)
-        else { return [] }
+        _ message: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(StorageError) -> [Int64] {
+        guard let author = author(ofGrant: message.grant, in: workspace) else { return [] }
         let register = ViewStore.Annotation.Register(
-            document: target.document, target: key, .edit, of: author)
-        var said: [OperationReference] = []
-        for arrival in try store.view.arrivals(in: register, limit: Limits.editsErasedMax) {
-            guard let edit = try store.operations.operation(arrival) else { continue }
-            said.append(edit.reference)
+            document: message.document, target: message.key, .edit, of: author)
+        return try store.view.arrivals(in: register, limit: Limits.editsErasedMax)
+    }
+
+    /// How others cite operations.
+    func references(to arrivals: [Int64]) throws(StorageError) -> [OperationReference] {
+        var references: [OperationReference] = []
+        for arrival in arrivals {
+            guard let stored = try store.operations.operation(arrival, hasPayload: false) else {
+                continue
+            }
+            references.append(stored.reference)
         }
-        return said
+        return references
+    }
+
+    /// What was said about a deleted message and is not deleted as far as the own member can do
+    /// that: nothing names it, or only a word that erases nothing yet.
+    func leftOver(
+        of message: ViewStore.MessageRow, isOwn: Bool, in workspace: Workspace
+    ) throws(StorageError) -> [Int64] {
+        var left: [Int64] = []
+        for arrival in try saidAbout(message, in: workspace) {
+            guard let deletion = try store.view.deletion(of: arrival) else {
+                left.append(arrival)
+                continue
+            }
+            guard isOwn, deletion.due != nil, try !isOurs(deletion, in: workspace) else { continue }
+            left.append(arrival)
+        }
+        return left
+    }
+
+    private func isOurs(
+        _ deletion: ViewStore.Deletion, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let redaction = try store.operations.operation(deletion.by, hasPayload: false) else {
+            return false
+        }
+        return workspace.evaluator.subject(ofGrant: redaction.entry.grant) == workspace.member
+    }
+
+    /// Whether a deletion by the own member would have an effect.
+    func mayDelete(isOwn: Bool, in channel: Workspace.Channel, of workspace: Workspace) -> Bool {
+        isOwn || workspace.ownPower(in: channel) != nil
+    }
+
+    // MARK: Later words
+
+    /// Something that was said about a message that was deleted.
+    struct LateWord: Hashable {
+        let workspace: Int64
+        let arrival: Int64
+        /// Whether it is the own member's.
+        let isOwn: Bool
     }
 
     /// Called when an operation that says something about a message was folded. Where the message
@@ -27,41 +72,85 @@ extension NodeCore {
     ///
     /// - Parameter late: an edit that came, or was opened, after the message was deleted.
     func noteSaid(
-        _ late: StoredOperation, about message: ViewStore.MessageRow, in workspace: Workspace
+        _ late: Int64, about message: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
-        guard home != nil, mayWrite,
-            let deletion = try store.view.deletion(of: message.position.arrival),
-            let redaction = try store.operations.operation(deletion.by),
-            workspace.evaluator.subject(ofGrant: redaction.entry.grant) == workspace.member,
-            try store.view.redactions(of: late.place.link.id, in: late.document).isEmpty
+        guard let deletion = try store.view.deletion(of: message.position.arrival),
+            try isOurs(deletion, in: workspace)
         else { return }
-        let author = author(ofGrant: message.grant, in: workspace)
-        lateWords.append(
-            LateWord(
-                workspace: workspace.number, arrival: late.place.arrival,
-                isOwn: author == workspace.member))
+        try noteLate([late], about: message, in: workspace)
     }
 
-    /// Something that was said about a message that was deleted.
-    struct LateWord {
-        let workspace: Int64
-        let arrival: Int64
-        /// Whether it is the own member's.
-        let isOwn: Bool
+    /// Called when a message is found to be deleted by the own member. What was said about it may
+    /// have come before that was known here, and the redaction names what its author had seen.
+    func noteDeleted(
+        _ message: ViewStore.MessageRow, _ deletion: ViewStore.Deletion, in workspace: Workspace
+    ) throws(StorageError) {
+        guard home != nil, try isOurs(deletion, in: workspace) else { return }
+        try noteLate(try saidAbout(message, in: workspace), about: message, in: workspace)
     }
 
-    /// Deletes what `noteSaid` has gathered.
-    func redactLateWords() throws(StorageError) {
-        guard !lateWords.isEmpty else { return }
+    private func noteLate(
+        _ arrivals: [Int64], about message: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(StorageError) {
+        guard home != nil, mayWrite, !arrivals.isEmpty,
+            let channel = channel(message.document, in: workspace)
+        else { return }
+        let isOwn = author(ofGrant: message.grant, in: workspace) == workspace.member
+        // Who has lost the right would write what has no effect, and again for each new word.
+        guard mayDelete(isOwn: isOwn, in: channel, of: workspace) else { return }
+        for arrival in arrivals {
+            lateWords.append(
+                LateWord(workspace: workspace.number, arrival: arrival, isOwn: isOwn))
+        }
+    }
+
+    /// Deletes what was gathered, as many words in one redaction as it takes.
+    ///
+    /// - Returns: whether there was anything.
+    func redactLateWords() throws(StorageError) -> Bool {
+        guard !lateWords.isEmpty else { return false }
         let words = lateWords
         lateWords = []
-        for word in words {
+        var seen: Set<LateWord> = []
+        var targets: [LatePlace: [OperationReference]] = [:]
+        for word in words where seen.insert(word).inserted {
             guard let workspace = workspaces[word.workspace],
-                let stored = try store.operations.operation(word.arrival),
-                try store.view.redactions(of: stored.place.link.id, in: stored.document).isEmpty
+                let stored = try store.operations.operation(word.arrival, hasPayload: false),
+                try store.view.deletion(of: word.arrival) == nil,
+                try !isNamed(stored, in: workspace)
             else { continue }
-            _ = try redact(
-                [stored.reference], nil, in: stored.log.document, isOwn: word.isOwn, of: workspace)
+            targets[
+                LatePlace(
+                    workspace: word.workspace, number: stored.document,
+                    document: stored.log.document, isOwn: word.isOwn), default: []
+            ].append(stored.reference)
         }
+        for (place, references) in targets.sorted(by: { $0.key.order < $1.key.order }) {
+            guard let workspace = workspaces[place.workspace] else { continue }
+            _ = try redact(
+                references, nil, in: place.document, isOwn: place.isOwn, of: workspace)
+        }
+        return true
+    }
+
+    private struct LatePlace: Hashable {
+        let workspace: Int64
+        let number: Int64
+        let document: DocumentID
+        let isOwn: Bool
+
+        var order: (Int64, Int64, Int) { (workspace, number, isOwn ? 0 : 1) }
+    }
+
+    /// Whether a redaction of the own member names an operation, with or without effect.
+    private func isNamed(
+        _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        for naming in try store.view.namings(
+            of: stored.place.link.id, in: stored.document, undoing: false)
+        where author(ofGrant: naming.grant, in: workspace) == workspace.member {
+            return true
+        }
+        return false
     }
 }

@@ -169,6 +169,7 @@ extension NodeCore {
         case .agreedInScope:
             network.synced.insert(workspace.number)
             askForKeys(of: workspace, on: link, sync)
+            try askForPayloads(of: workspace, on: link, sync)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
             receipts(tips, of: device, in: workspace)

@@ -83,6 +83,8 @@ final class Workspace {
     var documentKeys: [KeyPlace: SymmetricKey] = [:]
     /// How far the content of a log is valid, until authority changes.
     var contentLimits: [LimitPlace: ContentLimit] = [:]
+    /// How far a log has a right over what others wrote, until authority changes.
+    var deletionLimits: [LimitPlace: [ContentLimit]] = [:]
     /// The roles that events have told of.
     var toldRoles: [MemberID: Role] = [:]
     /// Read markers that wait to be written.
@@ -104,6 +106,8 @@ final class Workspace {
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
         var told: ToldNames?
+        /// What let somebody in last; the inner `nil` for nothing.
+        var admissions: [MemberID: AuthorityRecord?] = [:]
         /// What devices whose membership has ended may see.
         var farewells: [DeviceID: [LogTip]] = [:]
     }

@@ -21,11 +21,21 @@ extension SyncSession {
     /// The replica as far as it lies in scope. The rule is asked each time: whoever has just become
     /// a guest is told nothing more, whether or not anything was said about it.
     mutating func confine<Seen: Replica>(_ replica: Seen) -> Seen {
-        let own = named ?? (replica.ownDocuments == nil ? nil : [])
-        let theirs = theirNamed ?? (replica.isPeerGuest ? [] : nil)
-        let current = SyncScope.common(own, theirs)
+        let current = currentScope(replica)
         if current != scope { change(to: current) }
         return replica.confined(to: current)
+    }
+
+    /// The replica as far as both ends may speak of it now, for what is said beside the session:
+    /// payloads that are asked for and given.
+    public func confined<Seen: Replica>(_ replica: Seen) -> Seen {
+        replica.confined(to: currentScope(replica))
+    }
+
+    private func currentScope(_ replica: some Replica) -> SyncScope? {
+        let own = named ?? (replica.ownDocuments == nil ? nil : [])
+        let theirs = theirNamed ?? (replica.isPeerGuest ? [] : nil)
+        return SyncScope.common(own, theirs)
     }
 
     private mutating func change(to current: SyncScope?) {

@@ -117,6 +117,9 @@ public enum Limits {
     public static let redactionUndoMilliseconds: UInt64 = 24 * 60 * 60 * 1_000
     /// Payloads that are erased in one turn before the next input gets its turn.
     public static let erasedPayloadsPerTurnMax = 512
+    /// Operations about whose deletion is decided anew in one turn before the next input gets its
+    /// turn: those that one admin ever deleted, when the right to it ends.
+    public static let redactionsJudgedPerTurnMax = 1_024
     /// How soon the write-ahead log is emptied after something was erased: deletions that come
     /// together cost one copy.
     public static let erasedLogMilliseconds: UInt64 = 2_000

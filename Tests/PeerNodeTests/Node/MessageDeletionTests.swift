@@ -268,6 +268,7 @@ extension BenchNode {
         }
         #expect(try joon.holds(payload))
         #expect(try joon.told("message.restored").count == 1)
+        #expect(try joon.texts(of: "kept") == ["kept by Wim"])
         #expect(try joon.digest() == mina.digest())
     }
 }

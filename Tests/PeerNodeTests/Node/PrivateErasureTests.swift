@@ -52,6 +52,31 @@ import WorkspaceTestKit
         }
     }
 
+    /// Its operations stay, and so does what is deleted of them: for relays nothing has changed.
+    @Test func `keeps deleted what was deleted in it, also across a restart`() throws {
+        let (table, id) = try board()
+        defer { withExtendedLifetime(table.bench) {} }
+        let message = try table.cleo.send("a slip", to: "board")
+        table.bench.advance(5_000)
+        let payload = try table.cleo.payload(of: message)
+        try table.cleo.delete(message)
+        table.bench.advance(5_000)
+        try table.bob.ok("channel.delete", ["channel": "board"])
+        table.bench.advance(Self.week + 60_000)
+        #expect(try secrets(id, on: table.bob) == 0)
+        for node in [table.bob, table.cleo] { try node.restart() }
+        table.bench.advance(60_000)
+        for node in [table.ada, table.bob, table.cleo] {
+            #expect(try node.rowCount("redaction") == 1, "\(node.name)")
+            #expect(try node.rowCount("redacted") == 1, "\(node.name)")
+            #expect(try node.rowCount("absent WHERE missing = 0") == 1, "\(node.name)")
+            #expect(try !node.holds(payload), "\(node.name)")
+            #expect(try node.digest() == table.ada.digest())
+        }
+        // A gap that nobody can fill is none that is asked about.
+        #expect(try table.bob.ok("node.check")["problem_count"] == 0)
+    }
+
     @Test func `comes back to nobody, by a restart, by the mailbox or by asking`() throws {
         let (table, id) = try board()
         defer { withExtendedLifetime(table.bench) {} }

@@ -149,7 +149,7 @@ import WorkspaceTestKit
     }
 
     /// The message of a text, as others cite it.
-    private static func reference(
+    static func reference(
         to text: String, on node: SimulatedNode
     ) throws -> OperationReference {
         let core = try #require(node.host?.core)
@@ -161,7 +161,7 @@ import WorkspaceTestKit
         return try #require(try core.store.operations.operation(row.position.arrival)).reference
     }
 
-    private static func redaction(
+    static func redaction(
         of targets: [OperationReference], undoing undone: OperationReference? = nil,
         by scene: HostileScene, incarnation: UInt32
     ) -> (run: OperationRun, tip: LogTip) {
