@@ -49,7 +49,12 @@ struct ColumnSet {
                 "MEMBERS": "members", "UNREAD": "unread", "TOPIC": "topic",
             ])
         case "unread.get", "read.mark", "read.status":
-            ColumnSet(["ID": "id", "NAME": "name", "UNREAD": "unread", "LAST": "last.text"])
+            ColumnSet([
+                "ID": "id", "NAME": "name", "UNREAD": "unread", "MENTIONS": "mentions",
+                "LAST": "last.text",
+            ])
+        case "notify.get", "notify.set":
+            ColumnSet(["ID": "id", "LEVEL": "level", "COMMAND": "command"])
         case "dm.list", "dm.open":
             ColumnSet(["ID": "id", "NAME": "name", "MEMBERS": "members", "UNREAD": "unread"])
         case "channel.mute", "channel.notify":

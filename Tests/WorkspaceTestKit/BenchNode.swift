@@ -21,6 +21,8 @@ public final class BenchNode {
     public private(set) var log: [String] = []
     /// Effects of the last turn that was made by `turn`.
     public private(set) var lastEffects: [NodeEffect] = []
+    /// Notices it wanted to be shown, and not forgotten.
+    public var notices: [Notice] = []
     /// Addresses it dialled.
     public private(set) var dialled: [String] = []
     /// Beacons it sent.
@@ -153,6 +155,8 @@ public final class BenchNode {
             stretchCount += 1
             bench.give(job.run(for: call), to: self)
         case .search(let job): bench.give(.searched(desk.run(job)), to: self)
+        case .notify(let notice): notices.append(notice)
+        case .forgetNotices: notices = []
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes):
             bench.carry(bytes, on: link)

@@ -58,6 +58,7 @@ final class NodeCore {
     /// The check that is under way.
     var checking: Checking?
     var search = SearchState()
+    var notices = NoticeState()
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
     /// What of the redactions of a document is judged at the end of the turn, by short number.
@@ -135,6 +136,8 @@ final class NodeCore {
             try stretched(call, keys)
         case .searched(let outcome):
             try searched(outcome)
+        case .noticed(let outcome): try noticed(outcome)
+        case .backedUp(let at): try noteBackup(at: at)
         case .controlClosed(let connection):
             subscriptions.close(connection: connection)
             forgetSearches(of: connection)
@@ -151,6 +154,7 @@ final class NodeCore {
         try settleRedactions()
         try redactLateWords()
         try settleRedactions()
+        try showNotices()
         try askForPayloadsEverywhere()
         try askForDamaged()
         try continueChecking()

@@ -198,7 +198,7 @@ import WorkspaceModel
     private func run(_ command: String, _ input: String = "{}\n", _ given: [String: String] = [:])
         -> Int32?
     {
-        HandlerProcess.run(command, input: Array(input.utf8), environment: given)
+        ShellProcess.run(command, input: Array(input.utf8), environment: given)
     }
 
     @Test func `ends with the status of the shell, or the signal that killed it`() {
@@ -240,7 +240,7 @@ extension String {
         #expect(io.run("help", "bots") == 0)
         for word in [
             "WSX_EVENT_TYPE", "WSX_CURSOR", "WSX_CHANNEL", "WSX_MESSAGE", "WSX_TEXT", "--as",
-            "--exec", "--since", "--backfill", "--key", "\(HandlerProcess.again)",
+            "--exec", "--since", "--backfill", "--key", "\(EventBot.again)",
             "\(EventBot.delays.first / 1_000) s", "\(EventBot.delays.last / 1_000) s",
         ] {
             #expect(io.output.contains(word), "\(word)")

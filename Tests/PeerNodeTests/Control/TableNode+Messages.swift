@@ -57,10 +57,10 @@ extension TableNode {
         promised.append(scope.call)
         return .later
     }
-    func acknowledge(name: String, cursor: String, _ scope: CallScope) throws(NodeError)
-        -> ReaderObject
-    {
-        try note("ack \(name) \(cursor)", scope)
+    func acknowledge(
+        name: String, cursor: String, warning: String?, _ scope: CallScope
+    ) throws(NodeError) -> ReaderObject {
+        try note("ack \(name) \(cursor)" + (warning.map { " \($0)" } ?? ""), scope)
         return reader
     }
     func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject> {

@@ -46,6 +46,20 @@ extension TableNode {
         try note("setNotices \(level) \(channel)", scope)
         return self.channel
     }
+    func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject {
+        try note("notices", scope)
+        return NoticeObject(id: "w_acme0000", level: "all", command: nil)
+    }
+    func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject {
+        try note("setNotices \(level)", scope)
+        return NoticeObject(id: "w_acme0000", level: level, command: nil)
+    }
+    func setNoticeCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
+        -> NoticeCommandObject
+    {
+        try note("setNoticeCommand \(command ?? "-")", scope)
+        return NoticeCommandObject(command: command)
+    }
     func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject {
         try note("preference \(name)", scope)
         return PreferenceObject(name: name, value: "dark")
