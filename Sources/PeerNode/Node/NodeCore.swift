@@ -59,6 +59,7 @@ final class NodeCore {
     var checking: Checking?
     var search = SearchState()
     var notices = NoticeState()
+    var clocks = PeerClocks()
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
     /// What of the redactions of a document is judged at the end of the turn, by short number.
