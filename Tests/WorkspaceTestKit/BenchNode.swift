@@ -33,6 +33,8 @@ public final class BenchNode {
     public private(set) var wipesHome = false
     /// Whether it asked to be ended.
     public private(set) var hasStopped = false
+    /// The newest of them.
+    public private(set) var lastBeacon: [UInt8]?
     /// Whether it announces itself; read when it starts.
     public var announces = false
     /// Times that node.db was opened.
@@ -168,7 +170,9 @@ public final class BenchNode {
         case .setNetwork(let isOn):
             isReachable = isOn
             bench.give(.listening(isOn ? [address] : []), to: self)
-        case .announce: beaconCount += 1
+        case .announce(let bytes):
+            beaconCount += 1
+            lastBeacon = bytes
         case .log(_, let line): log.append(line)
         case .stop: hasStopped = true
         }

@@ -66,7 +66,7 @@ extension MachineSurroundings {
                 .init(
                     id: "vpn", state: "ok",
                     message: "\(tunnels.joined(separator: ", ")): no announcements go through a "
-                        + "VPN, peers behind it need an address", hint: "wsx-node peer add HOST"))
+                        + "VPN; for peers behind it: wsx-node peer add HOST"))
         }
         guard let port = facts.port else { return findings }
         let here = listeners.filter { $0.port == port }

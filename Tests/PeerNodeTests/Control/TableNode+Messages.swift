@@ -5,6 +5,7 @@ import WorkspaceModel
 extension TableNode {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)
+        sentByBot.append(draft.isBot)
         return Made(message)
     }
     func edit(_ id: String, to text: String, base: String?, _ scope: CallScope)

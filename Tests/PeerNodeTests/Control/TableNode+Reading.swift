@@ -32,7 +32,7 @@ extension TableNode {
         -> Page<ReadingObject>
     {
         try note("unread \(marksAll)", scope)
-        return Page([reading])
+        return Page(readings ?? [reading])
     }
     func mute(
         _ channel: ChannelReference, until: Int64?, forMilliseconds: Int64?, _ scope: CallScope
