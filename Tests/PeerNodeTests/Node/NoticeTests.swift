@@ -123,7 +123,7 @@ import WorkspaceTestKit
 
     @Test func `is not given of what another device of one's has read already`() throws {
         let table = try table()
-        let phone = try table.bench.bareNode("Bob")
+        let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
         table.bench.cut(table.bob, phone)
         table.bench.cut(table.bob, table.ada)
@@ -143,7 +143,7 @@ import WorkspaceTestKit
         throws
     {
         let table = try table()
-        let phone = try table.bench.bareNode("Bob")
+        let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
         try table.bob.ok("notify.set", ["level": "mentions"])
         #expect(try phone.ok("notify.get")["level"] == "mentions")
