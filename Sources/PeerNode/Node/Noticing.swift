@@ -31,6 +31,8 @@ public enum NoticeOutcome: Sendable, Equatable {
 struct NoticeState {
     /// Messages of others that came in this turn, in order: workspace, document, arrival number.
     var fresh: [(workspace: Int64, document: Int64, arrival: Int64)] = []
+    /// How many of this turn are not among them, since there were too many.
+    var passedOver = 0
     /// How often the command has failed since it last did not.
     var failures = 0
 }
@@ -48,7 +50,7 @@ extension NodeCore {
         guard source != .ourselves, !source.isBackfill, !lock.isLocked else { return }
         if notices.fresh.count >= Limits.noticesWaitingMax {
             notices.fresh.removeFirst()
-            tally.noteNotice("dropped")
+            notices.passedOver += 1
         }
         notices.fresh.append((workspace.number, row.document, row.position.arrival))
     }
@@ -59,7 +61,10 @@ extension NodeCore {
         guard !notices.fresh.isEmpty else { return }
         let fresh = notices.fresh
         notices.fresh = []
+        let passedOver = notices.passedOver
+        notices.passedOver = 0
         guard !lock.isLocked, let command = try noticeCommand() else { return }
+        for _ in 0..<passedOver { tally.noteNotice("dropped") }
         for item in fresh {
             guard let workspace = workspaces[item.workspace], workspace.standing == .member,
                 let channel = channel(item.document, in: workspace),

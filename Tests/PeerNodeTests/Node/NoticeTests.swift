@@ -278,3 +278,28 @@ extension Array<UInt8> {
         }
     }
 }
+
+@Suite struct `An overview of what was not read` {
+    @Test func `has the conversations that mention one first, then the newest`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        for name in ["one", "two", "three"] {
+            try mina.ok("channel.create", ["name": .string(name)])
+            try joon.ok("channel.join", ["channel": .string(name)])
+            bench.advance(10)
+        }
+        try mina.send("@Joon and again @Joon", to: "one")
+        bench.advance(10)
+        try mina.send("@Joon", to: "two")
+        try mina.send("@Joon", to: "two")
+        bench.advance(10)
+        try mina.send("nothing for you", to: "three")
+        bench.advance(10)
+        try mina.ok("message.send", ["channel": "@Joon", "text": "psst"])
+        let items = try joon.ok("unread.get").items
+        #expect(items.map { $0["name"] } == ["two", "one", "Mina", "three"])
+        #expect(items.map { $0["mentions"] } == [2, 1, 0, 0])
+        #expect(items.map { $0["unread"] } == [2, 1, 1, 1])
+    }
+}
