@@ -53,8 +53,6 @@ struct ColumnSet {
                 "ID": "id", "NAME": "name", "UNREAD": "unread", "MENTIONS": "mentions",
                 "LAST": "last.text",
             ])
-        case "notify.get", "notify.set":
-            ColumnSet(["ID": "id", "LEVEL": "level", "COMMAND": "command"])
         case "dm.list", "dm.open":
             ColumnSet(["ID": "id", "NAME": "name", "MEMBERS": "members", "UNREAD": "unread"])
         case "channel.mute", "channel.notify":

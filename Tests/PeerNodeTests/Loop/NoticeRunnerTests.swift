@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import WorkspaceModel
+import WorkspaceTestKit
 
 @testable import PeerNode
 
@@ -113,14 +114,11 @@ import WorkspaceModel
 
     /// A process whose parent is gone is reaped by the first process, when that gets to it.
     private func eventuallyGone(_ process: Int32) -> Bool {
-        for _ in 0..<60_000 {
-            let state = read("/proc/\(process)/stat").split(separator: ")").last?.first {
-                $0 != " "
-            }
-            if state == nil || state == "Z" { return true }
-            usleep(1_000)
+        eventually {
+            let state = read("/proc/\(process)/stat").split(separator: ")").last?
+                .first { $0 != " " }
+            return state == nil || state == "Z"
         }
-        return false
     }
 
     @Test func `is killed at the end, and nothing starts any more`() throws {
