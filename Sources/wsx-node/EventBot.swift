@@ -135,7 +135,9 @@ struct EventBot {
     ) throws(NodeError) {
         let cursor = event["cursor"]?.stringValue
         let isOld = event["backfill"] == true && !takesBackfill
-        if isOld || event["data"]?["bot"] == true && !takesBots {
+        // A bot that fails at everything would fail at that too, and warn of it.
+        let isOwn = event["type"] == "node.warning" && event["data"]?["name"] == .string(name)
+        if isOld || isOwn || event["data"]?["bot"] == true && !takesBots {
             done = cursor
             skipped += 1
             if skipped.isMultiple(of: Self.skippedMax) { try tellDone(&client) }

@@ -153,6 +153,21 @@ import WorkspaceModel
         #expect(seen == ["m_1", "m_2", "m_3"])
     }
 
+    @Test func `is not given its own warnings, which it would fail at again`() {
+        let io = world(3)
+        for (place, name) in [(0, "bot"), (1, "other")] {
+            io.events[place].type = "node.warning"
+            io.events[place].data = ["reason": "bot.failed", "name": .string(name)]
+        }
+        var seen: [String] = []
+        io.handler = { _, _, environment in
+            seen.append(environment["WSX_CURSOR"] ?? "")
+            return 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "2") == 0)
+        #expect(seen == ["e1.2", "e1.3"])
+    }
+
     @Test func `marks what it sends itself, wherever that is sent from`() {
         let io = MemoryIO()
         #expect(io.run("send", "general", "x", environment: ["WSX_BOT": "echo"]) == 0)
