@@ -8,11 +8,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,6 +81,10 @@ int wsx_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
 int wsx_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
 }
+
+int wsx_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+int wsx_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 int wsx_birth_time(const char *path, int64_t *seconds, uint32_t *nanoseconds) {
     struct statx status;

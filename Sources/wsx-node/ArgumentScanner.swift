@@ -17,6 +17,8 @@ struct GlobalFlags: Equatable {
     var verbose = 0
     var help = false
     var version = false
+    /// Whether an empty answer is told by the exit status.
+    var exitCode = false
 }
 
 /// What a command line says.
@@ -173,7 +175,8 @@ struct ArgumentScanner {
 
     static let globalNames = [
         "--home", "--socket", "--workspace", "--color", "--timeout", "--json", "--plain",
-        "--no-input", "--no-pager", "--yes", "--quiet", "--verbose", "--help", "--version",
+        "--no-input", "--no-pager", "--yes", "--quiet", "--verbose", "--exit-code", "--help",
+        "--version",
     ]
 
     private mutating func takeGlobal() throws(NodeError) -> Bool {
@@ -210,6 +213,7 @@ struct ArgumentScanner {
         case "-y", "--yes": scan.globals.yes = true
         case "-q", "--quiet": scan.globals.quiet = true
         case "-v", "--verbose": scan.globals.verbose += 1
+        case "--exit-code": scan.globals.exitCode = true
         case "-h", "--help": scan.globals.help = true
         case "--version": scan.globals.version = true
         default: return false

@@ -49,7 +49,10 @@ struct ColumnSet {
                 "MEMBERS": "members", "UNREAD": "unread", "TOPIC": "topic",
             ])
         case "unread.get", "read.mark", "read.status":
-            ColumnSet(["ID": "id", "NAME": "name", "UNREAD": "unread", "LAST": "last.text"])
+            ColumnSet([
+                "ID": "id", "NAME": "name", "UNREAD": "unread", "MENTIONS": "mentions",
+                "LAST": "last.text",
+            ])
         case "dm.list", "dm.open":
             ColumnSet(["ID": "id", "NAME": "name", "MEMBERS": "members", "UNREAD": "unread"])
         case "channel.mute", "channel.notify":

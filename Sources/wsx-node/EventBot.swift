@@ -18,6 +18,8 @@ struct EventBot {
     /// Whether what came with a first sync is handed on too: a bot that answers what was written
     /// last year is in everybody's way.
     var takesBackfill = false
+    /// Whether it is handed what programs wrote: two bots that answer each other never end.
+    var takesBots = false
     /// So many events are to be handed on.
     var left: Int64 = .max
     /// When it is time to end, milliseconds since 1970.
@@ -41,6 +43,8 @@ struct EventBot {
         self.wanted = wanted
     }
 
+    /// What says "try again later", as `EX_TEMPFAIL` of sysexits does.
+    static let again: Int32 = 75
     /// How often a command is run that fails.
     static let triesMax = 5
     /// The first and the longest pause before a command is run again.
@@ -130,27 +134,40 @@ struct EventBot {
         _ event: JSONValue, _ client: inout ControlClient
     ) throws(NodeError) {
         let cursor = event["cursor"]?.stringValue
-        if event["backfill"] == true, !takesBackfill {
+        let isOld = event["backfill"] == true && !takesBackfill
+        // A bot that fails at everything would fail at that too, and warn of it.
+        let isOwn = event["type"] == "node.warning" && event["data"]?["name"] == .string(name)
+        if isOld || isOwn || event["data"]?["bot"] == true && !takesBots {
             done = cursor
             skipped += 1
             if skipped.isMultiple(of: Self.skippedMax) { try tellDone(&client) }
             return
         }
-        handle(event)
+        let warning = handle(event)
         done = cursor
         left -= 1
-        try tellDone(&client)
+        try tellDone(&client, warning: warning)
     }
 
     /// Tells the node how far it came, before anything else is asked.
-    private mutating func tellDone(_ client: inout ControlClient) throws(NodeError) {
+    ///
+    /// - Parameter warning: why the last event was given up, for everybody who listens.
+    private mutating func tellDone(
+        _ client: inout ControlClient, warning: String? = nil
+    ) throws(NodeError) {
         guard let cursor = done else { return }
+        var given: JSONObject = ["name": .string(name), "cursor": .string(cursor)]
+        given["warning"] = warning.map(JSONValue.string)
         do throws(NodeError) {
-            _ = try client.call("events.ack", ["name": .string(name), "cursor": .string(cursor)])
+            _ = try client.call("events.ack", given)
             position = cursor
         } catch {
             // A store that was restored counts anew, and has positions of its own.
-            guard error.kind == .cursorExpired else { throw error }
+            guard error.kind == .cursorExpired else {
+                // A daemon of before an upgrade knows no warnings.
+                guard warning != nil, error.kind == .badRequest else { throw error }
+                return try tellDone(&client)
+            }
         }
         done = nil
     }
@@ -158,15 +175,17 @@ struct EventBot {
     // MARK: One event
 
     /// Runs the command until it takes the event, or has failed too often.
-    private func handle(_ event: JSONValue) {
+    ///
+    /// - Returns: why it was given up, `nil` where it was not.
+    private func handle(_ event: JSONValue) -> String? {
         let input = Array((event.text + "\n").utf8)
         let environment = environment(for: event)
         var tries = 0
         var delay = Self.delays.first
         while true {
             let status = io.handle(command, input: input, environment: environment)
-            if status == 0 { return }
-            if status != HandlerProcess.again {
+            if status == 0 { return nil }
+            if status != Self.again {
                 tries += 1
                 if tries == Self.triesMax { return warn(event, status) }
             }
@@ -188,6 +207,8 @@ struct EventBot {
             "WSX_MESSAGE": isMessage ? id : data?["message"]?.stringValue ?? "",
             "WSX_TEXT": data?["text"]?.stringValue ?? "",
             "WSX_NODE_SOCKET": io.absolutePath(paths.socket),
+            // What it sends says so: see `Session.send`.
+            "WSX_BOT": name,
         ]
         if let home = paths.home { given["WSX_NODE_HOME"] = io.absolutePath(home) }
         // The ids of the event are of its workspace, whichever is selected.
@@ -197,14 +218,18 @@ struct EventBot {
         return given
     }
 
-    /// That an event was given up. There is no call by which a program could warn through the
-    /// node, so it is said on standard error.
-    private func warn(_ event: JSONValue, _ status: Int32?) {
+    /// Says on standard error that an event was given up.
+    ///
+    /// - Returns: why, for the node.
+    private func warn(_ event: JSONValue, _ status: Int32?) -> String {
         let how = status.map { "ended with \($0)" } ?? "could not be run"
         let cursor = sanitised(event["cursor"]?.stringValue ?? "")
         let type = sanitised(event["type"]?.stringValue ?? "")
         let text = "the command \(how) \(Self.triesMax) times at \(cursor) \(type); going on"
-        guard isJSON else { return io.printError("wsx-node: \(text)\n") }
+        guard isJSON else {
+            io.printError("wsx-node: \(text)\n")
+            return text
+        }
         let warning: JSONValue = [
             "type": "node.warning",
             "data": [
@@ -214,6 +239,7 @@ struct EventBot {
             ],
         ]
         io.printError(warning.text + "\n")
+        return text
     }
 }
 
@@ -236,6 +262,7 @@ extension Session {
             io: io, paths: try paths(), name: name,
             command: scan.values["exec"]?.stringValue ?? "", wanted: wanted)
         bot.takesBackfill = scan.values["backfill"]?.boolValue == true
+        bot.takesBots = scan.values["bots"]?.boolValue == true
         bot.left = scan.values["count"]?.integerValue ?? .max
         bot.end = globals.timeoutMilliseconds.map { io.now &+ $0 }
         bot.isJSON = globals.json

@@ -114,7 +114,15 @@ extension Session {
         let result = try client.call(command.name, parameters)
         show(rendering.text(result, of: command.name), isLong: command.name == "message.history")
         if command.name == "node.check" { return result["ok"]?.boolValue == true ? 0 : 1 }
-        return 0
+        return status(of: result)
+    }
+
+    /// What a search that finds nothing ends with, for scripts that ask for it.
+    static let nothingFound: Int32 = 9
+
+    /// The exit status of an answer that was printed.
+    func status(of result: JSONValue) -> Int32 {
+        globals.exitCode && result["items"]?.arrayValue?.isEmpty == true ? Self.nothingFound : 0
     }
 
     var rendering: Rendering { Rendering(globals: globals, environment: environment, io: io) }
@@ -149,8 +157,11 @@ extension Session {
     /// How long people wait to be told who holds their message, and in which steps.
     private static let holdersWait: (total: Int64, step: Int64) = (300, 25)
 
-    private func send(_ parameters: JSONObject) throws(NodeError) -> Int32 {
+    private func send(_ given: JSONObject) throws(NodeError) -> Int32 {
         var client = try client()
+        var parameters = given
+        // Whoever is run for an event is a program.
+        if environment["WSX_BOT"]?.isEmpty == false { parameters["bot"] = true }
         let message = try client.call("message.send", parameters)
         guard io.isOutputTerminal, !globals.json, !globals.plain else {
             io.print(rendering.sent(message))

@@ -17,6 +17,6 @@ extension Session {
         if result["complete"] == false, !globals.json {
             io.printError("wsx-node: older messages are not indexed yet, or not at all\n")
         }
-        return 0
+        return status(of: result)
     }
 }

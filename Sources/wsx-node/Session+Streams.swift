@@ -5,8 +5,8 @@ import WorkspaceModel
 extension Session {
     func streamEvents(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         if scan.values["exec"] != nil { return try runBot(parameters) }
-        guard scan.values["backfill"] == nil else {
-            throw .usage("'--backfill' goes with '--exec'", hint: "a stream gives it anyway")
+        for flag in ["backfill", "bots"] where scan.values[flag] != nil {
+            throw .usage("'--\(flag)' goes with '--exec'", hint: "a stream gives it anyway")
         }
         var client = try client()
         let name = parameters["name"]?.stringValue
@@ -14,6 +14,7 @@ extension Session {
         let rendering = rendering
         try client.subscribe(parameters)
         let end = globals.timeoutMilliseconds.map { io.now &+ $0 }
+        var isEmpty = true
         while left > 0 {
             let event: JSONValue
             do throws(NodeError) {
@@ -22,6 +23,7 @@ extension Session {
                 event = next
             } catch {
                 guard error.kind == .timeout, end != nil else { throw error }
+                if isEmpty, globals.exitCode { return Self.nothingFound }
                 // A stream without a count was to last so long; one with a count was to be full.
                 guard left < .max / 2 else { return 0 }
                 throw NodeError(
@@ -29,6 +31,7 @@ extension Session {
                     reason: "events.timeout")
             }
             io.print(rendering.event(event))
+            isEmpty = false
             // Only what was printed is done: after a crash it comes again rather than never.
             if let name, let cursor = event["cursor"] {
                 _ = try client.call("events.ack", ["name": .string(name), "cursor": cursor])

@@ -69,7 +69,7 @@ final class SystemIO: ProgramIO {
     }
 
     func handle(_ command: String, input: [UInt8], environment: [String: String]) -> Int32? {
-        HandlerProcess.run(command, input: input, environment: environment)
+        ShellProcess.run(command, input: input, environment: environment)
     }
 
     func absolutePath(_ path: String) -> String {

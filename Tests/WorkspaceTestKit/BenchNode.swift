@@ -21,6 +21,8 @@ public final class BenchNode {
     public private(set) var log: [String] = []
     /// Effects of the last turn that was made by `turn`.
     public private(set) var lastEffects: [NodeEffect] = []
+    /// Notices it wanted to be shown, and not forgotten.
+    public var notices: [Notice] = []
     /// Addresses it dialled.
     public private(set) var dialled: [String] = []
     /// Beacons it sent.
@@ -31,6 +33,8 @@ public final class BenchNode {
     public private(set) var wipesHome = false
     /// Whether it asked to be ended.
     public private(set) var hasStopped = false
+    /// The newest of them.
+    public private(set) var lastBeacon: [UInt8]?
     /// Whether it announces itself; read when it starts.
     public var announces = false
     /// Times that node.db was opened.
@@ -153,6 +157,8 @@ public final class BenchNode {
             stretchCount += 1
             bench.give(job.run(for: call), to: self)
         case .search(let job): bench.give(.searched(desk.run(job)), to: self)
+        case .notify(let notice): notices.append(notice)
+        case .forgetNotices: notices = []
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes):
             bench.carry(bytes, on: link)
@@ -164,7 +170,9 @@ public final class BenchNode {
         case .setNetwork(let isOn):
             isReachable = isOn
             bench.give(.listening(isOn ? [address] : []), to: self)
-        case .announce: beaconCount += 1
+        case .announce(let bytes):
+            beaconCount += 1
+            lastBeacon = bytes
         case .log(_, let line): log.append(line)
         case .stop: hasStopped = true
         }

@@ -43,6 +43,12 @@ int wsx_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 // Changes the child's folder. Returns an errno, 0 for none.
 int wsx_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
 
+// A file in memory, empty, without a name, and closed on exec.
+int wsx_memory_file(const char *name);
+
+// A descriptor that is readable once the process has ended; closed on exec.
+int wsx_process_descriptor(int process);
+
 // When the file was made. errno is ENOTSUP where the file system does not say.
 int wsx_birth_time(const char *path, int64_t *seconds, uint32_t *nanoseconds);
 

@@ -38,6 +38,7 @@ extension Command {
         let backfill = Parameter.flag(
             "backfill", "With --exec: also what came with a first sync, which is old."
         ).local()
+        let bots = Parameter.flag("bots", "With --exec: also what programs wrote.").local()
         return Command(
             "events.subscribe",
             line: CommandLineForm(
@@ -50,7 +51,7 @@ extension Command {
             parameters: [
                 readerName.definition, since.definition, types.definition, channels.definition,
                 ephemeral.definition, keepalive.definition, count.definition, exec.definition,
-                backfill.definition,
+                backfill.definition, bots.definition,
             ],
             result: "subscription", failures: [.notFound, .cursorExpired],
             example: ["types": ["message.created"], "since": "latest"], needs: .daemon,
@@ -92,15 +93,20 @@ extension Command {
     private static let eventsAcknowledge = {
         let name = Parameter.text("name", "The reader's name.", bytes: 1...64)
         let cursor = Parameter.text("cursor", "The cursor of the last event done.", bytes: 1...128)
+        let warning = Parameter.text(
+            "warning", "Why the last event was given up, which everybody who listens is told.",
+            bytes: 1...Limits.warningBytesMax
+        ).optional()
         return Command(
             "events.ack", "Keep how far a named reader has come.",
-            parameters: [name.definition, cursor.definition],
+            parameters: [name.definition, cursor.definition, warning.definition],
             result: "reader", failures: [.cursorExpired],
             example: ["name": "bot", "cursor": "e1.4711"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.acknowledge(
-                        name: given[name], cursor: given[cursor], context.scope(given)))
+                        name: given[name], cursor: given[cursor], warning: given[warning],
+                        context.scope(given)))
             })
     }()
 

@@ -16,14 +16,17 @@ extension Manual {
 
         exit status 0   done; the node keeps the position under the name given with --as
         75              not now: again after 1 s, 2 s, and so on up to 60 s, until it is done
-        any other       five tries, then a warning on standard error, and on to the next event
+        any other       five tries, then a warning on standard error and as the event
+                        node.warning, and on to the next event
 
         A bot or a node that is killed or restarted goes on with the first event that was not done.
         What was done just before a bot was killed may come once more, so give answers a --key.
         A new name starts with what happens from now on; --since starts over, at every start.
         Events of a first sync (backfill) are passed over, so that nobody is answered who wrote
-        last year; --backfill gives them too. One's own messages come as well: the event says
-        "self":true. To follow without a shell, see events.wait and events.ack in OPERATIONS.md.
+        last year; --backfill gives them too. Messages of programs are passed over too, so that no
+        two bots answer each other for ever: what came by a hook, what 'send --bot' sends, and what
+        a bot itself sends, which finds WSX_BOT in its environment. --bots gives them. One's own
+        messages come as well: the event says "self":true. To follow without a shell, see events.wait and events.ack in OPERATIONS.md.
 
         """
 }

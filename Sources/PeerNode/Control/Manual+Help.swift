@@ -73,6 +73,7 @@ extension Manual {
         ("-q, --quiet", "Print no progress."),
         ("-v, --verbose", "Let a daemon in the foreground log more."),
         ("--timeout DUR", "Give up after this time."),
+        ("--exit-code", "End with 9 where a list or a search finds nothing."),
         ("-h, --help", "Explain the command."),
         ("--version", "Print the version."),
     ]

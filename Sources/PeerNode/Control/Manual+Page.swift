@@ -47,7 +47,8 @@ extension Manual {
         ("2", "The command line cannot be understood."), ("3", "No daemon answers."),
         ("4", "Not allowed, or locked."), ("5", "Not found, or ambiguous."),
         ("6", "In conflict with what is there, or there already."),
-        ("7", "Timed out, unreachable, or decided later."), ("70", "A fault of the program."),
+        ("7", "Timed out, unreachable, or decided later."),
+        ("9", "Nothing was found, and --exit-code was given."), ("70", "A fault of the program."),
         ("78", "Settings that cannot be used, or a store of a newer version."),
         ("130, 143", "Interrupted or terminated."),
         ("141", "The reader of standard output went away."),
@@ -64,6 +65,11 @@ extension Manual {
         (
             "WSX_EVENT_TYPE, WSX_CURSOR, WSX_CHANNEL, WSX_MESSAGE, WSX_TEXT",
             "Given to the command of 'events --exec', with the event itself on standard input."
+        ),
+        ("WSX_BOT", "Given to it too, and then 'send' marks what it sends as a program's."),
+        (
+            "WSX_AUTHOR, WSX_CHANNEL_NAME, WSX_WORKSPACE, WSX_WORKSPACE_NAME",
+            "Given to the command for notices besides those above, with the message on its input."
         ),
     ]
 

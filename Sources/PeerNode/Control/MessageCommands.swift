@@ -25,6 +25,8 @@ extension Command {
         let format = Parameter.choice(
             "format", "How to show it: flowing text, or code as it stands.", ["text", "code"]
         ).defaulting(to: "text").flag("code").standing(for: "code")
+        let bot = Parameter.flag(
+            "bot", "Say that a program wrote it, so that other programs leave it alone.")
         return Command(
             "message.send",
             line: CommandLineForm(
@@ -37,7 +39,7 @@ extension Command {
             "Post a message; the answer comes when it is on disk.",
             parameters: [
                 channel.definition, text.definition, thread.definition, location.definition,
-                format.definition, key.definition,
+                format.definition, bot.definition, key.definition,
             ],
             result: "message",
             failures: [.notFound, .ambiguous, .forbidden, .archived, .keyReused, .locked],
@@ -55,7 +57,7 @@ extension Command {
                         MessageDraft(
                             channel: given[channel], text: given[text] ?? "",
                             location: given[location], thread: given[thread],
-                            format: given[format]),
+                            format: given[format], isBot: given[bot]),
                         context.scope(creating: "message.send", given)))
             })
     }()

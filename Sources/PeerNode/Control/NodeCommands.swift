@@ -223,6 +223,13 @@ public protocol NodeCommands: AnyObject {
     func setNotices(
         _ level: String, of channel: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject
+    /// Of what notice is wanted in the workspace of the scope.
+    func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject
+    /// Sets of which messages of a workspace notice is wanted.
+    func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject
+    /// Sets what this node runs for each notice, empty for nothing; `nil` leaves it as it is.
+    func setNoticeCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
+        -> NoticeCommandObject
     /// A setting that all devices of the caller share.
     func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject
     /// Sets one; `nil` removes it.
@@ -273,9 +280,10 @@ public protocol NodeCommands: AnyObject {
     /// The next events, at once or when there are any. Answers with `Page<EventObject>`.
     func waitForEvents(_ request: EventsRequest, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
-    /// Stores how far the reader `name` has come.
-    func acknowledge(name: String, cursor: String, _ scope: CallScope) throws(NodeError)
-        -> ReaderObject
+    /// Stores how far the reader `name` has come, and warns where it gave up what is there.
+    func acknowledge(
+        name: String, cursor: String, warning: String?, _ scope: CallScope
+    ) throws(NodeError) -> ReaderObject
     /// The named readers and their positions.
     func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject>
 
@@ -410,6 +418,8 @@ public struct MessageDraft: Sendable {
     public let thread: String?
     /// `text` or `code`.
     public let format: String
+    /// Whether a program writes it.
+    public var isBot = false
 }
 
 /// Which part of a channel's past is wanted.

@@ -114,7 +114,7 @@ private struct SpawnSetup {
 }
 
 /// C's form of a list of strings: ended by a null pointer, valid only inside `body`.
-private func withCStrings<Result>(
+func withCStrings<Result>(
     _ strings: [String],
     _ body: ([UnsafeMutablePointer<CChar>?]) throws(SystemError) -> Result
 ) throws(SystemError) -> Result {

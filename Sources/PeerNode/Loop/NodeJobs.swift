@@ -16,6 +16,8 @@ final class NodeJobs {
     private enum Outcome: Sendable {
         case answer(Result<JSONValue, NodeError>)
         case input(NodeInput)
+        /// A backup, begun at this time.
+        case backup(Result<JSONValue, NodeError>, at: UInt64)
     }
 
     /// Calls that may wait for a job at a time.
@@ -31,7 +33,12 @@ final class NodeJobs {
     /// - Returns: the answer, where there can be no job.
     func begin(_ call: CallID, _ job: NodeJob) -> Result<JSONValue, NodeError>? {
         let home = home
-        return submit(call) { .answer(Self.run(job, home)) } ? nil : .failure(Self.busy)
+        let isBegun = submit(call) {
+            let result = Self.run(job, home)
+            if case .createBackup(_, _, _, let at) = job { return .backup(result, at: at) }
+            return .answer(result)
+        }
+        return isBegun ? nil : .failure(Self.busy)
     }
 
     /// Begins to turn passphrases into keys.
@@ -61,6 +68,9 @@ final class NodeJobs {
             guard let call = calls.removeValue(forKey: job.id) else { continue }
             switch job.output {
             case .answer(let result): answers.append((call, result))
+            case .backup(let result, let at):
+                answers.append((call, result))
+                if case .success = result { inputs.append(.backedUp(at: at)) }
             case .input(let input): inputs.append(input)
             }
         }

@@ -45,6 +45,7 @@ public final class NodeLoop {
     private let network: PeerNetwork
     private let jobs: NodeJobs
     private let search: SearchThread
+    private let notices: NoticeRunner
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
     private var lastTick: UInt64 = 0
@@ -71,6 +72,7 @@ public final class NodeLoop {
         let buffer = ReadBuffer()
         jobs = NodeJobs(home: home, wakeup: driver.wakeup)
         search = SearchThread(home: home, wakeup: driver.wakeup)
+        notices = NoticeRunner(driver: driver)
         links = PeerLinks(driver: driver, buffer: buffer)
         network = PeerNetwork(
             home: home, given: options.listen, announces: options.announces,
@@ -138,6 +140,7 @@ public final class NodeLoop {
         control.deliverEvents(of: host, now: turn.now)
         control.settle(now: turn.now)
         links.flush(now: turn.now)
+        host.didPerform(at: MonotonicClock.milliseconds())
         return !isStopping
     }
 
@@ -155,14 +158,14 @@ public final class NodeLoop {
 
     private var hasMoreToDo: Bool {
         !pending.isEmpty || control.hasInputs || control.hasMoreEvents || links.hasInputs
-            || network.hasInputs
+            || network.hasInputs || notices.hasInputs
     }
 
     private func setAlarm(_ host: any TurnHost) {
         let tick = host.nextDeadline.map { max($0, lastTick + Self.tickPauseMilliseconds) }
         let deadlines = [
             tick, control.nextDeadline, links.nextDeadline, network.nextDeadline,
-            checkpoints.quietDeadline, checkpoints.erasureDeadline,
+            checkpoints.quietDeadline, checkpoints.erasureDeadline, notices.nextDeadline,
         ]
         if let next = deadlines.compactMap({ $0 }).min() {
             driver.timers.set(.next, deadline: next)
@@ -176,14 +179,17 @@ public final class NodeLoop {
         control.passTime(now: turn.now)
         links.passTime(now: turn.now)
         network.passTime(links: links, now: turn.now)
+        notices.passTime(now: turn.now)
         for job in turn.jobs { links.resolved(job, now: turn.now) }
         for ready in turn.ready {
             if control.handle(ready, now: turn.now) { continue }
             if network.handle(ready, links: links, now: turn.now) { continue }
+            if notices.handle(ready, now: turn.now) { continue }
             _ = links.handle(ready, now: turn.now)
         }
         links.readAll(byteCountMax: budget.byteCount)
         var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()
+        inputs += notices.takeInputs()
         let isDue = host.nextDeadline.map { $0 <= turn.now } ?? false
         let mayTick = turn.now >= lastTick + Self.tickPauseMilliseconds
         if host.hasMoreToDo || (isDue && mayTick) {
@@ -209,6 +215,8 @@ public final class NodeLoop {
         case .stretch(let call, let job):
             if let input = jobs.begin(call, job) { pending.append(input) }
         case .search(let job): search.begin(job).map { pending.append($0) }
+        case .notify(let notice): notices.show(notice, now: now)
+        case .forgetNotices: notices.forgetWaiting()
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes): links.write(link, bytes, now: now)
         case .close(let link): links.close(link, now: now)
@@ -252,6 +260,7 @@ public final class NodeLoop {
     /// Lets go of the host, which closes the store.
     public func closeHost() {
         search.close()
+        notices.close()
         host?.checkpoint(.truncate)
         host = nil
     }

@@ -99,9 +99,10 @@ public enum NodeProcess {
     private static func makeHost(_ settings: Settings) throws(NodeError) -> NodeHost {
         Connection.limitMemory(byteCount: databaseByteCountMax)
         let home = settings.home
-        let environment = NodeEnvironment(
+        var environment = NodeEnvironment(
             random: SystemRandom(), files: DiskHomeFiles(home: home), home: settings.homeName,
             socket: home.socket, announces: settings.loop.announces)
+        environment.surroundings = MachineSurroundings(socket: home.socket)
         let time = TurnTime(
             wall: WallClock.milliseconds(), monotonic: MonotonicClock.milliseconds())
         do throws(StartError) {

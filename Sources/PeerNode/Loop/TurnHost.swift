@@ -6,6 +6,9 @@ public import CRDTStore
 public protocol TurnHost: AnyObject {
     /// Handles `inputs` in order, commits, and returns what to do.
     func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect]
+    /// Tells that the effects of the last turn were carried out, at this time of the monotonic
+    /// clock in milliseconds: what was answered is as good as read.
+    func didPerform(at monotonic: UInt64)
     /// When `turn` wants a `tick` at the latest, in milliseconds of the monotonic clock.
     var nextDeadline: UInt64? { get }
     /// Whether a turn was cut short and wants another at once.
@@ -33,6 +36,8 @@ public protocol TurnHost: AnyObject {
 extension TurnHost {
     /// With peers.
     public var wantsNetwork: Bool { true }
+    /// Nobody measures.
+    public func didPerform(at monotonic: UInt64) {}
     /// Nothing was erased.
     public var mustEmptyLog: Bool { false }
     /// There is nothing to do.

@@ -236,6 +236,7 @@ extension NodeCore {
         try record(
             .messageCreated, workspace: workspace, document: row.document,
             arrival: row.position.arrival, isBackfill: source.isBackfill)
+        noteFresh(row, in: workspace, source)
         guard row.isMention, author(ofGrant: row.grant, in: workspace) != workspace.member,
             let channel = channel(row.document, in: workspace), !channel.isDirect,
             let since = try beginning(channel, workspace),

@@ -1,3 +1,4 @@
+import CRDTStore
 import WorkspaceModel
 
 /// Work that a command hands to a thread of the loop; its result is the call's answer.
@@ -31,6 +32,23 @@ extension NodeCore {
         let path = try absolute(draft.path, field: "path")
         effects.append(.job(scope.call, .verifyBackup(path: path, passphrase: draft.passphrase)))
         return .later
+    }
+
+    private static let lastBackup = "backup.last"
+
+    /// Remembers when a backup was made.
+    func noteBackup(at: UInt64) throws(StorageError) {
+        guard mayWrite else { return }
+        try write()
+        try store.registry.setValue(bigEndianBytes(of: at), of: Self.lastBackup)
+    }
+
+    /// When the last backup was made, in milliseconds since 1970; `nil` for never.
+    func lastBackup() throws(StorageError) -> UInt64? {
+        guard let bytes = try store.registry.value(Self.lastBackup), bytes.count == 8 else {
+            return nil
+        }
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     private func absolute(_ path: String, field: String) throws(NodeError) -> String {

@@ -50,10 +50,17 @@ extension NodeCore {
     }
 
     func acknowledge(
-        name: String, cursor: String, _ scope: CallScope
+        name: String, cursor: String, warning: String?, _ scope: CallScope
     ) throws(NodeError) -> ReaderObject {
         let sequence = try sequence(ofCursor: cursor, field: "cursor")
-        try stored { () throws(StorageError) in try setReader(name, to: sequence) }
+        try stored { () throws(StorageError) in
+            try setReader(name, to: sequence)
+            guard let warning else { return }
+            try warn([
+                "reason": "bot.failed", "message": .string(warning), "name": .string(name),
+                "cursor": .string(cursor),
+            ])
+        }
         return ReaderObject(name: name, cursor: cursor, at: Int64(time.wall))
     }
 

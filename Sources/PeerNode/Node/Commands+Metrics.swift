@@ -83,6 +83,15 @@ extension NodeCore {
     }
 
     private var callMetrics: [MetricsObject.Family] {
+        let notices = tally.notices.sorted { $0.key < $1.key }
+        var durations = MetricsObject.Family(
+            "wsx_rpc_seconds", "Seconds from a call to its answer, by the method's first word.",
+            samples: tally.durations.sorted { $0.key < $1.key }.flatMap { group, known in
+                MetricsObject.histogram(
+                    bounds: NodeTally.Durations.bounds, counts: known.counts,
+                    total: known.totalMilliseconds, ("group", group))
+            })
+        durations.isHistogram = true
         let calls = tally.calls.sorted {
             ($0.key.method, $0.key.kind) < ($1.key.method, $1.key.kind)
         }
@@ -92,7 +101,12 @@ extension NodeCore {
                 isCounter: true,
                 samples: calls.map {
                     .init(Int64($0.value), ("method", $0.key.method), ("kind", $0.key.kind))
-                })
+                }),
+            durations,
+            .init(
+                "wsx_notices_total", "Notices since the start, by what became of them.",
+                isCounter: true,
+                samples: notices.map { .init(Int64($0.value), ("result", $0.key)) }),
         ]
     }
 }

@@ -148,7 +148,7 @@ extension NodeCore {
     }
 
     /// Writes a register, unless it says that already.
-    private func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
+    func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
         let isWritten = try stored { () throws(StorageError) -> Bool in
             if try register(place(of: wanted, in: workspace), in: workspace) == wanted {
                 return true
@@ -162,21 +162,14 @@ extension NodeCore {
     func addReading(
         to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) {
-        guard let name = channel.conversation else { return }
+        guard channel.conversation != nil else { return }
         let unread = try unread(channel, in: workspace)
         object.unread = unread.count
         object.mentions = unread.mentions
-        if case .mute(_, let until)? = try register(
-            place(.mute, name, in: workspace), in: workspace)
-        {
-            object.isMuted = until.map { $0 > time.wall } ?? true
-            object.mutedUntil = object.isMuted ? until.map(Int64.init(clamping:)) : nil
-        }
-        if case .level(_, let level)? = try register(
-            place(.level, name, in: workspace), in: workspace)
-        {
-            object.notify = level.word
-        }
+        let mute = try isMuted(channel, in: workspace)
+        object.isMuted = mute.isMuted
+        object.mutedUntil = mute.until.map(Int64.init(clamping:))
+        object.notify = try noticeLevel(of: channel, in: workspace).word
     }
 
     // MARK: Settings

@@ -15,6 +15,8 @@ public struct NodeEnvironment {
     public let announces: Bool
     /// What one guess of a new passphrase costs.
     public let passphraseCost: PassphraseVault.Cost
+    /// What `doctor` can learn of the machine; `nil` where there is none to look at.
+    public var surroundings: (any Surroundings)?
 
     /// The given world.
     public init(
@@ -47,6 +49,26 @@ public protocol HomeFiles: GuardFile {
     var freeBytes: Int64 { get }
     /// Bytes of node.db and its log.
     var storeBytes: Int64 { get }
+}
+
+/// The machine around the node, as `doctor` asks for it.
+public protocol Surroundings {
+    /// Looks at the machine. It reads small files and waits for nothing.
+    func findings(_ facts: SurroundingsFacts) -> [FindingObject]
+}
+
+/// What the node knows by itself that bears on the machine.
+public struct SurroundingsFacts: Sendable, Equatable {
+    /// Where peers reach the listener; empty while it is off.
+    public var listen: [String]
+    /// The port of the listener, `nil` while it is off.
+    public var port: UInt16?
+
+    /// What is known of the listener.
+    public init(listen: [String], port: UInt16?) {
+        self.listen = listen
+        self.port = port
+    }
 }
 
 /// What went wrong with a file of the home, in a sentence and a hint.

@@ -9,7 +9,7 @@ extension EventType {
         "message.pinned", "message.unpinned", "file.added", "file.available", "file.dropped",
         "note.created", "note.edited", "note.renamed", "note.deleted", "mention.received",
         "peer.discovered", "conflict.resolved", "import.finished", "config.changed",
-        "node.warning", "node.stopping", "events.gap", "typing", "presence.changed", "note.lock",
+        "node.stopping", "events.gap", "typing", "presence.changed", "note.lock",
         "sync.progress", "transfer.progress", "keepalive", "events.dropped",
     ]
 

@@ -47,6 +47,7 @@ enum EventType: Int64, CaseIterable {
     case storeRestored = 61
     case sessionLocked = 62
     case sessionUnlocked = 63
+    case nodeWarning = 64
 
     /// The word people and scripts see (4.8.4).
     var word: String {
@@ -95,6 +96,7 @@ enum EventType: Int64, CaseIterable {
         case .storeRestored: "store.restored"
         case .sessionLocked: "session.locked"
         case .sessionUnlocked: "session.unlocked"
+        case .nodeWarning: "node.warning"
         }
     }
 }
@@ -211,7 +213,7 @@ extension NodeCore {
         case .deviceAdded, .deviceRevoked, .memberKeyChanged:
             return deviceData(event, type, workspace)
         case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored,
-            .sessionLocked, .sessionUnlocked:
+            .sessionLocked, .sessionUnlocked, .nodeWarning:
             return eventDataOutside(of: event, type)
         }
     }
@@ -265,6 +267,7 @@ extension NodeCore {
     ) -> JSONValue {
         switch type {
         case .sessionLocked, .sessionUnlocked: return [:]
+        case .nodeWarning: return warningData(event)
         case .storeRestored:
             let reason = event.extra.flatMap { String(validating: $0, as: UTF8.self) }
             return ["reason": JSONValue(orNull: reason)]

@@ -35,7 +35,10 @@ extension NodeCore {
             try applyContent(appended, log: log, branch: branch, in: workspace, from: source)
             noteBranches(of: log, in: workspace)
         }
-        if case .peer(let device, _, _) = source, let last = operations.last {
+        if case .peer(let device, _, let isBackfill) = source, let last = operations.last {
+            if device == log.device, !isBackfill {
+                clocks.note(device, wroteAt: last.header.timestamp.milliseconds, time)
+            }
             // Whoever brings operations holds them.
             store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }

@@ -30,7 +30,7 @@ extension NodeCore {
         case .networkChanged: network.registry.networkChanged()
         case .stopping: try writeMarkers(all: true)
         case .beacon(let bytes, let host): heard(bytes, from: host)
-        case .tick, .call, .stretched, .searched, .controlClosed: break
+        case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp: break
         }
     }
 

@@ -50,6 +50,8 @@ extension NodeCore {
     /// Tells readers of events, who are given no later one until the node is open again.
     func tellLocked() throws(StorageError) {
         try record(.sessionLocked, workspace: nil)
+        notices.fresh = []
+        effects.append(.forgetNotices)
         lock.lastEvent = store.events.newest
         effects.append(.log(.info, "session.locked"))
     }

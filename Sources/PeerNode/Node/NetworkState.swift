@@ -49,6 +49,10 @@ struct NetworkState {
     var beaconTurn: UInt64 = 0
     /// So that a node does not hear itself.
     var ownBeaconNonce: [UInt8] = []
+    /// Whether it does hear its own beacons, which shows that multicast works on this machine.
+    var hearsOwnBeacon = false
+    /// When the first beacon was sent, on the monotonic clock.
+    var firstBeacon: UInt64?
     /// The secrets under which others may open a link, until authority changes.
     var candidates: [PSKCandidate]?
 

@@ -60,6 +60,8 @@ final class NodeCore {
     /// The check that is under way.
     var checking: Checking?
     var search = SearchState()
+    var notices = NoticeState()
+    var clocks = PeerClocks()
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
     /// What of the redactions of a document is judged at the end of the turn, by short number.
@@ -141,6 +143,8 @@ final class NodeCore {
             try stretched(call, keys)
         case .searched(let outcome):
             try searched(outcome)
+        case .noticed(let outcome): try noticed(outcome)
+        case .backedUp(let at): try noteBackup(at: at)
         case .controlClosed(let connection):
             subscriptions.close(connection: connection)
             forgetSearches(of: connection)
@@ -156,6 +160,7 @@ final class NodeCore {
         try foldArrived()
         try settleRedactions()
         if try redactLateWords() { try settleRedactions() }
+        try showNotices()
         try askForPayloadsEverywhere()
         try askForDamaged()
         try continueChecking()

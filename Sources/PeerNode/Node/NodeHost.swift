@@ -13,8 +13,11 @@ public final class NodeHost {
     private(set) var core: NodeCore
     /// The I/O failure after which nothing is written until the process starts again.
     private var writingStopped: StorageError?
-    /// Calls that wait for an answer, with their methods.
-    private var openCalls: [CallID: String] = [:]
+    /// Calls that wait for an answer, with their methods and when they came, on the monotonic
+    /// clock.
+    private var openCalls: [CallID: (method: String, at: UInt64)] = [:]
+    /// Calls that the last turn answered.
+    private var answered: [(method: String, at: UInt64)] = []
     /// Whether the write-ahead log may hold what was erased: also after a start, for a crash may
     /// have come between.
     public private(set) var mustEmptyLog = true
@@ -35,7 +38,7 @@ public final class NodeHost {
 
     /// Handles `inputs` in order and returns what to do, all of it on disk already.
     public func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
-        for input in inputs { note(input) }
+        for input in inputs { note(input, at: time) }
         do throws(StorageError) {
             if let writingStopped { core.refuseWriting(because: writingStopped) }
             core.beginTurn(at: time)
@@ -52,6 +55,17 @@ public final class NodeHost {
         } catch {
             return recover(from: error, at: time)
         }
+    }
+
+    /// Counts how long the answers of the last turn took, now that they have left.
+    ///
+    /// - Parameter monotonic: milliseconds of the monotonic clock, as in `TurnTime`.
+    public func didPerform(at monotonic: UInt64) {
+        for call in answered {
+            core.tally.noteDuration(
+                of: call.method, milliseconds: monotonic - min(call.at, monotonic))
+        }
+        answered.removeAll(keepingCapacity: true)
     }
 
     /// When `turn` wants a `tick` at the latest, on the monotonic clock.
@@ -100,9 +114,9 @@ public final class NodeHost {
     public var commitCount: Int { store.connection.commitCount }
 
     /// Keeps track of who waits for an answer.
-    private func note(_ input: NodeInput) {
+    private func note(_ input: NodeInput, at time: TurnTime) {
         switch input {
-        case .call(let call, let method, _): openCalls[call] = method
+        case .call(let call, let method, _): openCalls[call] = (method, time.monotonic)
         case .received(_, let bytes): core.tally.noteReceived(bytes.count)
         case .controlClosed(let connection):
             openCalls = openCalls.filter { $0.key.connection != connection }
@@ -113,8 +127,9 @@ public final class NodeHost {
     private func note(_ effect: NodeEffect) {
         switch effect {
         case .answer(let call, let result):
-            guard let method = openCalls.removeValue(forKey: call) else { return }
-            core.tally.noteAnswer(to: method, result)
+            guard let known = openCalls.removeValue(forKey: call) else { return }
+            core.tally.noteAnswer(to: known.method, result)
+            answered.append(known)
         // The loop answers these, whatever becomes of the store.
         case .job(let call, _): openCalls[call] = nil
         case .write(_, let bytes): core.tally.noteSent(bytes.count)

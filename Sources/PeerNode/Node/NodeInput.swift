@@ -43,6 +43,10 @@ public enum NodeInput: Sendable {
     case stretched(CallID, Result<[SymmetricKey], NodeError>)
     /// A `SearchJob` has ended.
     case searched(SearchOutcome)
+    /// What became of a notice that was to be shown.
+    case noticed(NoticeOutcome)
+    /// A backup was made, at this time in milliseconds since 1970.
+    case backedUp(at: UInt64)
     /// A deadline of `NodeHost.nextDeadline` has passed, or the loop is idle.
     case tick
 }
@@ -70,6 +74,10 @@ public enum NodeEffect: Sendable {
     case setNetwork(isOn: Bool)
     /// Sends one packet to the multicast groups.
     case announce([UInt8])
+    /// Runs the owner's command for one message, behind those that wait already.
+    case notify(Notice)
+    /// Drops the notices that wait.
+    case forgetNotices
     /// Writes one line to the log; never text, names or keys.
     case log(LogLevel, String)
     /// Ends the process after everything before was carried out.

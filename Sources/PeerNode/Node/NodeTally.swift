@@ -35,6 +35,26 @@ struct NodeTally {
 
     mutating func noteGuestPlan() { guestPlans &+= 1 }
 
+    /// What became of notices, by one word.
+    private(set) var notices: [String: Int] = [:]
+    /// How long calls took, by the first word of their methods.
+    private(set) var durations: [String: Durations] = [:]
+
+    /// How long calls of one kind took.
+    struct Durations: Equatable {
+        /// Upper ends in milliseconds: a keystroke, a blink, a wait, and what waits for peers.
+        static let bounds: [UInt64] = [1, 5, 10, 25, 50, 100, 250, 1_000, 5_000, 30_000]
+        /// How many took at most as long as each bound, and in the last place longer.
+        private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+        private(set) var totalMilliseconds: UInt64 = 0
+
+        mutating func add(_ milliseconds: UInt64) {
+            let place = Self.bounds.firstIndex { milliseconds <= $0 } ?? Self.bounds.count
+            counts[place] &+= 1
+            totalMilliseconds &+= milliseconds
+        }
+    }
+
     mutating func noteStored(_ count: Int, isOwn: Bool) {
         if isOwn { ownOperations &+= count } else { peerOperations &+= count }
     }
@@ -48,6 +68,15 @@ struct NodeTally {
         let prefix = "handshake."
         guard ending.word.utf8.starts(with: prefix.utf8) else { return }
         failedHandshakes[String(ending.word.dropFirst(prefix.count)), default: 0] &+= 1
+    }
+
+    mutating func noteNotice(_ word: String) { notices[word, default: 0] &+= 1 }
+
+    /// Notes how long a call took, from the turn in which it came to the answer's leaving.
+    mutating func noteDuration(of method: String, milliseconds: UInt64) {
+        let isKnown = (try? Command.method(method)) != nil
+        let group = method.split(separator: ".", maxSplits: 1).first.map(String.init) ?? method
+        durations[isKnown ? group : "unknown", default: Durations()].add(milliseconds)
     }
 
     /// Notes an answer. The method comes from outside, so one that there is not has no name here.

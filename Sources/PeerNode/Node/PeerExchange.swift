@@ -188,8 +188,12 @@ extension NodeCore {
     }
 
     func heard(_ bytes: [UInt8], from host: String) {
-        guard network.announces, let packet = BeaconPacket(untrusted: bytes),
-            packet.nonce != network.ownBeaconNonce,
+        guard network.announces, let packet = BeaconPacket(untrusted: bytes) else { return }
+        guard packet.nonce != network.ownBeaconNonce else {
+            network.hearsOwnBeacon = true
+            return
+        }
+        guard
             let address = PeerAddress(
                 host.contains(":")
                     ? "[\(host)]:\(packet.port)"
@@ -225,6 +229,7 @@ extension NodeCore {
             using: environment.random)
         network.beaconTurn &+= 1
         network.ownBeaconNonce = packet.nonce
+        network.firstBeacon = network.firstBeacon ?? time.monotonic
         network.nextBeacon =
             time.monotonic + 40_000 + environment.random.number(below: 10_000)
         effects.append(.announce(packet.bytes))

@@ -212,6 +212,7 @@ extension NodeCore {
             object.location = message.location
             object.mentions = message.mentions.members.map(PublicID.member)
             object.version = PublicID.operation(stored.place.link.id)
+            object.isBot = message.isBot
         }
         object.replies = try store.view.replyCount(to: row.key)
         // What is deleted has no text any more, whatever else was said about it.

@@ -21,17 +21,20 @@ public enum ContentPayload: Hashable, Sendable {
         public let location: MessageLocation?
         /// Whom it mentions.
         public let mentions: Mentions
+        /// Whether a program wrote it, as its author says: other programs leave it alone.
+        public let isBot: Bool
 
         /// A message with the given parts.
         public init(
             text: String, format: Format = .text, thread: MessageKey? = nil,
-            location: MessageLocation? = nil, mentions: Mentions = .none
+            location: MessageLocation? = nil, mentions: Mentions = .none, isBot: Bool = false
         ) {
             self.text = text
             self.format = format
             self.thread = thread
             self.location = location
             self.mentions = mentions
+            self.isBot = isBot
         }
     }
 
@@ -88,6 +91,7 @@ extension ContentPayload {
             fields.optional(3, message.thread) { $1.encode(to: &$0) }
             fields.optional(4, message.location) { $1.encode(to: &$0) }
             message.mentions.encode(to: &fields, members: 5, everybody: 6)
+            if message.isBot { fields.field(7) { $0.bool(true) } }
             return fields.bytes
         case .membership(let action, let members):
             var fields = FieldWriter(type: 2)
@@ -165,6 +169,11 @@ extension ContentPayload.Message {
         thread = try fields.optional(3) { (d) throws(Malformed) in try MessageKey(&d) }
         location = try fields.optional(4) { (d) throws(Malformed) in try MessageLocation(&d) }
         mentions = try Mentions(members: 5, everybody: 6, &fields)
+        let start = fields.decoder.position
+        let bot = try fields.optional(7) { (d) throws(Malformed) in try d.bool() }
+        // A person has one form: absent.
+        guard bot != false else { throw Malformed(.outOfRange, at: start) }
+        isBot = bot == true
     }
 
     static func text(_ key: UInt64, _ fields: inout FieldReader) throws(Malformed) -> String {

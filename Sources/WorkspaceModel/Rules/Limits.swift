@@ -246,6 +246,8 @@ public enum Limits {
     public static let controlRequestsPendingMax = 256
     /// Calls whose keys are remembered however old they look: about 2 MB.
     public static let rememberedCallsMin: Int64 = 16_384
+    /// What a program says of an event that it gave up, in bytes: a sentence or two.
+    public static let warningBytesMax = 512
     /// An idempotency key, in bytes.
     public static let idempotencyKeyBytesMax = 128
     /// Unsent answers of one control connection after which it is a slow reader.
@@ -257,6 +259,20 @@ public enum Limits {
     public static let passphraseMemoryBytes = 64 * 1024 * 1024
     /// Passes of one Argon2id run that a file may ask for: a wait of about half a second.
     public static let passphrasePassesMax = 16
+
+    // MARK: Notices
+
+    /// The command that is run for a notice, in bytes; as much as a line of a script.
+    public static let noticeCommandBytesMax = 4_096
+    /// A variable in the environment of that command, in bytes: a notice shows a beginning. The
+    /// whole message is on its standard input.
+    public static let noticeVariableBytesMax = 4_096
+    /// Notices that wait for the one that is shown; then the oldest is dropped.
+    public static let noticesWaitingMax = 64
+    /// How long the command of one notice may run.
+    public static let noticeMilliseconds: UInt64 = 30_000
+    /// Failures of it in a row, after which its owner is told.
+    public static let noticeFailuresMax = 3
 
     // MARK: Search
 

@@ -120,6 +120,7 @@ enum PayloadSamples {
                     timestamp: HybridTimestamp(rawValue: 1 << 48 + 5),
                     idPrefix: 0x0102_0304_0506_0708))),
         "shortMessage": .message(.init(text: "")),
+        "botMessage": .message(.init(text: "b", isBot: true)),
         "placedMessage": .message(
             .init(
                 text: "@", location: place,
@@ -276,6 +277,9 @@ extension PayloadSamples {
         """,
         "shortMessage": """
         82 01 a1 01 60
+        """,
+        "botMessage": """
+        82 01 a2 01 61 62 07 f5
         """,
         "placedMessage": """
         82 01 a4 01 61 40 04 84 01 1a 6b 49 d2 01 14 61 78 05 82 50 02*16 50 2a*16 06 f5

@@ -47,7 +47,7 @@ import WorkspaceModel
                 "WSX_EVENT_TYPE": "message.created", "WSX_CURSOR": "e1.2",
                 "WSX_CHANNEL": "c_general0", "WSX_MESSAGE": "m_2", "WSX_TEXT": "text 2",
                 "WSX_NODE_SOCKET": "/here/home/control.sock", "WSX_NODE_HOME": "/here/home",
-                "WSX_NODE_WORKSPACE": "w_acme0000",
+                "WSX_NODE_WORKSPACE": "w_acme0000", "WSX_BOT": "bot",
             ])
         #expect(acknowledged(io) == ["ack bot e1.1", "ack bot e1.2", "ack bot e1.3"])
         #expect(io.errors.isEmpty && io.output.isEmpty)
@@ -96,11 +96,11 @@ import WorkspaceModel
         #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "2") == 0)
         #expect(runs == ["m_1": 5, "m_2": 1])
         #expect(io.pauses == [1_000, 2_000, 4_000, 8_000])
-        #expect(acknowledged(io) == ["ack bot e1.1", "ack bot e1.2"])
         let how = status.map { "ended with \($0)" } ?? "could not be run"
-        #expect(
-            io.errors
-                == "wsx-node: the command \(how) 5 times at e1.1 message.created; going on\n")
+        let warning = "the command \(how) 5 times at e1.1 message.created; going on"
+        // The node is told why, so that everybody who listens is.
+        #expect(acknowledged(io) == ["ack bot e1.1 \(warning)", "ack bot e1.2"])
+        #expect(io.errors == "wsx-node: \(warning)\n")
     }
 
     @Test func `counts only what fails, and warns programs in JSON`() throws {
@@ -130,6 +130,50 @@ import WorkspaceModel
         #expect(
             io.run("events", "--as", "bot", "--exec", "x", "--count", "4", "--backfill") == 0)
         #expect(seen == ["m_1", "m_2", "m_3", "m_4"])
+    }
+
+    @Test func `hears nothing of what programs write, unless it asks`() {
+        let io = world(3)
+        for place in [0, 2] {
+            io.events[place].data = [
+                "id": .string("m_\(place + 1)"), "channel": "c_general0", "text": "x",
+                "bot": .bool(place == 0),
+            ]
+        }
+        var seen: [String] = []
+        io.handler = { _, _, environment in
+            seen.append(environment["WSX_MESSAGE"] ?? "")
+            return 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "2") == 0)
+        #expect(seen == ["m_2", "m_3"])
+        io.node?.asked = []
+        seen = []
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "3", "--bots") == 0)
+        #expect(seen == ["m_1", "m_2", "m_3"])
+    }
+
+    @Test func `is not given its own warnings, which it would fail at again`() {
+        let io = world(3)
+        for (place, name) in [(0, "bot"), (1, "other")] {
+            io.events[place].type = "node.warning"
+            io.events[place].data = ["reason": "bot.failed", "name": .string(name)]
+        }
+        var seen: [String] = []
+        io.handler = { _, _, environment in
+            seen.append(environment["WSX_CURSOR"] ?? "")
+            return 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "2") == 0)
+        #expect(seen == ["e1.2", "e1.3"])
+    }
+
+    @Test func `marks what it sends itself, wherever that is sent from`() {
+        let io = MemoryIO()
+        #expect(io.run("send", "general", "x", environment: ["WSX_BOT": "echo"]) == 0)
+        #expect(io.run("send", "general", "x", "--bot") == 0)
+        #expect(io.run("send", "general", "x", environment: ["WSX_BOT": ""]) == 0)
+        #expect(io.node?.sentByBot == [true, true, false])
     }
 
     @Test func `tells of what was done before it asks for more, when the node went away`() {
@@ -175,7 +219,7 @@ import WorkspaceModel
 
     @Test(arguments: [
         ["--exec", "x"], ["--exec", "x", "--as", "bot", "--ephemeral"],
-        ["--exec", "x", "--as", "bot", "--keepalive-s", "9"], ["--backfill"],
+        ["--exec", "x", "--as", "bot", "--keepalive-s", "9"], ["--backfill"], ["--bots"],
         ["--exec", "", "--as", "bot"],
     ])
     func `is refused what does not go together`(_ flags: [String]) {
@@ -198,7 +242,7 @@ import WorkspaceModel
     private func run(_ command: String, _ input: String = "{}\n", _ given: [String: String] = [:])
         -> Int32?
     {
-        HandlerProcess.run(command, input: Array(input.utf8), environment: given)
+        ShellProcess.run(command, input: Array(input.utf8), environment: given)
     }
 
     @Test func `ends with the status of the shell, or the signal that killed it`() {
@@ -240,7 +284,7 @@ extension String {
         #expect(io.run("help", "bots") == 0)
         for word in [
             "WSX_EVENT_TYPE", "WSX_CURSOR", "WSX_CHANNEL", "WSX_MESSAGE", "WSX_TEXT", "--as",
-            "--exec", "--since", "--backfill", "--key", "\(HandlerProcess.again)",
+            "--exec", "--since", "--backfill", "--bots", "--key", "WSX_BOT", "\(EventBot.again)",
             "\(EventBot.delays.first / 1_000) s", "\(EventBot.delays.last / 1_000) s",
         ] {
             #expect(io.output.contains(word), "\(word)")

@@ -123,8 +123,11 @@ private final class MemoryTransport: ControlTransport {
 
     /// The events after the position that was told last; `nil` when there are no more.
     private var nextPage: JSONValue? {
-        let told = node.asked.last { $0.utf8.starts(with: "ack ".utf8) }?.split(separator: ".").last
-        let position = told.flatMap { Int64($0) } ?? 0
+        // `ack NAME CURSOR`, and behind it a warning.
+        let words = node.asked.last { $0.utf8.starts(with: "ack ".utf8) }?.split(separator: " ")
+        let position =
+            words?.dropFirst(2).first?.split(separator: ".").last
+            .flatMap { Int64($0) } ?? 0
         let events = world.events.filter { $0.sequence > position }
         guard let last = events.last else { return nil }
         return ["items": .array(events.map(\.json)), "next": .string(last.cursor)]

@@ -107,7 +107,13 @@ import WorkspaceModel
         Row("events.subscribe", [:], "subscribe []"),
         Row("events.unsubscribe", ["subscription": 4], "unsubscribe 4"),
         Row("events.ack", ["name": "bot", "cursor": "e1.4"], "ack bot e1.4"),
+        Row(
+            "events.ack", ["name": "bot", "cursor": "e1.4", "warning": "w"], "ack bot e1.4 w"),
         Row("events.names", [:], "readers"),
+        Row("notify.get", [:], "notices"),
+        Row("notify.set", ["level": "none"], "setNotices none"),
+        Row("notify.command", ["command": "x"], "setNoticeCommand x"),
+        Row("notify.command", [:], "setNoticeCommand -"),
         Row("peer.add", ["address": "h:1"], "addPeer h:1"),
         Row("peer.remove", ["peer": "h:1"], "removePeer h:1"),
         Row("net.status", [:], "network"), Row("net.suspend", [:], "suspend"),

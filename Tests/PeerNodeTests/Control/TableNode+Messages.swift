@@ -5,6 +5,7 @@ import WorkspaceModel
 extension TableNode {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)
+        sentByBot.append(draft.isBot)
         return Made(message)
     }
     func edit(_ id: String, to text: String, base: String?, _ scope: CallScope)
@@ -57,10 +58,10 @@ extension TableNode {
         promised.append(scope.call)
         return .later
     }
-    func acknowledge(name: String, cursor: String, _ scope: CallScope) throws(NodeError)
-        -> ReaderObject
-    {
-        try note("ack \(name) \(cursor)", scope)
+    func acknowledge(
+        name: String, cursor: String, warning: String?, _ scope: CallScope
+    ) throws(NodeError) -> ReaderObject {
+        try note("ack \(name) \(cursor)" + (warning.map { " \($0)" } ?? ""), scope)
         return reader
     }
     func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject> {

@@ -32,7 +32,7 @@ extension TableNode {
         -> Page<ReadingObject>
     {
         try note("unread \(marksAll)", scope)
-        return Page([reading])
+        return Page(readings ?? [reading])
     }
     func mute(
         _ channel: ChannelReference, until: Int64?, forMilliseconds: Int64?, _ scope: CallScope
@@ -45,6 +45,20 @@ extension TableNode {
     ) throws(NodeError) -> ChannelObject {
         try note("setNotices \(level) \(channel)", scope)
         return self.channel
+    }
+    func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject {
+        try note("notices", scope)
+        return NoticeObject(id: "w_acme0000", level: "all", command: nil)
+    }
+    func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject {
+        try note("setNotices \(level)", scope)
+        return NoticeObject(id: "w_acme0000", level: level, command: nil)
+    }
+    func setNoticeCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
+        -> NoticeCommandObject
+    {
+        try note("setNoticeCommand \(command ?? "-")", scope)
+        return NoticeCommandObject(command: command)
     }
     func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject {
         try note("preference \(name)", scope)

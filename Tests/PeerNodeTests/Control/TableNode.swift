@@ -11,6 +11,10 @@ final class TableNode: NodeCommands {
     /// The text of the messages it shows.
     var text = "hello"
     var authorName = "Mina"
+    /// Of each message that was sent: whether a program did.
+    var sentByBot: [Bool] = []
+    /// What `unread.get` lists, `nil` for one conversation.
+    var readings: [ReadingObject]?
     /// Messages that were not read, in the one channel.
     var unreadMessages: Int64 = 0
     /// The name of the one channel.

@@ -23,6 +23,7 @@ private enum Fields {
         "created_at", "admins", "muted", "muted_until", "notify",
     ]
     static let reading: Set<String> = ["id", "name", "unread", "mentions", "message", "last"]
+    static let notice: Set<String> = ["id", "level", "command"]
     static let preference: Set<String> = ["id", "setting", "value"]
     static let member: Set<String> = [
         "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
@@ -199,6 +200,9 @@ private enum Fields {
         Call(
             method: "channel.notify", parameters: ["channel": "general", "level": "none"],
             fields: Fields.channel),
+        Call(method: "notify.get", fields: Fields.notice),
+        Call(method: "notify.set", parameters: ["level": "mentions"], fields: Fields.notice),
+        Call(method: "notify.command", parameters: ["command": "x"], fields: ["id", "command"]),
         Call(method: "read.mark", parameters: ["channel": "general"], fields: Fields.reading),
         Call(method: "read.status", fields: Fields.page, element: Fields.reading),
         Call(method: "unread.get", fields: Fields.page, element: Fields.reading),

@@ -293,7 +293,7 @@ public final class SimulatedNode: SimulatedHost {
             let input = job.run(for: call)
             world.schedule(after: 200) { [self] in if startCount == start { give(input) } }
         case .search(let job): search(job)
-        case .wipeHome: break
+        case .wipeHome, .notify, .forgetNotices: break
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
         case .dial(let number, let address):

@@ -32,6 +32,8 @@ public struct TraceHash: Sendable, Equatable {
         case .job: Array("job".utf8)
         case .stretch(let call, _): Array("stretch \(call.connection) \(call.number)".utf8)
         case .search: Array("search".utf8)
+        case .notify(let notice): Array("notify ".utf8) + notice.input
+        case .forgetNotices: Array("forget".utf8)
         case .wipeHome: Array("wipe".utf8)
         case .stop: Array("stop".utf8)
         }

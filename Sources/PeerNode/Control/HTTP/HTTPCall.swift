@@ -164,6 +164,8 @@ struct HTTPCall {
 
     private mutating func take(_ payload: HookPayload, _ request: HTTPRequest) {
         parameters["text"] = .string(payload.text)
+        // Whoever posts to a hook is a program, whatever else it says.
+        parameters["bot"] = true
         if let thread = payload.thread { parameters["thread"] = .string(thread) }
         if let key = request.field("idempotency-key") { parameters["key"] = .string(key) }
     }

@@ -1,0 +1,133 @@
+private import CLinux
+private import Glibc
+import WorkspaceModel
+
+/// Shows notices: runs the owner's command for one after the other.
+///
+/// A command has so much time, and is then killed with all that it started. While one runs others
+/// wait, the oldest dropped first. Nothing wakes the loop but the end of a command.
+///
+/// - Not thread-safe: it belongs to the loop's thread.
+final class NoticeRunner {
+    private struct Running {
+        let process: Int32
+        /// Readable once the process has ended.
+        let descriptor: FileDescriptor
+        let token: UInt64
+        /// When it is killed, `nil` once it was.
+        var deadline: UInt64?
+    }
+
+    private let driver: NodeLoop.Driver
+    private var running: Running?
+    private var waiting: [Notice] = []
+    private var inputs: [NodeInput] = []
+    private var isClosed = false
+
+    /// What a command of the owner's has no use for: it is about the daemon's own start.
+    private static let dropped: Set<String> = [
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
+        "LISTEN_FDNAMES", "JOURNAL_STREAM", "INVOCATION_ID",
+    ]
+
+    init(driver: NodeLoop.Driver) { self.driver = driver }
+
+    /// The process that runs, for tests.
+    var process: Int32? { running?.process }
+    /// How many wait behind it.
+    var waitingCount: Int { waiting.count }
+    /// Whether `takeInputs` would give something.
+    var hasInputs: Bool { !inputs.isEmpty }
+    /// When the command that runs is killed.
+    var nextDeadline: UInt64? { running?.deadline }
+
+    /// What the core is to be told.
+    func takeInputs() -> [NodeInput] {
+        defer { inputs = [] }
+        return inputs
+    }
+
+    /// Shows a notice, now or as soon as its turn comes.
+    func show(_ notice: Notice, now: UInt64) {
+        guard !isClosed else { return }
+        if waiting.count >= Limits.noticesWaitingMax {
+            waiting.removeFirst()
+            inputs.append(.noticed(.dropped))
+        }
+        waiting.append(notice)
+        startNext(now: now)
+    }
+
+    /// Drops those that wait: their texts are nobody's to show any more.
+    func forgetWaiting() { waiting = [] }
+
+    /// Takes the end of the command.
+    ///
+    /// - Returns: whether the descriptor is its own.
+    func handle(_ ready: Poller.Ready, now: UInt64) -> Bool {
+        guard let running, running.token == ready.token else { return false }
+        driver.poller.forget(running.descriptor)
+        inputs.append(.noticed(.ended(status: try? DetachedProcess.wait(for: running.process))))
+        self.running = nil
+        startNext(now: now)
+        return true
+    }
+
+    /// Kills a command whose time is over.
+    func passTime(now: UInt64) {
+        guard let deadline = running?.deadline, deadline <= now else { return }
+        running?.deadline = nil
+        endRunning()
+    }
+
+    /// Kills what runs, and starts nothing any more.
+    func close() {
+        isClosed = true
+        waiting = []
+        guard let running else { return }
+        endRunning()
+        driver.poller.forget(running.descriptor)
+        _ = try? DetachedProcess.wait(for: running.process)
+        self.running = nil
+    }
+
+    private func endRunning() {
+        guard let running else { return }
+        // The whole group: the shell's children would go on without it. It is its own first, as
+        // long as nobody has waited for it, so the number is no other's.
+        kill(-running.process, SIGKILL)
+        kill(running.process, SIGKILL)
+    }
+
+    private func startNext(now: UInt64) {
+        while running == nil, !waiting.isEmpty {
+            let notice = waiting.removeFirst()
+            do throws(SystemError) {
+                running = try start(notice, now: now)
+            } catch { inputs.append(.noticed(.ended(status: nil))) }
+        }
+    }
+
+    private func start(_ notice: Notice, now: UInt64) throws(SystemError) -> Running {
+        let process = try ShellProcess.start(
+            notice.command, input: notice.input,
+            environment: ShellProcess.environment(
+                with: notice.variables.map { ($0.name, $0.value) }, without: Self.dropped),
+            as: .background)
+        do throws(SystemError) {
+            let descriptor = try FileDescriptor.result(of: "pidfd_open") {
+                wsx_process_descriptor(process)
+            }
+            let token = driver.newToken()
+            try driver.poller.watch(descriptor, token: token, interest: .readable)
+            return Running(
+                process: process, descriptor: descriptor, token: token,
+                deadline: now &+ Limits.noticeMilliseconds)
+        } catch {
+            kill(-process, SIGKILL)
+            kill(process, SIGKILL)
+            _ = try? DetachedProcess.wait(for: process)
+            throw error
+        }
+    }
+}

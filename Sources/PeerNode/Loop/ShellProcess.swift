@@ -1,0 +1,137 @@
+private import CLinux
+private import Glibc
+
+/// A command of the shell that finds some bytes on its standard input.
+///
+/// The bytes lie in a file without a name, in memory: a command that reads none of them holds
+/// nobody up, and one that wants all can go back in them. Nothing of them is ever a word of the
+/// shell; they reach the command as input and as variables alone.
+public enum ShellProcess {
+    /// How a command stands to the process that starts it.
+    public enum Standing: Sendable {
+        /// It writes where we write, and the key that interrupts us interrupts it.
+        case foreground
+        /// It writes nowhere, has no descriptor and no terminal of ours, and is the first of a
+        /// group that can be ended as a whole.
+        case background
+    }
+
+    /// Starts `command` under `/bin/sh -c`.
+    ///
+    /// - Parameter environment: `NAME=value` each.
+    /// - Returns: its process number; whoever starts it waits for it.
+    public static func start(
+        _ command: String, input: [UInt8], environment: [String], as standing: Standing
+    ) throws(SystemError) -> Int32 {
+        for text in [command] + environment { try FileSystem.checkPath(text) }
+        let file = try FileDescriptor.result(of: "memfd_create") { wsx_memory_file("wsx-input") }
+            .duplicatedAboveStandard()
+        try file.writeAll(input)
+        guard lseek(file.number, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
+        var setup = ShellSetup()
+        defer { setup.destroy() }
+        try setup.prepare(input: file.number, standing)
+        return try withCStrings(["/bin/sh", "-c", command]) { words throws(SystemError) in
+            try withCStrings(environment) { environment throws(SystemError) in
+                try setup.spawn(words, environment)
+            }
+        }
+    }
+
+    /// Runs `command` in the foreground and waits for its end.
+    ///
+    /// - Parameter given: variables besides those of this process, and in their place.
+    /// - Returns: the exit status, 128 and more for a signal; `nil` where nothing could be run.
+    public static func run(
+        _ command: String, input: [UInt8], environment given: [String: String] = [:]
+    ) -> Int32? {
+        let pairs = given.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        do throws(SystemError) {
+            let process = try start(
+                command, input: input, environment: environment(with: pairs), as: .foreground)
+            return try DetachedProcess.wait(for: process)
+        } catch { return nil }
+    }
+
+    /// The environment of this process with other variables, those at its end.
+    ///
+    /// - Parameter dropped: names that are left out.
+    public static func environment(
+        with given: [(name: String, value: String)], without dropped: Set<String> = []
+    ) -> [String] {
+        let taken = dropped.union(given.map(\.name))
+        var all: [String] = []
+        var entry = environ
+        while let text = entry.pointee {
+            let line = String(cString: text)
+            let name = line.utf8.firstIndex(of: UInt8(ascii: "=")).map { String(line[..<$0]) }
+            if !taken.contains(name ?? line) { all.append(line) }
+            entry += 1
+        }
+        for (name, value) in given {
+            // A variable ends at a zero byte, and so would what was written behind it.
+            all.append(name + "=" + String(decoding: value.utf8.filter { $0 != 0 }, as: UTF8.self))
+        }
+        return all
+    }
+}
+
+/// The two attribute objects of `posix_spawn`, whose functions return an errno.
+private struct ShellSetup {
+    private var actions = posix_spawn_file_actions_t()
+    private var attributes = posix_spawnattr_t()
+
+    init() {
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+    }
+
+    mutating func destroy() {
+        posix_spawn_file_actions_destroy(&actions)
+        posix_spawnattr_destroy(&attributes)
+    }
+
+    mutating func prepare(
+        input: Int32, _ standing: ShellProcess.Standing
+    ) throws(SystemError) {
+        var usual = sigset_t()
+        var numbers = [posix_spawn_file_actions_adddup2(&actions, input, 0)]
+        switch standing {
+        case .foreground:
+            sigemptyset(&usual)
+            sigaddset(&usual, SIGPIPE)
+            numbers += [
+                posix_spawnattr_setsigdefault(&attributes, &usual),
+                posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF)),
+            ]
+        case .background:
+            var none = sigset_t()
+            sigfillset(&usual)
+            sigemptyset(&none)
+            // POSIX_SPAWN_SETSID, which the Glibc module lacks.
+            let newSession: Int32 = 0x80
+            let flags = newSession | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+            numbers += [
+                posix_spawnattr_setflags(&attributes, Int16(flags)),
+                posix_spawnattr_setsigdefault(&attributes, &usual),
+                posix_spawnattr_setsigmask(&attributes, &none),
+                posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0),
+                posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0),
+                wsx_spawn_close_from(&actions, 3),
+                wsx_spawn_chdir(&actions, "/"),
+            ]
+        }
+        if let number = numbers.first(where: { $0 != 0 }) {
+            throw SystemError("posix_spawn_file_actions", number: number)
+        }
+    }
+
+    mutating func spawn(
+        _ words: [UnsafeMutablePointer<CChar>?], _ environment: [UnsafeMutablePointer<CChar>?]
+    ) throws(SystemError) -> Int32 {
+        var process = pid_t()
+        let number = posix_spawn(&process, "/bin/sh", &actions, &attributes, words, environment)
+        guard number == 0 else { throw SystemError("posix_spawn", number: number) }
+        return process
+    }
+}

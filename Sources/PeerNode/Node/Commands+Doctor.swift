@@ -1,0 +1,200 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What `doctor` finds: each thing is in order, worth a word, or broken, with one remedy.
+extension NodeCore {
+    func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        var findings: [FindingObject] = []
+        let problems = try stored { () throws(StorageError) in
+            try store.connection.integrityProblems(countMax: 3, thorough: false)
+        }
+        findings.append(
+            problems.isEmpty
+                ? .init(id: "store", state: "ok", message: "the store is whole")
+                : .init(
+                    id: "store", state: "fail",
+                    message: "the store is damaged: \(problems[0])",
+                    hint: "stop the node and restore a backup"))
+        findings.append(try stored { () throws(StorageError) in try operationsFinding() })
+        findings.append(identityFinding)
+        findings += environment.surroundings?.findings(surroundingsFacts) ?? []
+        if lock.isLocked { return .reply(Page(findings + [diskFinding]).json) }
+        if home != nil { findings.append(recoveryFinding) }
+        findings.append(listenerFinding)
+        findings.append(beaconFinding)
+        findings.append(clockFinding)
+        findings.append(diskFinding)
+        findings.append(try stored { () throws(StorageError) in try backupFinding() })
+        findings += keyFindings()
+        findings += endFindings()
+        findings += try forkFindings()
+        if let restored = try recentRestoration() {
+            findings.append(
+                .init(
+                    id: "restored", state: "warn", message: restored,
+                    hint: "run only one copy of a home"))
+        }
+        findings += peerFindings
+        return .reply(Page(findings).json)
+    }
+
+    /// Looks at the newest operations only: the answer must not keep the loop for long.
+    private func operationsFinding() throws(StorageError) -> FindingObject {
+        let newest = store.operations.arrival
+        let range = max(1, newest - 999)...max(1, newest)
+        let problems = try StoreCheck.problems(in: store.operations, arrivals: range)
+        for problem in problems { noteDamage(at: problem.sequence, of: problem.branch) }
+        guard store.operations.damagedCount > 0 else {
+            return .init(
+                id: "operations", state: "ok",
+                message: "the newest operations have their ids, chains and signatures")
+        }
+        return .init(
+            id: "operations", state: "fail",
+            message: "\(store.operations.damagedCount) stored operations are damaged"
+                + (problems.first.map { ": \($0.what)" } ?? "") + "; peers are asked for them",
+            hint: "connect a peer that has them, or stop the node and restore a backup")
+    }
+
+    private var identityFinding: FindingObject {
+        guard let object = identityObject() else {
+            return .init(
+                id: "identity", state: "warn", message: "this home has no identity",
+                hint: "wsx-node up --name NAME")
+        }
+        if object.isLocked {
+            return .init(
+                id: "identity", state: "warn", message: "\(object.id) is locked",
+                hint: "wsx-node session unlock")
+        }
+        let seal = object.hasPassphrase ? "sealed by a passphrase" : "its keys lie in the clear"
+        return .init(
+            id: "identity", state: "ok", message: "\(object.name ?? ""), \(object.id), \(seal)")
+    }
+
+    private var listenerFinding: FindingObject {
+        if network.registry.isSuspended {
+            return .init(
+                id: "listener", state: "warn", message: "the network is suspended",
+                hint: "wsx-node net resume")
+        }
+        guard !network.listening.isEmpty else {
+            return .init(
+                id: "listener", state: "fail", message: "nothing listens for peers",
+                hint: "wsx-node down; wsx-node up --listen 0.0.0.0:0")
+        }
+        let addresses = network.listening.map(\.text).joined(separator: ", ")
+        return .init(id: "listener", state: "ok", message: "peers reach \(addresses)")
+    }
+
+    private var diskFinding: FindingObject {
+        let free = environment.files.freeBytes
+        let isLow = free < 64 * 1024 * 1024
+        return .init(
+            id: "disk", state: isLow ? "warn" : "ok",
+            message: "\(free / (1024 * 1024)) MiB free", hint: isLow ? "free some space" : nil)
+    }
+
+    private var surroundingsFacts: SurroundingsFacts {
+        SurroundingsFacts(
+            listen: network.listening.map(\.text), port: network.listening.first?.port)
+    }
+
+    /// A node hears what it announces itself, as long as nothing on the machine swallows it.
+    private var beaconFinding: FindingObject {
+        func finding(_ state: String, _ message: String, _ hint: String? = nil) -> FindingObject {
+            .init(id: "beacon", state: state, message: message, hint: hint)
+        }
+        guard network.announces else { return finding("ok", "LAN discovery is off") }
+        guard !network.hearsOwnBeacon else {
+            return finding("ok", "what is announced on the LAN is heard on this machine")
+        }
+        guard let first = network.firstBeacon, time.monotonic &- first >= 2_000 else {
+            return finding("ok", "nothing was announced on the LAN yet")
+        }
+        return finding(
+            "warn",
+            "what is announced on the LAN is not heard on this machine: multicast is blocked",
+            "wsx-node peer add HOST")
+    }
+
+    private var clockFinding: FindingObject {
+        let ahead = clocks.ahead
+        guard let worst = ahead.first else {
+            let count = clocks.leads.count
+            return .init(
+                id: "clock", state: "ok",
+                message: count == 0
+                    ? "no peer has written since the start, so clocks are not compared"
+                    : "no clock of \(count) peers is more than 2 min ahead")
+        }
+        let minutes = "\(worst.lead / 60_000) min"
+        guard ahead.count == 1 else {
+            return .init(
+                id: "clock", state: "warn",
+                message: "\(ahead.count) peers write up to \(minutes) ahead of this clock, "
+                    + "so this one seems to be behind", hint: "timedatectl set-ntp true")
+        }
+        return .init(
+            id: "clock", state: "warn",
+            message: "\(peerName(worst.device)) writes \(minutes) ahead of this clock; "
+                + "one of the two is wrong", hint: "timedatectl")
+    }
+
+    private func peerName(_ device: DeviceID) -> String {
+        network.registry.peer(.device(device)).map(peerData)?.name ?? PublicID.device(device)
+    }
+
+    /// A node with peers has copies of what was said, and none of its keys.
+    private func backupFinding() throws(StorageError) -> FindingObject {
+        let day: UInt64 = 24 * 3_600_000
+        let hint = "wsx-node backup create -o FILE"
+        guard let last = try lastBackup() else {
+            let age = home.map { time.wall &- min($0.createdAt, time.wall) } ?? 0
+            return age <= 7 * day
+                ? .init(id: "backup", state: "ok", message: "no backup was made yet")
+                : .init(
+                    id: "backup", state: "warn",
+                    message: "no backup was ever made of this home", hint: hint)
+        }
+        let days = (time.wall &- min(last, time.wall)) / day
+        let message = "the last backup is \(days == 1 ? "1 day" : "\(days) days") old"
+        return days <= 30
+            ? .init(id: "backup", state: "ok", message: message)
+            : .init(id: "backup", state: "warn", message: message, hint: hint)
+    }
+
+    private var peerFindings: [FindingObject] {
+        network.registry.peers.map { peer in
+            let object = peerData(of: peer)
+            let name = object.name ?? object.id ?? object.address ?? "?"
+            guard object.state != "connected" else {
+                return .init(
+                    id: "peer", state: "ok", message: "\(name) connected, \(object.behind) behind")
+            }
+            let seen = peer.lastSeen.map {
+                "last seen \(age(Int64(clamping: time.wall) - Int64(clamping: $0))) ago"
+            }
+            let addresses = peer.addresses.prefix(4).map(\.address.text).joined(separator: ", ")
+            let parts = [
+                object.lastError ?? "not tried yet", seen ?? "never seen",
+                addresses.isEmpty ? "no address known" : "addresses \(addresses)",
+            ]
+            return .init(
+                id: "peer", state: "warn",
+                message: "\(name) not connected: \(parts.joined(separator: "; "))",
+                hint: addresses.isEmpty
+                    ? "wsx-node peer add HOST[:PORT]"
+                    : "is that node running? wsx-node peer list")
+        }
+    }
+
+    /// A length of time in its largest unit.
+    private func age(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1_000
+        if seconds < 120 { return "\(seconds) s" }
+        if seconds < 7_200 { return "\(seconds / 60) min" }
+        return seconds < 172_800 ? "\(seconds / 3_600) h" : "\(seconds / 86_400) days"
+    }
+}

@@ -1,0 +1,245 @@
+import CRDTStore
+import WorkspaceModel
+
+/// One message that the owner is told of, by a command of the owner's.
+public struct Notice: Sendable, Equatable {
+    /// A variable of the command's environment.
+    public struct Variable: Sendable, Equatable {
+        /// Such as `WSX_TEXT`.
+        public let name: String
+        /// Without NUL, at most `Limits.noticeVariableBytesMax` bytes.
+        public let value: String
+    }
+
+    /// For `/bin/sh -c`; the owner's, never anybody else's.
+    public let command: String
+    /// The message as one line of JSON, for standard input.
+    public let input: [UInt8]
+    /// What else the command finds of it, in order.
+    public let variables: [Variable]
+}
+
+/// What became of a notice.
+public enum NoticeOutcome: Sendable, Equatable {
+    /// The command ended with this status, 128 and more for a signal; `nil`: it could not be run.
+    case ended(status: Int32?)
+    /// It was never shown, since too many waited.
+    case dropped
+}
+
+/// What the core knows of notices that are not shown yet.
+struct NoticeState {
+    /// Messages of others that came in this turn, in order: workspace, document, arrival number.
+    var fresh: [(workspace: Int64, document: Int64, arrival: Int64)] = []
+    /// How many of this turn are not among them, since there were too many.
+    var passedOver = 0
+    /// How often the command has failed since it last did not.
+    var failures = 0
+}
+
+/// Telling the owner of what was said, by the command that runs for each notice.
+extension NodeCore {
+    private static let commandName = "notify.command"
+
+    // MARK: What is told
+
+    /// Remembers a message that has just appeared, for the end of the turn.
+    func noteFresh(
+        _ row: ViewStore.MessageRow, in workspace: Workspace, _ source: OperationSource
+    ) {
+        guard source != .ourselves, !source.isBackfill, !lock.isLocked else { return }
+        if notices.fresh.count >= Limits.noticesWaitingMax {
+            notices.fresh.removeFirst()
+            notices.passedOver += 1
+        }
+        notices.fresh.append((workspace.number, row.document, row.position.arrival))
+    }
+
+    /// Hands out what appeared in this turn and is wanted. Read, muted and deleted in the same turn
+    /// counts already.
+    func showNotices() throws(StorageError) {
+        guard !notices.fresh.isEmpty else { return }
+        let fresh = notices.fresh
+        notices.fresh = []
+        let passedOver = notices.passedOver
+        notices.passedOver = 0
+        guard !lock.isLocked, let command = try noticeCommand() else { return }
+        for _ in 0..<passedOver { tally.noteNotice("dropped") }
+        for item in fresh {
+            guard let workspace = workspaces[item.workspace], workspace.standing == .member,
+                let channel = channel(item.document, in: workspace),
+                let stored = try store.operations.operation(item.arrival),
+                let row = try store.view.message(
+                    arrival: item.arrival, sort: stored.place.sort, document: item.document),
+                try wantsNotice(of: row, channel, workspace),
+                let message = try object(of: row, in: workspace), message.deleted == nil,
+                !message.isSelf
+            else { continue }
+            effects.append(
+                .notify(try notice(command, message, row, channel, workspace)))
+        }
+    }
+
+    private func wantsNotice(
+        of row: ViewStore.MessageRow, _ channel: Workspace.Channel, _ workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let read = try readUpTo(channel, in: workspace), read < row.key,
+            try !isMuted(channel, in: workspace).isMuted
+        else { return false }
+        switch try noticeLevel(of: channel, in: workspace) {
+        case .all: return true
+        case .mentions: return row.isMention || channel.isDirect
+        case .none: return false
+        }
+    }
+
+    private func notice(
+        _ command: String, _ message: MessageObject, _ row: ViewStore.MessageRow,
+        _ channel: Workspace.Channel, _ workspace: Workspace
+    ) throws(StorageError) -> Notice {
+        let type: EventType =
+            row.isMention && !channel.isDirect ? .mentionReceived : .messageCreated
+        let shown = try object(of: channel, in: workspace)
+        let pairs = [
+            ("WSX_EVENT_TYPE", type.word), ("WSX_CHANNEL", message.channel),
+            ("WSX_CHANNEL_NAME", shown.name), ("WSX_MESSAGE", message.id),
+            ("WSX_TEXT", message.text ?? ""), ("WSX_AUTHOR", message.author.name),
+            ("WSX_WORKSPACE", message.workspace), ("WSX_WORKSPACE_NAME", workspace.displayName),
+            ("WSX_NODE_SOCKET", environment.socket),
+        ]
+        return Notice(
+            command: command, input: Array((message.json.text + "\n").utf8),
+            variables: pairs.map { Notice.Variable(name: $0.0, value: Self.variable($0.1)) })
+    }
+
+    /// A text as a variable: its beginning, with what could steer a terminal made visible.
+    static func variable(_ text: String) -> String {
+        let shown = TerminalText.escaped(text, for: .body)
+        guard shown.utf8.count > Limits.noticeVariableBytesMax else { return shown }
+        var bytes = 0
+        var end = shown.unicodeScalars.startIndex
+        for index in shown.unicodeScalars.indices {
+            bytes += UTF8.width(shown.unicodeScalars[index])
+            guard bytes <= Limits.noticeVariableBytesMax else { break }
+            end = shown.unicodeScalars.index(after: index)
+        }
+        return String(shown.unicodeScalars[..<end])
+    }
+
+    /// Takes what became of a notice. That the command fails again and again is told, once.
+    func noticed(_ outcome: NoticeOutcome) throws(StorageError) {
+        switch outcome {
+        case .dropped: tally.noteNotice("dropped")
+        case .ended(status: 0):
+            notices.failures = 0
+            tally.noteNotice("shown")
+        case .ended(let status):
+            notices.failures += 1
+            tally.noteNotice("failed")
+            guard notices.failures == Limits.noticeFailuresMax, mayWrite else { return }
+            effects.append(.log(.warning, "notify.failed status=\(status ?? -1)"))
+            try warn([
+                "reason": "notify.failed",
+                "message": .string(
+                    "the command for notices failed \(notices.failures) times in a row"),
+                "status": status.map { .integer(Int64($0)) } ?? .null,
+            ])
+        }
+    }
+
+    // MARK: Levels
+
+    /// The name under which the own document keeps a workspace's level.
+    private func levelName(of workspace: Workspace) -> ConversationName? {
+        ConversationName(Array(workspace.id.bytes.prefix(ConversationName.byteCount)))
+    }
+
+    /// Of which messages of a workspace notice is wanted where a conversation does not say.
+    func noticeLevel(of workspace: Workspace) throws(StorageError) -> OwnRegister.NoticeLevel {
+        guard let name = levelName(of: workspace),
+            case .level(_, let level)? = try register(
+                place(.level, name, in: workspace), in: workspace)
+        else { return .all }
+        return level
+    }
+
+    /// Of which messages of a conversation notice is wanted: its own word, else the workspace's.
+    func noticeLevel(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> OwnRegister.NoticeLevel {
+        if let name = channel.conversation,
+            case .level(_, let level)? = try register(
+                place(.level, name, in: workspace), in: workspace)
+        {
+            return level
+        }
+        return try noticeLevel(of: workspace)
+    }
+
+    /// Whether no notice of a conversation is wanted now, and until when, ms; `nil`: for ever.
+    func isMuted(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> (isMuted: Bool, until: UInt64?) {
+        guard let name = channel.conversation,
+            case .mute(_, let until)? = try register(
+                place(.mute, name, in: workspace), in: workspace)
+        else { return (false, nil) }
+        let isMuted = until.map { $0 > time.wall } ?? true
+        return (isMuted, isMuted ? until : nil)
+    }
+
+    // MARK: Commands
+
+    func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject {
+        let workspace: Workspace = try workspace(scope)
+        return try stored { () throws(StorageError) in
+            NoticeObject(
+                id: PublicID.workspace(workspace.id), level: try noticeLevel(of: workspace).word,
+                command: try noticeCommand())
+        }
+    }
+
+    func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject {
+        let workspace: Workspace = try workspace(scope)
+        guard let name = levelName(of: workspace) else {
+            throw .internalFailure(reason: "workspace")
+        }
+        let level = OwnRegister.NoticeLevel.allCases.first { $0.word == level } ?? .all
+        try keep(.level(name, level), in: workspace)
+        return try notices(scope)
+    }
+
+    func setNoticeCommand(
+        _ command: String?, _ scope: CallScope
+    ) throws(NodeError) -> NoticeCommandObject {
+        if let command {
+            guard !command.utf8.contains(0) else {
+                throw NodeError(
+                    .badRequest, "'command' contains a zero byte", hint: nil, reason: "bad_text",
+                    fields: [.init(name: "command", reason: "form")])
+            }
+            try stored { () throws(StorageError) in
+                try write()
+                // Sealed: it may have a password in it, and whoever can write to the disk alone
+                // must not have a command run.
+                try store.registry.setValue(
+                    command.isEmpty
+                        ? nil
+                        : home?.seal(
+                            Array(command.utf8), name: Array(Self.commandName.utf8),
+                            using: environment.random), of: Self.commandName)
+            }
+            notices.failures = 0
+        }
+        return NoticeCommandObject(
+            command: try stored { () throws(StorageError) in try noticeCommand() })
+    }
+
+    /// What is run for each notice, on this node alone; `nil` while there is none.
+    private func noticeCommand() throws(StorageError) -> String? {
+        guard let home, let sealed = try store.registry.value(Self.commandName),
+            let bytes = home.open(sealed, name: Array(Self.commandName.utf8))
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,27 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Telling everybody who listens that something needs looking after.
+extension NodeCore {
+    private static let warningName = Array("node.warning".utf8)
+
+    /// Records `node.warning`.
+    ///
+    /// - Parameter data: what it says, beginning with `reason`. It may have names and sentences in
+    ///   it, so it lies sealed on the disk; before there is an identity there are none.
+    func warn(_ data: JSONObject) throws(StorageError) {
+        let text = JSONValue.object(data).bytes
+        guard let home else { return try record(.nodeWarning, workspace: nil, extra: text) }
+        try record(
+            .nodeWarning, workspace: nil,
+            extra: home.seal(text, name: Self.warningName, using: environment.random))
+    }
+
+    /// What was recorded, or `null` while the keys are closed.
+    func warningData(_ event: EventStore.StoredEvent) -> JSONValue {
+        guard let extra = event.extra else { return .null }
+        let opened = home.flatMap { $0.open(extra, name: Self.warningName) }
+        // What was said before there was a key stands there as it is.
+        return (try? JSONValue(parsing: opened ?? extra)) ?? .null
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Commands that are run for notices, as real processes.
+@Suite(.serialized) struct `The command for a notice` {
+    /// A runner with its driver, stepped by the test.
+    private final class World {
+        let driver: NodeLoop.Driver
+        let runner: NoticeRunner
+        var outcomes: [NoticeOutcome] = []
+
+        init() throws {
+            driver = try NodeLoop.Driver()
+            runner = NoticeRunner(driver: driver)
+        }
+
+        deinit { runner.close() }
+
+        func show(_ command: String, _ text: String = "", now: UInt64 = 0) {
+            runner.show(
+                Notice(
+                    command: command, input: Array("\(text)\n".utf8),
+                    variables: [.init(name: "WSX_TEXT", value: text)]), now: now)
+        }
+
+        func take() {
+            for case .noticed(let outcome) in runner.takeInputs() { outcomes.append(outcome) }
+        }
+
+        /// Waits for processes until `isDone`.
+        func run(until isDone: () -> Bool) throws {
+            let end = MonotonicClock.milliseconds() + patienceMilliseconds
+            take()
+            while !isDone() {
+                try #require(MonotonicClock.milliseconds() < end, "not within the time")
+                driver.timers.set(.next, deadline: MonotonicClock.milliseconds() + 1_000)
+                for ready in try driver.gather().ready { _ = runner.handle(ready, now: 0) }
+                take()
+            }
+        }
+    }
+
+    private func read(_ path: String) -> String {
+        (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    }
+
+    @Test func `finds the message on its input and in its environment, and evaluates none of it`()
+        throws
+    {
+        try withTemporaryFolder { root in
+            let world = try World()
+            let text = "$(touch \(root)/never) `exit 9`; \"quoted\" 'too'"
+            world.show("cat > \(root)/in; printf %s \"$WSX_TEXT\" > \(root)/env", text)
+            try world.run { world.outcomes.count == 1 }
+            #expect(world.outcomes == [.ended(status: 0)])
+            #expect(read(root + "/in") == text + "\n" && read(root + "/env") == text)
+            #expect(!FileManager.default.fileExists(atPath: root + "/never"))
+        }
+    }
+
+    @Test func `tells how it ended`() throws {
+        let world = try World()
+        for command in ["exit 3", "kill -9 $$", "exit 0", "no-such-command"] { world.show(command) }
+        try world.run { world.outcomes.count == 4 }
+        #expect(world.outcomes == [3, 137, 0, 127].map { .ended(status: $0) })
+    }
+
+    @Test func `runs alone, the others in order behind it`() throws {
+        try withTemporaryFolder { root in
+            let world = try World()
+            for number in 1...5 {
+                // Two at a time would find the folder there.
+                world.show(
+                    "mkdir \(root)/one || exit 9; echo \(number) >> \(root)/log; rmdir \(root)/one")
+            }
+            #expect(world.runner.waitingCount == 4)
+            try world.run { world.outcomes.count == 5 }
+            #expect(world.outcomes.allSatisfy { $0 == .ended(status: 0) })
+            #expect(read(root + "/log") == "1\n2\n3\n4\n5\n")
+        }
+    }
+
+    @Test func `that hangs lets so many wait, drops the oldest, and is killed with all it started`()
+        throws
+    {
+        try withTemporaryFolder { root in
+            let world = try World()
+            world.show("sleep 1000 & echo $! > \(root)/child; wait", now: 5)
+            let process = try #require(world.runner.process)
+            try world.run { !read(root + "/child").isEmpty }
+            for number in 0..<Limits.noticesWaitingMax + 3 { world.show("exit \(number % 100)") }
+            world.take()
+            #expect(world.outcomes == [.dropped, .dropped, .dropped])
+            #expect(world.runner.waitingCount == Limits.noticesWaitingMax)
+            #expect(world.runner.nextDeadline == 5 + Limits.noticeMilliseconds)
+            world.runner.passTime(now: 4 + Limits.noticeMilliseconds)
+            #expect(kill(process, 0) == 0)
+            world.runner.passTime(now: 5 + Limits.noticeMilliseconds)
+            #expect(world.runner.nextDeadline == nil)
+            try world.run { world.outcomes.count == 4 + Limits.noticesWaitingMax }
+            #expect(world.outcomes[3] == .ended(status: 137))
+            // The first three were dropped.
+            #expect(world.outcomes[4] == .ended(status: 3))
+            // It was waited for, so the number is nobody's, or at least no child's of ours.
+            #expect(waitpid(process, nil, WNOHANG) == -1)
+            let child = try #require(Int32(read(root + "/child").filter(\.isNumber)))
+            #expect(eventuallyGone(child))
+        }
+    }
+
+    /// A process whose parent is gone is reaped by the first process, when that gets to it.
+    private func eventuallyGone(_ process: Int32) -> Bool {
+        eventually {
+            let state = read("/proc/\(process)/stat").split(separator: ")").last?
+                .first { $0 != " " }
+            return state == nil || state == "Z"
+        }
+    }
+
+    @Test func `is killed at the end, and nothing starts any more`() throws {
+        let world = try World()
+        world.show("sleep 1000")
+        world.show("exit 0")
+        let process = try #require(world.runner.process)
+        world.runner.close()
+        #expect(waitpid(process, nil, WNOHANG) == -1)
+        world.show("exit 0")
+        #expect(world.runner.process == nil && world.runner.waitingCount == 0)
+        #expect(world.runner.nextDeadline == nil && !world.runner.hasInputs)
+    }
+
+    @Test func `has no descriptor of ours, writes nowhere, and leads a group of its own`() throws {
+        try withTemporaryFolder { root in
+            let leaky = try makePipe()
+            let world = try World()
+            world.show(
+                """
+                ls -l /proc/$$/fd > \(root)/fds
+                cut -d' ' -f5,6 /proc/$$/stat > \(root)/group; echo $$ > \(root)/pid
+                """)
+            try world.run { world.outcomes.count == 1 }
+            // Each line ends with a number, an arrow, and where it leads.
+            let open = read(root + "/fds").split(separator: "\n").compactMap { line in
+                line.firstRange(of: " -> ").map { arrow in
+                    (line[..<arrow.lowerBound].split(separator: " ").last ?? "")
+                        + line[arrow.lowerBound...]
+                }
+            }.map(String.init)
+            #expect(open.count == 3, "\(open)")
+            #expect(open.first?.hasPrefix("0 -> /memfd:wsx-input") == true, "\(open)")
+            #expect(open.dropFirst() == ["1 -> /dev/null", "2 -> /dev/null"], "\(open)")
+            let pid = read(root + "/pid").filter(\.isNumber)
+            #expect(read(root + "/group") == "\(pid) \(pid)\n")
+            withExtendedLifetime(leaky) {}
+        }
+    }
+
+    @Test func `forgets those that wait`() throws {
+        let world = try World()
+        world.show("exit 0")
+        for _ in 0..<3 { world.show("exit 1") }
+        world.runner.forgetWaiting()
+        try world.run { world.runner.process == nil }
+        #expect(world.outcomes == [.ended(status: 0)])
+    }
+
+    @Test func `is begun and reaped by the loop, which then sleeps`() throws {
+        try withTemporaryFolder { root in
+            let world = try TestLoop(root)
+            world.host.onInput = { input in
+                guard case .call(let call, _, _) = input else { return [] }
+                return [
+                    .notify(Notice(command: "exit 4", input: [], variables: [])),
+                    .answer(call, .success([:])),
+                ]
+            }
+            let client = try world.client()
+            client.send(#"{"jsonrpc":"2.0","id":1,"method":"node.status"}"# + "\n")
+            try world.run {
+                world.host.inputs.contains {
+                    if case .noticed(.ended(status: 4)) = $0 { true } else { false }
+                }
+            }
+        }
+    }
+}
