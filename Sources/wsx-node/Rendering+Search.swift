@@ -42,7 +42,7 @@ extension Rendering {
             lastDay = day
         }
         let channel = channelName(message?["channel"])
-        let author = shown(message?["author"]?["name"])
+        let author = person(message?["author"])
         let gap = String(repeating: " ", count: columnWidth("\(clock)  \(channel)  \(author)  "))
         let lines = markedLines(message?["text"]?.stringValue ?? "-", "text", hit)
         return text + "\(clock)  \(channel)  \(author)  "

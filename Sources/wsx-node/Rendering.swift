@@ -13,6 +13,9 @@ struct Rendering {
     let zone: (Int64) -> Int64
     /// Names of channels by their ids, for lines that belong to several.
     var channelNames: [String: String] = [:]
+    /// Columns into which lines for people have to fit; `nil` where they may be as long as they
+    /// are, as in a pipe.
+    var columns: Int?
 
     init(globals: GlobalFlags, environment: [String: String], io: any ProgramIO) {
         isJSON = globals.json
@@ -21,6 +24,10 @@ struct Rendering {
         isTerminal = io.isOutputTerminal && !globals.quiet
         now = io.now
         zone = io.zoneMinutes
+        if io.isOutputTerminal {
+            let asked = environment["COLUMNS"].flatMap { Int($0) } ?? io.outputColumns
+            columns = asked.map { min(max($0, 20), 1_000) }
+        }
     }
 
     /// The flag decides, then `NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`, then the terminal.
@@ -232,15 +239,40 @@ struct Rendering {
         if isPlain { return rows.map { $0.joined(separator: "\t") + "\n" }.joined() }
         if rows.isEmpty { return "" }
         let lines = [set.titles] + rows
-        let widths = set.titles.indices.map { column in
+        var widths = set.titles.indices.map { column in
             min(40, lines.map { columnWidth($0[column]) }.max() ?? 0)
         }
+        let cut = columns.map { Self.fit(&widths, into: $0, keeping: set) }
         return lines.enumerated().map { index, row in
-            let cells = zip(row, widths).map { padded($0, $1) }.joined(separator: "  ")
+            let cells = row.indices.map { column in
+                let isCut = cut?.contains(column) == true
+                let text =
+                    isCut
+                    ? TerminalText.truncated(row[column], toColumns: widths[column]) : row[column]
+                return padded(text, widths[column])
+            }.joined(separator: "  ")
             let end = cells.utf8.lastIndex { $0 != 0x20 }
             let line = end.map { String(cells[...$0]) } ?? ""
             return (index == 0 ? dim(line) : line) + "\n"
         }.joined()
+    }
+
+    /// Makes a table fit into a terminal, by cutting the widest of those columns that only
+    /// describe. What is copied, such as an id, a link or an address, is left whole.
+    ///
+    /// - Returns: the columns whose texts are cut.
+    private static func fit(
+        _ widths: inout [Int], into columns: Int, keeping set: ColumnSet
+    ) -> Set<Int> {
+        let candidates = set.paths.indices.filter { set.isDescribing($0) }
+        var cut = Set(candidates.filter { widths[$0] == 40 })
+        while widths.reduce(-2, { $0 + $1 + 2 }) > columns {
+            guard let widest = candidates.max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
+            else { break }
+            widths[widest] -= 1
+            cut.insert(widest)
+        }
+        return cut
     }
 
     private static func value(_ item: JSONValue, at path: String) -> JSONValue? {
@@ -258,7 +290,8 @@ struct Rendering {
         case .decimal(let text): text
         case .string(let text): sanitised(text)
         case .array(let list): list.isEmpty ? "-" : list.map(shown).joined(separator: ", ")
-        case .object: value?["name"] != nil ? shown(value?["name"]) : value?.text ?? ""
+        case .object:
+            value?["name"] != nil ? person(value) : sanitised(value?.text ?? "")
         }
     }
 
