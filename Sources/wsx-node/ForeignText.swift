@@ -50,14 +50,16 @@ func excerpt(_ text: String, columns: Int = 40) -> String {
 /// The program breaks lines itself because a terminal would begin the next row at its edge, where
 /// a text can look like the beginning of somebody else's message.
 func wrapped(_ line: String, columns: Int) -> [String] {
-    guard columns > 1, columnWidth(line) > columns else { return [line] }
+    guard columns > 1, line.utf8.count > columns else { return [line] }
     var pieces: [String] = []
     var piece = ""
     var width = 0
     // Where the piece may end: behind its last blank.
     var breakable: String.Index?
     for character in line {
-        let own = columnWidth(String(character))
+        // Terminals disagree about emoji that are made of several: the widest is reckoned with.
+        let emoji = character.unicodeScalars.count { $0.properties.isEmojiPresentation }
+        let own = max(columnWidth(String(character)), emoji * 2)
         if width + own > columns {
             var rest = ""
             if let end = breakable, columnWidth(String(piece[..<end])) * 2 > columns {

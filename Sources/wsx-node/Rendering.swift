@@ -93,6 +93,10 @@ struct Rendering {
 
     /// Channels that one is not in stand between one's own, and look like it.
     private func marked(_ item: JSONValue, of method: String) -> JSONValue {
+        if !isPlain, item["twin"] == true, var fields = item.objectValue {
+            fields["name"] = .string("\(item["name"]?.stringValue ?? "") (look-alike)")
+            return .object(fields)
+        }
         guard !isPlain, ["channel.list", "channel.find"].contains(method),
             item["joined"] == false, var fields = item.objectValue
         else { return item }
