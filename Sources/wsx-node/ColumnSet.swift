@@ -17,6 +17,11 @@ struct ColumnSet {
         ].contains(paths[column])
     }
 
+    /// Whether a column holds ids, whose beginning will do.
+    func isIdentifier(_ column: Int) -> Bool {
+        ["id", "device", "peer", "workspace", "invite"].contains(paths[column])
+    }
+
     static let messages = ColumnSet([
         "ID": "id", "AT": "at", "AUTHOR": "author.name", "CHANNEL": "channel", "TEXT": "text",
     ])

@@ -56,20 +56,29 @@ func wrapped(_ line: String, columns: Int) -> [String] {
     var width = 0
     // Where the piece may end: behind its last blank.
     var breakable: String.Index?
+    // Inside what this program wrote to make a text bold, which takes no room.
+    var isInsideSequence = false
     for character in line {
+        if character == "\u{1B}" || isInsideSequence {
+            isInsideSequence = character != "m"
+            piece.append(character)
+            continue
+        }
         // Terminals disagree about emoji that are made of several: the widest is reckoned with.
         let emoji = character.unicodeScalars.count { $0.properties.isEmojiPresentation }
         let own = max(columnWidth(String(character)), emoji * 2)
         if width + own > columns {
             var rest = ""
-            if let end = breakable, columnWidth(String(piece[..<end])) * 2 > columns {
+            if let end = breakable,
+                columnWidth(LiveScreen.bare(String(piece[..<end]))) * 2 > columns
+            {
                 rest = String(piece[end...])
                 piece = String(piece[..<end])
             }
             while piece.utf8.last == 0x20 { piece.removeLast() }
             pieces.append(piece)
             piece = rest
-            width = columnWidth(rest)
+            width = columnWidth(LiveScreen.bare(rest))
             breakable = nil
             if character == " ", piece.isEmpty { continue }
         }

@@ -12,7 +12,8 @@ extension Rendering {
     ///     says how many there are.
     func messages(
         _ items: [JSONValue], lastDay: inout Int64?, namesChannel: Bool,
-        foldsThreads: Bool = false, authorColumns: Int = 0, mark: (JSONValue) -> String = { _ in "" }
+        foldsThreads: Bool = false, authorColumns: Int = 0,
+        mark: (JSONValue) -> String = { _ in "" }
     ) -> String {
         if isJSON { return items.map { $0.text + "\n" }.joined() }
         if isPlain { return columns(items, .messages) }
@@ -43,7 +44,7 @@ extension Rendering {
 
     /// A head, and beside it lines and dimmer ones. Further lines stand under the first, so that
     /// none looks like another message.
-    private func block(
+    func block(
         _ head: String, indent: Int, _ lines: [String], _ notes: [String]
     ) -> String {
         guard let columns else {

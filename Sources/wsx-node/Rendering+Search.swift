@@ -43,10 +43,9 @@ extension Rendering {
         }
         let channel = channelName(message?["channel"])
         let author = person(message?["author"])
-        let gap = String(repeating: " ", count: columnWidth("\(clock)  \(channel)  \(author)  "))
         let lines = markedLines(message?["text"]?.stringValue ?? "-", "text", hit)
-        return text + "\(clock)  \(channel)  \(author)  "
-            + lines.joined(separator: "\n" + gap) + "\n"
+        let head = "\(clock)  \(channel)  \(author)  "
+        return text + block(head, indent: columnWidth(head), lines, [])
     }
 
     // MARK: Matches

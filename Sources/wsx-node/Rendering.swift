@@ -242,9 +242,16 @@ struct Rendering {
         }
         if isPlain { return rows.map { $0.joined(separator: "\t") + "\n" }.joined() }
         if rows.isEmpty { return "" }
-        let lines = [set.titles] + rows
-        var widths = set.titles.indices.map { column in
-            min(40, lines.map { columnWidth($0[column]) }.max() ?? 0)
+        var lines = [set.titles] + rows
+        var widths = Self.widths(lines)
+        if let columns, widths.reduce(-2, { $0 + $1 + 2 }) > columns {
+            // The beginning of an id names the thing as well.
+            for column in set.paths.indices where set.isIdentifier(column) {
+                for row in lines.indices.dropFirst() {
+                    lines[row][column] = String(lines[row][column].prefix(10))
+                }
+            }
+            widths = Self.widths(lines)
         }
         let cut = columns.map { Self.fit(&widths, into: $0, keeping: set) }
         return lines.enumerated().map { index, row in
@@ -261,8 +268,14 @@ struct Rendering {
         }.joined()
     }
 
+    private static func widths(_ lines: [[String]]) -> [Int] {
+        (lines.first ?? []).indices.map { column in
+            min(40, lines.map { columnWidth($0[column]) }.max() ?? 0)
+        }
+    }
+
     /// Makes a table fit into a terminal, by cutting the widest of those columns that only
-    /// describe. What is copied, such as an id, a link or an address, is left whole.
+    /// describe. What is copied, such as a link or an address, is left whole.
     ///
     /// - Returns: the columns whose texts are cut.
     private static func fit(

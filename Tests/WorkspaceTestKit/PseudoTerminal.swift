@@ -1,5 +1,4 @@
 import Glibc
-public import WorkspaceModel
 
 /// A program on a terminal of its own, as somebody at a keyboard has it.
 ///
@@ -75,7 +74,8 @@ public final class PseudoTerminal: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
         posix_spawn_file_actions_adddup2(&actions, 0, 2)
         var words = command.map { strdup($0) } + [nil]
-        var variables = environment.sorted { $0.key < $1.key }
+        var variables =
+            environment.sorted { $0.key < $1.key }
             .map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for word in words + variables { free(word) } }
         var process = pid_t()

@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// A terminal's screen, as far as the program under test uses one: letters, line ends, and the few
 /// sequences that it sends. Any other is remembered, for a test to fail on.

@@ -3,7 +3,8 @@ import WorkspaceModel
 extension Command {
     /// What people do all day.
     static let messageCommands =
-        [messageSend, messageHistory, tail, chat, messageGet, messageDelete] + messageAnnotationCommands
+        [messageSend, messageHistory, tail, chat, messageGet, messageDelete]
+        + messageAnnotationCommands
 
     static let channel = Parameter.channel("channel", "Which channel or conversation.")
     /// Where the command line looks for `last` and for the rest of a short id.

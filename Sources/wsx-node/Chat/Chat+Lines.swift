@@ -95,7 +95,8 @@ extension Chat {
     private func showPage(_ items: [JSONValue], of channel: JSONValue) {
         let rendering = rendering
         let topic = channel["topic"]?.stringValue.map { ": " + sanitised($0) } ?? ""
-        let title = TerminalText.truncated("── \(room.title)\(topic)", toColumns: screen.columns - 3)
+        let title = TerminalText.truncated(
+            "── \(room.title)\(topic)", toColumns: screen.columns - 3)
         remark(title + " ──")
         let place = UnreadPlace(items, unread: channel["unread"]?.integerValue ?? 0)
         var day = room.lastDay

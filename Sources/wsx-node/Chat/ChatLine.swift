@@ -96,12 +96,15 @@ enum ChatLine: Equatable {
         }
         let near = Similarity.nearest(to: word, in: words.map(\.word))
         let advice = near.map { "did you mean /\($0)?" } ?? "/help lists what there is"
-        return "there is no \(NodeError.quoted("/" + word)); \(advice) Write // to begin with a slash."
+        return
+            "there is no \(NodeError.quoted("/" + word)); \(advice) Write // to begin with a slash."
     }
 
     private static func withoutEnd(_ text: String) -> String {
         let scalars = text.unicodeScalars
-        guard let last = scalars.lastIndex(where: { !$0.properties.isWhitespace }) else { return "" }
+        guard let last = scalars.lastIndex(where: { !$0.properties.isWhitespace }) else {
+            return ""
+        }
         return String(scalars[...last])
     }
 

@@ -55,7 +55,8 @@ struct KeyDecoder {
         guard var pasted else { return }
         self.pasted = nil
         pasted.append(byte)
-        if byte == UInt8(ascii: "~"), pasted.suffix(Self.pasteEnd.count).elementsEqual(Self.pasteEnd)
+        if byte == UInt8(ascii: "~"),
+            pasted.suffix(Self.pasteEnd.count).elementsEqual(Self.pasteEnd)
         {
             pasted.removeLast(Self.pasteEnd.count)
             return add(.paste(Self.lines(pasted)))

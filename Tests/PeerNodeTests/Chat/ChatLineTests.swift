@@ -64,7 +64,8 @@ import WorkspaceModel
     @Test(arguments: [
         (typed: "mi", names: ["Mina", "Joon"], outcome: ChatCompletion.Outcome.replace("Mina ")),
         ("j", ["Mina"], .nothing), ("", ["Mina", "Joon"], .choose(["Joon", "Mina"])),
-        ("M", ["Mina", "Mindy"], .replace("Min")), ("Min", ["Mina", "Mindy"], .choose(["Mina", "Mindy"])),
+        ("M", ["Mina", "Mindy"], .replace("Min")),
+        ("Min", ["Mina", "Mindy"], .choose(["Mina", "Mindy"])),
         ("e\u{301}", ["Éva"], .replace("Éva ")), ("mina", ["Mina", "Mina"], .replace("Mina ")),
         // Nobody could see what was put into their line.
         ("e", ["evil\u{1B}[2J"], .nothing), ("e", ["evil\u{202E}"], .nothing),

@@ -8,7 +8,8 @@ import WorkspaceTestKit
     private static let escape = "\u{1B}"
 
     @Test(arguments: [
-        (bytes: "hé한👍", keys: [Key.text("hé한👍")]), ("a\rb\n", [.text("a"), .enter, .text("b"), .enter]),
+        (bytes: "hé한👍", keys: [Key.text("hé한👍")]),
+        ("a\rb\n", [.text("a"), .enter, .text("b"), .enter]),
         ("\t\u{7F}\u{8}", [.tab, .backspace, .backspace]),
         ("\u{1}\u{3}\u{1A}", [.control("a"), .control("c"), .control("z")]),
         (escape + "[A" + escape + "OB", [.up, .down]),
@@ -41,7 +42,8 @@ import WorkspaceTestKit
 
     @Test func `stand for the letters that bytes are not`() {
         var decoder = KeyDecoder()
-        #expect(decoder.take([0xFF, 0x61, 0xC3, 0x62, 0xE0, 0x80]) == [.text("\u{FFFD}a\u{FFFD}b")])
+        #expect(
+            decoder.take([0xFF, 0x61, 0xC3, 0x62, 0xE0, 0x80]) == [.text("\u{FFFD}a\u{FFFD}b")])
         // Complete, and still no letter.
         #expect(decoder.take([0x80, 0x63]).count == 1)
     }

@@ -12,7 +12,8 @@ import WorkspaceModel
 
     /// The line with a bar where the cursor is.
     private func shown(_ editor: LineEditor) -> String {
-        String(editor.characters[..<editor.cursor]) + "|" + String(editor.characters[editor.cursor...])
+        String(editor.characters[..<editor.cursor]) + "|"
+            + String(editor.characters[editor.cursor...])
     }
 
     @Test(arguments: [
@@ -101,7 +102,7 @@ import WorkspaceModel
         var view = LineView()
         var editor = pressed([.text("안녕하세요 반갑습니다")])
         let shown = view.row(prompt: "> ", editor, columns: 12)
-        #expect(shown.text == "> 반갑습니다"  || shown.text.hasSuffix("갑습니다"))
+        #expect(shown.text == "> 반갑습니다" || shown.text.hasSuffix("갑습니다"))
         #expect(shown.width <= 11)
         #expect(shown.cursorColumn == shown.width)
         _ = editor.press(.home)

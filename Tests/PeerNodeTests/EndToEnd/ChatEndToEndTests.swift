@@ -51,7 +51,9 @@ extension EndToEnd {
             chat.type(" me\r")
             #expect(chat.shows("hello @Joon and me  ✓2/2"), "\(chat.screen.text)")
             #expect(chat.screen.lines.last == "#general>")
-            #expect(joon.texts().contains("hello @Joon and me") || eventually { joon.texts().count == 5 })
+            #expect(
+                joon.texts().contains("hello @Joon and me")
+                    || eventually { joon.texts().count == 5 })
             chat.type("\u{4}")
             #expect(chat.end() == 0)
             #expect(chat.isCooked)
@@ -96,7 +98,8 @@ extension EndToEnd {
             #expect(chat.screen.strange.isEmpty)
         }
 
-        @Test func `comes back after the daemon did, with the line that was being written`() throws {
+        @Test func `comes back after the daemon did, with the line that was being written`() throws
+        {
             let node = TemporaryNode()
             try #require(node.up(name: "Mina", workspace: "acme").status == 0)
             let chat = try Self.terminal(node, "chat")
