@@ -7,7 +7,11 @@ extension Chat {
         switch line {
         case .nothing: break
         case .say(let text): try say(text)
-        case .help: print(ChatLine.helpText)
+        case .help:
+            let lines = ChatLine.helpText.split(separator: "\n").flatMap {
+                wrapped(String($0), columns: isLive ? screen.columns : 80)
+            }
+            print(lines.joined(separator: "\n") + "\n")
         case .join(let name): try open(name)
         case .direct(let name): try open(name)
         case .who(let message): try tellWho(message)
