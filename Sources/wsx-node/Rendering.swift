@@ -66,7 +66,8 @@ struct Rendering {
         case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
         case "workspace.leave" where !isPlain:
             return "left \(shown(result["name"])); it stays readable here\n"
-        case "node.metrics": return result["text"]?.stringValue ?? ""
+        case "node.metrics":
+            return TerminalText.escaped(result["text"]?.stringValue ?? "", for: .body)
         case "node.status" where !isPlain: return status(result)
         case "node.doctor" where !isPlain: return findings(result)
         case "why" where !isPlain: return why(result)

@@ -89,7 +89,11 @@ extension Chat {
         trouble = nil
         remark("── the daemon is back ──")
         while let first = unsent.first {
-            try deliver(first)
+            do throws(NodeError) { try deliver(first) } catch {
+                if Self.isAway(error) { throw error }
+                // It is refused for good, and said so once.
+                complain(error)
+            }
             unsent.removeFirst()
         }
     }

@@ -40,7 +40,7 @@ extension EndToEnd {
             ["send", "general", "hello"], ["read", "status"], ["sync", "status"],
             ["net", "status"],
             ["why", "@Mina"], ["channel", "show", "nowhere"], ["tail", "--timeout", "1s"],
-            ["log", "general", "--follow", "--timeout", "1s"], ["session", "status"], ["metrics"],
+            ["log", "general", "--follow", "--timeout", "1s"], ["session", "status"], [],
             ["events", "--since", "all", "--timeout", "1s"], ["config", "list"],
             ["invite", "list"],
         ]
