@@ -143,7 +143,9 @@ public final class PoisoningProxy: @unchecked Sendable {
         case .array(let items): return .array(items.map { poisoned($0, under: key) })
         case .object(let object):
             var made = JSONObject()
-            for (key, value) in object.members { made.append(key, poisoned(value, under: key)) }
+            for member in object.members {
+                made.append(member.key, poisoned(member.value, under: member.key))
+            }
             return .object(made)
         default: return value
         }
