@@ -9,6 +9,19 @@ struct ColumnSet {
         paths = columns.map(\.value)
     }
 
+    /// Whether a column says something about a thing, and may be cut; others are copied.
+    func isDescribing(_ column: Int) -> Bool {
+        [
+            "name", "topic", "last.text", "author.name", "member.name", "owner.name", "last_error",
+            "message", "hint", "text",
+        ].contains(paths[column])
+    }
+
+    /// Whether a column holds ids, whose beginning will do.
+    func isIdentifier(_ column: Int) -> Bool {
+        ["id", "device", "peer", "workspace", "invite"].contains(paths[column])
+    }
+
     static let messages = ColumnSet([
         "ID": "id", "AT": "at", "AUTHOR": "author.name", "CHANNEL": "channel", "TEXT": "text",
     ])

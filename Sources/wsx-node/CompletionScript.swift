@@ -53,7 +53,8 @@ enum CompletionScript {
         # Completion of wsx-node for fish. Made by 'wsx-node completion fish'.
         function __wsx_node_complete
             set -l before (commandline -opc)
-            set -l found (wsx-node __complete fish $before[2..-1] (commandline -ct) 2>/dev/null)
+            set -e before[1]
+            set -l found (wsx-node __complete fish $before (commandline -ct) 2>/dev/null)
             if test (count $found) -gt 0
                 printf '%s\\n' $found
             else

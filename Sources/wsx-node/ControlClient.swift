@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// The other end of the control socket: one call after another, and a stream of events.
 struct ControlClient {
-    private let transport: any ControlTransport
+    let transport: any ControlTransport
     private let timeoutMilliseconds: Int64?
     private var received: [UInt8] = []
     private var scanned = 0

@@ -37,6 +37,10 @@ protocol ProgramIO: AnyObject {
     func pause(milliseconds: Int64)
     /// Minutes that local time is ahead of UTC at `milliseconds` since 1970.
     func zoneMinutes(at milliseconds: Int64) -> Int64
+    /// Columns of the terminal that standard output is, where that is known.
+    var outputColumns: Int? { get }
+    /// What stands for keyboard and screen, or for two pipes, in a conversation.
+    func openLive(isRaw: Bool) -> (any LiveInput)?
     /// The home folder of the account, for want of `HOME`.
     var accountHome: String? { get }
     /// The number of the account.
@@ -56,12 +60,28 @@ protocol ProgramIO: AnyObject {
     func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool
 }
 
+extension ProgramIO {
+    /// Columns of the terminal that standard output is, where that is known.
+    var outputColumns: Int? { nil }
+    /// What stands for keyboard and screen, or for two pipes, in a conversation.
+    ///
+    /// - Parameter isRaw: whether each key is wanted as it is hit, without the terminal's own
+    ///   line. Returns `nil` where there is neither.
+    func openLive(isRaw: Bool) -> (any LiveInput)? { nil }
+}
+
 /// A stream of bytes to a daemon.
 protocol ControlTransport: AnyObject {
+    /// What to poll for bytes from the daemon; `nil` for a stream in memory.
+    var descriptor: Int32? { get }
     /// Writes all of `bytes`.
     func send(_ bytes: [UInt8]) throws(NodeError)
     /// The next bytes; empty at the end of the stream.
     ///
     /// - Parameter milliseconds: how long to wait, `nil` for ever. Throws `timeout`.
     func receive(within milliseconds: Int64?) throws(NodeError) -> [UInt8]
+}
+
+extension ControlTransport {
+    var descriptor: Int32? { nil }
 }

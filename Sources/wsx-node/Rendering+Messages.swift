@@ -7,15 +7,17 @@ extension Rendering {
     ///
     /// - Parameters:
     ///   - lastDay: the day that the line before belongs to, kept between calls.
+    ///   - authorColumns: that names take at least, for lines under one another.
     ///   - foldsThreads: whether answers are left out whose first message is among `items`; that
     ///     says how many there are.
     func messages(
         _ items: [JSONValue], lastDay: inout Int64?, namesChannel: Bool,
-        foldsThreads: Bool = false
+        foldsThreads: Bool = false, authorColumns: Int = 0,
+        mark: (JSONValue) -> String = { _ in "" }
     ) -> String {
         if isJSON { return items.map { $0.text + "\n" }.joined() }
         if isPlain { return columns(items, .messages) }
-        let widest = items.map { columnWidth(shown($0["author"]?["name"])) }.max() ?? 0
+        let widest = items.map { columnWidth(person($0["author"])) }.max() ?? 0
         let today = TimeText.local(now, zone: zone).day
         let roots = Set(items.compactMap { $0["id"]?.stringValue })
         var text = ""
@@ -27,21 +29,41 @@ extension Rendering {
                 text += dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n"
                 lastDay = day
             }
-            let author = padded(shown(item["author"]?["name"]), min(widest, 24))
+            let author = padded(person(item["author"]), max(min(widest, 24), authorColumns))
             let channel = namesChannel ? channelName(item["channel"]) + "  " : ""
-            // Further lines of a message stand under its first, so that none looks like another
-            // message.
-            let indent = "\(clock)  \(channel)\(author)  "
-            let gap = String(repeating: " ", count: columnWidth(indent))
             var lines = body(item)
             lines[0] = (thread == nil ? "" : "↳ ") + lines[0]
-            lines[lines.count - 1] += marks(item)
-            lines += notes(item).map(dim)
-            text += "\(clock)  \(channel)\(bold(author))  "
-            text += lines.joined(separator: "\n" + gap) + "\n"
+            lines[lines.count - 1] += marks(item) + mark(item)
+            let notes = notes(item)
+            text += block(
+                "\(clock)  \(channel)\(bold(author))  ",
+                indent: columnWidth("\(clock)  \(channel)\(author)  "), lines, notes)
         }
         return text
     }
+
+    /// A head, and beside it lines and dimmer ones. Further lines stand under the first, so that
+    /// none looks like another message.
+    func block(
+        _ head: String, indent: Int, _ lines: [String], _ notes: [String]
+    ) -> String {
+        guard let columns else {
+            let gap = String(repeating: " ", count: indent)
+            return head + (lines + notes.map(dim)).joined(separator: "\n" + gap) + "\n"
+        }
+        // Where there is little room beside the head, the text stands under it.
+        let isNarrow = columns - indent < 16
+        let gap = String(repeating: " ", count: isNarrow ? 2 : indent)
+        let room = columns - gap.utf8.count
+        let shown =
+            lines.flatMap { wrapped($0, columns: room) }
+            + notes.flatMap { wrapped($0, columns: room).map(dim) }
+        let begin = isNarrow ? head + "\n" + gap : head
+        return begin + shown.joined(separator: "\n" + gap) + "\n"
+    }
+
+    /// The most lines of one message that are shown; more is a flood.
+    private static let bodyLinesMax = 200
 
     /// At least one line.
     private func body(_ message: JSONValue) -> [String] {
@@ -49,7 +71,11 @@ extension Rendering {
         guard let text = message["text"]?.stringValue else { return ["-"] }
         let place = location(message["location"])
         if text.isEmpty { return [place ?? "-"] }
-        let lines = foreignBody(text)
+        var lines = foreignBody(text)
+        if lines.count > Self.bodyLinesMax {
+            let left = lines.count - Self.bodyLinesMax + 1
+            lines = lines.prefix(Self.bodyLinesMax - 1) + ["… \(left) more lines"]
+        }
         return (lines.isEmpty ? ["-"] : lines) + (place.map { [$0] } ?? [])
     }
 
@@ -81,6 +107,12 @@ extension Rendering {
         let replies = message["replies"]?.integerValue ?? 0
         if replies > 0 { notes.append("↳ \(replies) \(replies == 1 ? "reply" : "replies")") }
         return notes
+    }
+
+    /// Somebody's name; with the beginning of their id where another's looks like it.
+    func person(_ person: JSONValue?) -> String {
+        guard person?["twin"] == true else { return shown(person?["name"]) }
+        return "\(shown(person?["name"])) (\(shortID(person?["id"])))"
     }
 
     func channelName(_ id: JSONValue?) -> String {

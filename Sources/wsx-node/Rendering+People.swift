@@ -65,7 +65,11 @@ extension Rendering {
 
     func member(_ member: JSONValue) -> String {
         var rows = [
-            ("name", shown(member["name"]) + (member["self"] == true ? " (you)" : "")),
+            (
+                "name",
+                shown(member["name"]) + (member["self"] == true ? " (you)" : "")
+                    + (member["twin"] == true ? " (another's name looks like this)" : "")
+            ),
             ("id", shown(member["id"])), ("role", shown(member["role"])),
             ("devices", shown(member["devices"])), ("came", moment(member["joined_at"])),
         ]

@@ -42,11 +42,10 @@ extension Rendering {
             lastDay = day
         }
         let channel = channelName(message?["channel"])
-        let author = shown(message?["author"]?["name"])
-        let gap = String(repeating: " ", count: columnWidth("\(clock)  \(channel)  \(author)  "))
+        let author = person(message?["author"])
         let lines = markedLines(message?["text"]?.stringValue ?? "-", "text", hit)
-        return text + "\(clock)  \(channel)  \(author)  "
-            + lines.joined(separator: "\n" + gap) + "\n"
+        let head = "\(clock)  \(channel)  \(author)  "
+        return text + block(head, indent: columnWidth(head), lines, [])
     }
 
     // MARK: Matches

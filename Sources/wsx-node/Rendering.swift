@@ -13,6 +13,9 @@ struct Rendering {
     let zone: (Int64) -> Int64
     /// Names of channels by their ids, for lines that belong to several.
     var channelNames: [String: String] = [:]
+    /// Columns into which lines for people have to fit; `nil` where they may be as long as they
+    /// are, as in a pipe.
+    var columns: Int?
 
     init(globals: GlobalFlags, environment: [String: String], io: any ProgramIO) {
         isJSON = globals.json
@@ -21,6 +24,10 @@ struct Rendering {
         isTerminal = io.isOutputTerminal && !globals.quiet
         now = io.now
         zone = io.zoneMinutes
+        if io.isOutputTerminal {
+            let asked = environment["COLUMNS"].flatMap { Int($0) } ?? io.outputColumns
+            columns = asked.map { min(max($0, 20), 1_000) }
+        }
     }
 
     /// The flag decides, then `NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`, then the terminal.
@@ -59,7 +66,8 @@ struct Rendering {
         case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
         case "workspace.leave" where !isPlain:
             return "left \(shown(result["name"])); it stays readable here\n"
-        case "node.metrics": return result["text"]?.stringValue ?? ""
+        case "node.metrics":
+            return TerminalText.escaped(result["text"]?.stringValue ?? "", for: .body)
         case "node.status" where !isPlain: return status(result)
         case "node.doctor" where !isPlain: return findings(result)
         case "why" where !isPlain: return why(result)
@@ -86,6 +94,10 @@ struct Rendering {
 
     /// Channels that one is not in stand between one's own, and look like it.
     private func marked(_ item: JSONValue, of method: String) -> JSONValue {
+        if !isPlain, item["twin"] == true, var fields = item.objectValue {
+            fields["name"] = .string("\(item["name"]?.stringValue ?? "") (look-alike)")
+            return .object(fields)
+        }
         guard !isPlain, ["channel.list", "channel.find"].contains(method),
             item["joined"] == false, var fields = item.objectValue
         else { return item }
@@ -219,35 +231,7 @@ struct Rendering {
         }.joined()
     }
 
-    // MARK: Columns
-
-    func columns(_ items: [JSONValue], _ set: ColumnSet) -> String {
-        let rows = items.map { item in
-            set.paths.map { path in
-                let value = Self.value(item, at: path)
-                return isPlain || !path.utf8.reversed().starts(with: "ta_".utf8)
-                    ? shown(value) : moment(value)
-            }
-        }
-        if isPlain { return rows.map { $0.joined(separator: "\t") + "\n" }.joined() }
-        if rows.isEmpty { return "" }
-        let lines = [set.titles] + rows
-        let widths = set.titles.indices.map { column in
-            min(40, lines.map { columnWidth($0[column]) }.max() ?? 0)
-        }
-        return lines.enumerated().map { index, row in
-            let cells = zip(row, widths).map { padded($0, $1) }.joined(separator: "  ")
-            let end = cells.utf8.lastIndex { $0 != 0x20 }
-            let line = end.map { String(cells[...$0]) } ?? ""
-            return (index == 0 ? dim(line) : line) + "\n"
-        }.joined()
-    }
-
-    private static func value(_ item: JSONValue, at path: String) -> JSONValue? {
-        var value: JSONValue? = item
-        for key in path.split(separator: ".") { value = value?[String(key)] }
-        return value
-    }
+    // MARK: Texts
 
     /// A value as text in one line, safe for the terminal.
     func shown(_ value: JSONValue?) -> String {
@@ -258,7 +242,8 @@ struct Rendering {
         case .decimal(let text): text
         case .string(let text): sanitised(text)
         case .array(let list): list.isEmpty ? "-" : list.map(shown).joined(separator: ", ")
-        case .object: value?["name"] != nil ? shown(value?["name"]) : value?.text ?? ""
+        case .object:
+            value?["name"] != nil ? person(value) : sanitised(value?.text ?? "")
         }
     }
 

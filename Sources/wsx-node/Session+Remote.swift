@@ -75,6 +75,7 @@ extension Session {
     func runRemotely(_ command: Command) throws(NodeError) -> Int32 {
         switch command.name {
         case "tail": return try tail(try parameters(for: command))
+        case "chat": return try chat(try parameters(for: command))
         case "node.stop": return try stop()
         case "events.subscribe": return try streamEvents(try parameters(for: command))
         case "workspace.join": return try join(command)

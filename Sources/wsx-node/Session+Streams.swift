@@ -43,14 +43,10 @@ extension Session {
 
     func tail(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         var client = try client()
-        var wanted: JSONObject = ["types": ["message.created"]]
-        wanted["channels"] = parameters["channels"]
-        wanted["workspace"] = parameters["workspace"]
-        try client.subscribe(wanted)
-        var names: [String: String] = [:]
-        try readNames(&client, into: &names)
-        var lastDay: Int64?
-        try follow(&client, &names, lastDay: &lastDay) { _ in true }
+        try client.subscribe(liveEvents(in: parameters["channels"]))
+        var view = LiveView(rendering: rendering, names: [:])
+        try readNames(&client, into: &view.names)
+        try follow(&client, &view) { _ in true }
         return 0
     }
 
@@ -60,18 +56,18 @@ extension Session {
     /// than never, and the second time is not shown.
     func followLog(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         var client = try client()
-        var wanted: JSONObject = ["types": ["message.created"]]
-        wanted["channels"] = parameters["channel"].map { .array([$0]) }
-        wanted["workspace"] = parameters["workspace"]
-        try client.subscribe(wanted)
+        try client.subscribe(liveEvents(in: parameters["channel"].map { .array([$0]) }))
         let past = try client.call("message.history", parameters)
         let items = past["items"]?.arrayValue ?? []
         let thread = parameters["thread"]
-        var seen = Set(items.compactMap { $0["id"]?.stringValue })
-        var lastDay: Int64?
-        io.print(rendering.messages(items, lastDay: &lastDay, namesChannel: false))
-        var names: [String: String]? = nil
-        try follow(&client, &names, lastDay: &lastDay) { message in
+        var view = LiveView(rendering: rendering, names: nil)
+        var seen: Set<String> = []
+        for item in items {
+            view.note(item)
+            if let id = item["id"]?.stringValue { seen.insert(id) }
+        }
+        io.print(rendering.messages(items, lastDay: &view.lastDay, namesChannel: false))
+        try follow(&client, &view) { message in
             if let thread, message["thread"] != thread { return false }
             guard let id = message["id"]?.stringValue else { return false }
             // Only the events that overlap with the past can repeat it.
@@ -80,17 +76,21 @@ extension Session {
         return 0
     }
 
+    /// New messages, and for people what becomes of them.
+    private func liveEvents(in channels: JSONValue?) -> JSONObject {
+        let changes = globals.json || globals.plain ? [] : Rendering.changeTypes
+        var wanted: JSONObject = ["types": JSONValue(texts: ["message.created"] + changes)]
+        wanted["channels"] = channels
+        wanted["workspace"] = workspace.map { .string($0) }
+        return wanted
+    }
+
     /// Prints the messages that `wants` wants as they come, until the time that was given is over
     /// or the daemon ends, which is a failure.
-    ///
-    /// - Parameter names: of channels by their ids, for lines that name theirs; `nil` for lines
-    ///   that do not.
     private func follow(
-        _ client: inout ControlClient, _ names: inout [String: String]?,
-        lastDay: inout Int64?, where wants: (JSONValue) -> Bool
+        _ client: inout ControlClient, _ view: inout LiveView, where wants: (JSONValue) -> Bool
     ) throws(NodeError) {
-        var rendering = rendering
-        let bell = scan.values["bell"]?.boolValue == true && io.isOutputTerminal ? "\u{7}" : ""
+        let hasBell = scan.values["bell"]?.boolValue == true && io.isOutputTerminal
         let end = globals.timeoutMilliseconds.map { io.now &+ $0 }
         while true {
             let event: JSONValue
@@ -103,26 +103,74 @@ extension Session {
                 guard error.kind == .timeout, end != nil else { throw error }
                 return
             }
-            guard let message = event["data"], wants(message) else { continue }
-            if var known = names {
-                if let id = message["channel"]?.stringValue, known[id] == nil {
-                    try readNames(&client, into: &known)
-                    names = known
-                }
-                rendering.channelNames = known
+            guard let data = event["data"], !data.isNull else { continue }
+            guard event["type"] == "message.created" else {
+                try tell(event, &client, &view)
+                continue
             }
-            let text = rendering.messages(
-                [message], lastDay: &lastDay, namesChannel: names != nil)
-            io.print(text + bell)
+            guard wants(data) else { continue }
+            try view.learnName(of: data) { (names) throws(NodeError) in
+                try readNames(&client, into: &names)
+            }
+            let rings = hasBell ? try isForUs(event, &client) : false
+            io.print(view.text(of: data) + (rings ? "\u{7}" : ""))
         }
     }
 
-    private func follow(
-        _ client: inout ControlClient, _ names: inout [String: String],
-        lastDay: inout Int64?, where wants: (JSONValue) -> Bool
+    /// Prints what became of a message. One that was not shown is asked for, where lines of
+    /// several channels are wanted; a log tells only of those that stand in it.
+    private func tell(
+        _ event: JSONValue, _ client: inout ControlClient, _ view: inout LiveView
     ) throws(NodeError) {
-        var optional: [String: String]? = names
-        try follow(&client, &optional, lastDay: &lastDay, where: wants)
+        guard let id = Rendering.subject(of: event) else { return }
+        if view.messages[id] == nil {
+            guard view.names != nil else { return }
+            // What is gone has nothing to show, and says so.
+            var given: JSONObject = ["ids": [.string(id)]]
+            given["workspace"] = event["workspace"]
+            let page = try? client.call("message.get", given)
+            if let found = page?["items"]?.arrayValue?.first { view.note(found) }
+        }
+        if let message = view.messages[id] {
+            try view.learnName(of: message) { (names) throws(NodeError) in
+                try readNames(&client, into: &names)
+            }
+        }
+        if let text = view.change(event) { io.print(text) }
+    }
+
+    /// Whether the bell rings for a new message: somebody else wrote it just now, and to us. That
+    /// is what stands in a direct conversation, mentions us, or is in a channel of which every
+    /// message is to be noticed; and never what was muted.
+    private func isForUs(
+        _ event: JSONValue, _ client: inout ControlClient
+    ) throws(NodeError) -> Bool {
+        guard let message = event["data"], message["self"] != true, event["backfill"] != true,
+            let id = message["channel"]
+        else { return false }
+        var given: JSONObject = ["channel": id]
+        given["workspace"] = event["workspace"]
+        guard let channel = try? client.call("channel.get", given), channel["muted"] != true else {
+            return false
+        }
+        let level = channel["notify"]?.stringValue ?? "all"
+        if level == "all" { return true }
+        guard level == "mentions" else { return false }
+        if channel["kind"] == "dm" { return true }
+        given["channel"] = nil
+        given["limit"] = 1_000
+        let members = try client.call("member.list", given)
+        let own = members["items"]?.arrayValue?.first { $0["self"] == true }?["id"]
+        return own.map { message["mentions"]?.arrayValue?.contains($0) == true } ?? false
+    }
+
+    /// The names of the channels by their ids.
+    func readNames(
+        _ client: inout ControlClient, into names: inout [String: String]?
+    ) throws(NodeError) {
+        var known = names ?? [:]
+        try readNames(&client, into: &known)
+        names = known
     }
 
     /// The names of the channels by their ids.

@@ -8,6 +8,13 @@ final class SystemIO: ProgramIO {
     var isOutputTerminal: Bool { isatty(1) == 1 }
     var userID: UInt32 { getuid() }
 
+    var outputColumns: Int? {
+        let columns = SystemLiveInput.size(of: 1)?.columns ?? 0
+        return isOutputTerminal && columns > 0 ? columns : nil
+    }
+
+    func openLive(isRaw: Bool) -> (any LiveInput)? { SystemLiveInput(isRaw: isRaw) }
+
     var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -4,29 +4,31 @@ import WorkspaceModel
 
 /// A blocking connection to a Unix socket.
 final class UnixTransport: ControlTransport {
-    private let descriptor: Int32
+    private let socketNumber: Int32
+
+    var descriptor: Int32? { socketNumber }
 
     /// - Parameter path: at most 107 bytes, which `Paths` has made sure.
     init(_ path: String) throws(NodeError) {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Self.failure("no socket") }
+        socketNumber = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socketNumber >= 0 else { throw Self.failure("no socket") }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
-            close(descriptor)
+            close(socketNumber)
             throw .badConfiguration("the path of the control socket is too long")
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         let length = socklen_t(MemoryLayout<sockaddr_un>.size)
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, length)
+                Glibc.connect(socketNumber, $0, length)
             }
         }
         guard result == 0 else {
             let code = errno
-            close(descriptor)
+            close(socketNumber)
             if code == ENOENT || code == ECONNREFUSED || code == ENOTDIR {
                 throw .notRunning(socket: path)
             }
@@ -39,20 +41,20 @@ final class UnixTransport: ControlTransport {
         }
         // The other way round the daemon would hang up on us without a word.
         if let owner = (try? FileSystem.status(of: path))?.owner, owner != geteuid() {
-            close(descriptor)
+            close(socketNumber)
             throw NodeError(
                 .forbidden, "the daemon at \(NodeError.quotedPath(path)) belongs to user \(owner)",
                 hint: "only the account that started it may use it", reason: "control.foreign")
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { close(socketNumber) }
 
     func send(_ bytes: [UInt8]) throws(NodeError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                Glibc.send(socketNumber, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Self.failure("the daemon ended the connection") }
@@ -61,7 +63,7 @@ final class UnixTransport: ControlTransport {
     }
 
     func receive(within milliseconds: Int64?) throws(NodeError) -> [UInt8] {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        var waiting = pollfd(fd: socketNumber, events: Int16(POLLIN), revents: 0)
         let limit = milliseconds.map { Int32(clamping: $0) } ?? -1
         var ready = poll(&waiting, 1, limit)
         while ready < 0, errno == EINTR { ready = poll(&waiting, 1, limit) }
@@ -71,8 +73,8 @@ final class UnixTransport: ControlTransport {
                 reason: "control.timeout")
         }
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-        var count = recv(descriptor, &chunk, chunk.count, 0)
-        while count < 0, errno == EINTR { count = recv(descriptor, &chunk, chunk.count, 0) }
+        var count = recv(socketNumber, &chunk, chunk.count, 0)
+        while count < 0, errno == EINTR { count = recv(socketNumber, &chunk, chunk.count, 0) }
         return count > 0 ? Array(chunk[..<count]) : []
     }
 

@@ -3,7 +3,8 @@ import WorkspaceModel
 extension Command {
     /// What people do all day.
     static let messageCommands =
-        [messageSend, messageHistory, tail, messageGet, messageDelete] + messageAnnotationCommands
+        [messageSend, messageHistory, tail, chat, messageGet, messageDelete]
+        + messageAnnotationCommands
 
     static let channel = Parameter.channel("channel", "Which channel or conversation.")
     /// Where the command line looks for `last` and for the rest of a short id.
@@ -131,15 +132,32 @@ extension Command {
             of: Parameter.channel("channels", "Which channels; without any, those one is in."),
             count: 0...100
         ).defaulting(to: [])
-        let bell = Parameter.flag("bell", "Ring the terminal's bell for each message.")
+        let bell = Parameter.flag(
+            "bell",
+            "Ring the terminal's bell for what others write to one: in direct conversations, with "
+                + "a mention, and else where 'channel notify' is 'all'; never where one muted.")
         return Command(
             "tail",
             line: CommandLineForm(
                 "tail", ["channels"], examples: ["tail", "tail general random"]),
-            "Show messages as they come, until interrupted.",
+            "Show messages, and what becomes of them, as it comes; until interrupted.",
             parameters: [channels.definition, bell.definition],
             result: "messages, one a line", failures: [.notFound],
             example: ["channels": ["general"]])
+    }()
+
+    private static let chat = {
+        let channel = Parameter.channel(
+            "channel", "Where to begin; without it, in the channel that everybody is in."
+        ).optional()
+        return Command(
+            "chat",
+            line: CommandLineForm("chat", ["channel"], examples: ["chat", "chat random"]),
+            "Talk in a channel, line by line; /help inside. In a pipe, each line is sent as it "
+                + "stands, what others write is printed, and the end of input ends it.",
+            parameters: [channel.definition],
+            result: "messages, one a line", failures: [.notFound, .ambiguous],
+            example: ["channel": "general"])
     }()
 
     private static let messageGet = {

@@ -6,7 +6,10 @@ extension NodeCore {
     // MARK: People
 
     func person(_ member: MemberID, in workspace: Workspace) -> PersonObject {
-        PersonObject(id: PublicID.member(member), name: workspace.displayName(of: member))
+        var object = PersonObject(
+            id: PublicID.member(member), name: workspace.displayName(of: member))
+        object.isTwin = workspace.hasTwin(member)
+        return object
     }
 
     func object(of member: MemberID, in workspace: Workspace) -> MemberObject? {
@@ -17,6 +20,7 @@ extension NodeCore {
             role: (standing?.role ?? workspace.evaluator.lastRole(of: member) ?? .member).word,
             joinedAt: Int64(admission.timestamp.milliseconds))
         object.isSelf = member == workspace.member
+        object.isTwin = workspace.hasTwin(member)
         let devices = standing?.devices ?? []
         object.devices = Int64(devices.count { !workspace.recoveryDevices.contains($0) })
         object.isRemoved = standing == nil

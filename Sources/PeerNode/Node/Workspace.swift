@@ -97,6 +97,8 @@ final class Workspace {
     struct Derived {
         var members: [MemberStanding]?
         var names: [MemberID: String] = [:]
+        /// Those whose names look like another's.
+        var twins: Set<MemberID>?
         var channels: ChannelIndex?
         var fields: WorkspaceFields?
         var invites: InviteIndex?
@@ -235,6 +237,7 @@ final class Workspace {
         guard derived.told != nil else { return }
         derived.told = nil
         derived.names = [:]
+        derived.twins = nil
     }
 
     /// The channels and direct conversations by name, by number and by people.

@@ -105,17 +105,32 @@ import WorkspaceModel
         #expect(described["params"]?.arrayValue?.first?["name"] == "workspace")
     }
 
-    @Test func `a bell rings on a terminal only`() {
+    @Test(arguments: [
+        (channel: ChannelNotice(), isSelf: false, isBackfill: false, rings: true),
+        (ChannelNotice(), true, false, false), (ChannelNotice(), false, true, false),
+        (ChannelNotice(isMuted: true), false, false, false),
+        (ChannelNotice(notify: "none"), false, false, false),
+        (ChannelNotice(notify: "mentions"), false, false, false),
+        (ChannelNotice(notify: "mentions", kind: "dm"), false, false, true),
+    ])
+    func `a bell rings on a terminal for what others write to us`(
+        _ row: (channel: ChannelNotice, isSelf: Bool, isBackfill: Bool, rings: Bool)
+    ) {
         for isTerminal in [true, false] {
             let io = MemoryIO()
             io.isOutputTerminal = isTerminal
-            io.events = [
-                EventObject(
-                    sequence: 1, cursor: "e1.1", at: 1, type: "message.created",
-                    data: ["id": "m_1", "text": "a\u{7}b", "author": ["name": "Mina"]])
-            ]
+            io.node?.notice = row.channel
+            var event = EventObject(
+                sequence: 1, cursor: "e1.1", at: 1, type: "message.created",
+                data: [
+                    "id": "m_1", "text": "a\u{7}b", "author": ["name": "Mina"],
+                    "channel": "c_general0", "self": .bool(row.isSelf),
+                ])
+            event.isBackfill = row.isBackfill
+            io.events = [event]
             _ = io.run("tail", "--bell")
-            #expect(io.output.filter { $0 == "\u{7}" }.count == (isTerminal ? 1 : 0))
+            #expect(
+                io.output.filter { $0 == "\u{7}" }.count == (isTerminal && row.rings ? 1 : 0))
         }
     }
 }

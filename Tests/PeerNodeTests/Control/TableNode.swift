@@ -19,6 +19,8 @@ final class TableNode: NodeCommands {
     var unreadMessages: Int64 = 0
     /// The name of the one channel.
     var channelName = "general"
+    /// Of what in the one channel somebody wants to hear.
+    var notice = ChannelNotice()
 
     func note(_ what: String, _ scope: CallScope) throws(NodeError) {
         if let failure { throw failure }
@@ -39,6 +41,9 @@ final class TableNode: NodeCommands {
         var object = ChannelObject(
             id: "c_general0", workspace: "w_acme0000", name: channelName, createdAt: 1)
         object.unread = unreadMessages
+        object.kind = notice.kind
+        object.isMuted = notice.isMuted
+        object.notify = notice.notify
         return object
     }
     private var invite: InviteObject {
@@ -435,4 +440,11 @@ final class TableNode: NodeCommands {
         try note("directs", scope)
         return Page([channel])
     }
+}
+
+/// What somebody wants to hear of a channel.
+struct ChannelNotice: Sendable {
+    var isMuted = false
+    var notify = "all"
+    var kind = "channel"
 }

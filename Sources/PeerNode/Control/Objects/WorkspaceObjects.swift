@@ -6,6 +6,8 @@ public struct PersonObject: ControlObject, Equatable {
     public let id: String
     /// The name they are shown under.
     public let name: String
+    /// Whether another's name looks like theirs, so that it takes the id to tell who it is.
+    public var isTwin = false
 
     /// A mention.
     public init(id: String, name: String) {
@@ -13,8 +15,12 @@ public struct PersonObject: ControlObject, Equatable {
         self.name = name
     }
 
-    /// Both fields.
-    public var json: JSONValue { ["id": .string(id), "name": .string(name)] }
+    /// Both fields, and `twin` where it is so.
+    public var json: JSONValue {
+        isTwin
+            ? ["id": .string(id), "name": .string(name), "twin": true]
+            : ["id": .string(id), "name": .string(name)]
+    }
 }
 
 /// A workspace (section 4.9).
@@ -95,6 +101,8 @@ public struct MemberObject: ControlObject {
     public var role: String
     /// Whether it is the caller.
     public var isSelf = false
+    /// Whether another's name looks like theirs; `twin` is there only then.
+    public var isTwin = false
     /// How many devices they use.
     public var devices: Int64 = 1
     /// Milliseconds since 1970.
@@ -123,7 +131,7 @@ public struct MemberObject: ControlObject {
 
     /// All fields; `presence` is `null` until presence is built.
     public var json: JSONValue {
-        [
+        var fields: JSONObject = [
             "id": .string(id), "name": .string(name), "role": .string(role),
             "self": .bool(isSelf), "devices": .integer(devices), "joined_at": .integer(joinedAt),
             "removed": .bool(isRemoved), "removed_at": JSONValue(orNull: removedAt),
@@ -133,6 +141,8 @@ public struct MemberObject: ControlObject {
             "kept_invites": keptInvites.map { JSONValue(texts: $0) } ?? .null,
             "presence": .null,
         ]
+        if isTwin { fields["twin"] = true }
+        return .object(fields)
     }
 }
 

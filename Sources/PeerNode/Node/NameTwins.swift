@@ -1,0 +1,31 @@
+import CRDTStore
+import WorkspaceModel
+
+/// People whose names look alike, of whom each is shown with the beginning of their id.
+extension Workspace {
+    /// Whether somebody else's name could be taken for this person's, on a screen.
+    ///
+    /// Those who are out count too: what they wrote still stands beside what others write.
+    func hasTwin(_ member: MemberID) -> Bool {
+        if let known = derived.twins { return known.contains(member) }
+        var people = Set(visibleMembers.map(\.member))
+        people.formUnion(profiles.keys)
+        people.formUnion(told.people.keys)
+        for id in authorityOrder {
+            guard case .admit(let joiner, _, _, _)? = authority[id]?.payload else { continue }
+            people.insert(joiner.member)
+            // To look for each name by itself would take as long as there are people, each time.
+            if derived.names[joiner.member] == nil, profiles[joiner.member] == nil {
+                derived.names[joiner.member] = name(joiner.name, key: 7, of: id)
+            }
+        }
+        var bySkeleton: [String: [MemberID]] = [:]
+        for person in people.sorted() {
+            bySkeleton[NameLikeness.skeleton(of: displayName(of: person)), default: []]
+                .append(person)
+        }
+        let twins = Set(bySkeleton.values.filter { $0.count > 1 }.flatMap { $0 })
+        derived.twins = twins
+        return twins.contains(member)
+    }
+}

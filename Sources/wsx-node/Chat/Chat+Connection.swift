@@ -1,0 +1,164 @@
+import PeerNode
+import WorkspaceModel
+
+/// The way to the daemon, and back to it after it was away.
+extension Chat {
+    /// What a conversation hears of. Whoever writes elsewhere is told of in one line.
+    static let eventTypes =
+        ["message.*", "reaction.*", "mention.received", "channel.*", "peer.connected"]
+        + ["sync.caught_up", "session.locked"]
+
+    /// Whether the daemon may serve later what it does not serve now.
+    static func isAway(_ error: NodeError) -> Bool {
+        [.notRunning, .stopping, .locked, .sessionExpired, .busy, .timeout].contains(error.kind)
+    }
+
+    func call(_ method: String, _ given: JSONObject) throws(NodeError) -> JSONValue {
+        guard var current = client else { throw .stopping }
+        defer { if client != nil { client = current } }
+        var given = given
+        if let workspace { given["workspace"] = .string(workspace) }
+        return try current.call(method, given)
+    }
+
+    /// The workspace of the conversation, so that a later `workspace use` elsewhere changes
+    /// nothing here.
+    private var workspace: String? { workspaceID ?? session.workspace }
+
+    /// Opens the connection, and the stream where it was left.
+    func connect() throws(NodeError) {
+        let socket = try session.paths().socket
+        var fresh = ControlClient(
+            try io.connect(socket),
+            timeoutMilliseconds: session.globals.timeoutMilliseconds ?? Self.patience)
+        var wanted: JSONObject = [
+            "types": JSONValue(texts: Self.eventTypes), "ephemeral": true,
+        ]
+        if let workspace { wanted["workspace"] = .string(workspace) }
+        wanted["since"] = cursor.map { .string($0) }
+        let opened = try fresh.call("events.subscribe", wanted)
+        cursor = opened["cursor"]?.stringValue ?? cursor
+        client = fresh
+    }
+
+    /// Notes that the daemon is away, and says so once.
+    func lose(_ error: NodeError) {
+        client = nil
+        let isLocked = error.kind == .locked || error.kind == .sessionExpired
+        let state = isLocked ? "locked" : "waiting"
+        if trouble != state {
+            remark(
+                isLocked
+                    ? "── the node is locked: wsx-node session unlock ──"
+                    : "── the daemon is away; what you write is kept ──")
+        }
+        trouble = state
+        let delay = min(2_000, (retry?.delay ?? 125) * 2)
+        retry = (io.now + delay, delay)
+    }
+
+    /// Does what is due: looks for the daemon, asks who holds a message, marks what was shown.
+    func keepUp() throws(NodeError) {
+        if client == nil {
+            guard retry.map({ $0.due <= io.now }) ?? true else { return }
+            try comeBack()
+        }
+        if let watch, watch.due <= io.now { try askHolders(of: watch.message) }
+        guard hasUnmarked, isLive, let newest = room.newest else { return }
+        hasUnmarked = false
+        do throws(NodeError) {
+            _ = try call(
+                "read.mark", ["channel": .string(room.id), "message": .string(newest)])
+        } catch {
+            // A channel that one is not in, or a message that has just gone, has no marker.
+            if Self.isAway(error) { throw error }
+        }
+    }
+
+    private func comeBack() throws(NodeError) {
+        do throws(NodeError) { try connect() } catch {
+            // A store that was restored, or is another, numbers its events anew.
+            guard error.kind == .cursorExpired else { throw error }
+            cursor = nil
+            try connect()
+            try open(room.id)
+        }
+        // A locked node has a stream, and nothing to say in it.
+        _ = try call("channel.get", ["channel": .string(room.id)])
+        retry = nil
+        trouble = nil
+        remark("── the daemon is back ──")
+        while let first = unsent.first {
+            do throws(NodeError) { try deliver(first) } catch {
+                if Self.isAway(error) { throw error }
+                // It is refused for good, and said so once.
+                complain(error)
+            }
+            unsent.removeFirst()
+        }
+    }
+
+    // MARK: Saying
+
+    /// Sends what was written here, now or when the daemon is back.
+    func say(_ text: String, thread: String? = nil) throws(NodeError) {
+        var given: JSONObject = [
+            "channel": .string(room.id), "text": .string(text),
+            "key": .string("chat-" + String(UInt64.random(in: .min ... .max), radix: 36)),
+        ]
+        given["thread"] = thread.map { .string($0) }
+        guard client != nil || !isLive else {
+            unsent.append(given)
+            return remark("(waits) " + excerpt(text))
+        }
+        do throws(NodeError) { try deliver(given) } catch {
+            if isLive, Self.isAway(error) {
+                unsent.append(given)
+            } else if isLive, editor.text.isEmpty {
+                // Nobody should have to write it again.
+                editor.replace(with: text)
+            }
+            throw error
+        }
+    }
+
+    private func deliver(_ given: JSONObject) throws(NodeError) {
+        let message = try call("message.send", given)
+        guard let id = message["id"]?.stringValue, message["channel"] == .string(room.id),
+            !room.has(id)
+        else { return }
+        guard isLive else { return room.note(message) }
+        show(message)
+        watch = (id, io.now, 125)
+    }
+
+    /// Asks who holds a message, and later again while not everybody does.
+    func askHolders(of id: String) throws(NodeError) {
+        let delay = min(30_000, (watch?.delay ?? 125) * 2)
+        watch = (id, io.now + delay, delay)
+        let answer: JSONValue
+        do throws(NodeError) {
+            answer = try call("message.holders", ["message": .string(id)])
+        } catch {
+            if !Self.isAway(error) { watch = nil }
+            throw error
+        }
+        let devices = answer["items"]?.arrayValue ?? []
+        room.devices = Int64(devices.count)
+        let held = Int64(devices.count { $0["complete"] == true })
+        if held >= Int64(devices.count) { watch = nil }
+        noteHolders(of: id, held)
+    }
+
+    /// Notes how many hold a message; the first time that anybody else does is told.
+    func noteHolders(of id: String, _ count: Int64) {
+        guard let message = room.messages[id], var fields = message.objectValue else { return }
+        let before = message["holders"]?.integerValue ?? 1
+        fields["holders"] = .integer(max(count, 1))
+        room.note(.object(fields))
+        if id == openMessage, redrawOpen() { return }
+        guard before <= 1, count > 1 else { return }
+        let mark = room.mark(.object(fields)).drop { $0 == " " }
+        remark("       \(mark)  \(excerpt(message["text"]?.stringValue ?? ""))")
+    }
+}

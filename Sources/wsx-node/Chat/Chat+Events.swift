@@ -1,0 +1,90 @@
+import PeerNode
+import WorkspaceModel
+
+/// What the daemon tells while somebody talks.
+extension Chat {
+    /// Takes all events that have come.
+    func drain() throws(NodeError) {
+        while var current = client {
+            let event: JSONValue?
+            do throws(NodeError) { event = try current.nextEvent(within: 0) } catch {
+                guard error.kind == .timeout else { throw error }
+                client = current
+                return
+            }
+            client = current
+            guard let event else { throw ControlClient.ended }
+            if let cursor = event["cursor"]?.stringValue { self.cursor = cursor }
+            try take(event)
+        }
+    }
+
+    private func take(_ event: JSONValue) throws(NodeError) {
+        let type = event["type"]?.stringValue ?? ""
+        if let workspace = event["workspace"]?.stringValue, let own = workspaceID, workspace != own
+        {
+            return
+        }
+        switch type {
+        case "message.created":
+            guard let message = event["data"], let id = message["id"]?.stringValue else { return }
+            guard message["channel"] == .string(room.id) else {
+                return try tellElsewhere(event, onlyDirect: true)
+            }
+            if !room.has(id) { show(message) }
+        case "mention.received":
+            if event["data"]?["channel"] != .string(room.id) {
+                try tellElsewhere(event, onlyDirect: false)
+            }
+        case "message.held":
+            let count = event["data"]?["holders"]?.integerValue ?? 0
+            if let id = event["data"]?["message"]?.stringValue { noteHolders(of: id, count) }
+        case "peer.connected", "sync.caught_up":
+            // Now somebody may have taken what was said.
+            if let watch { self.watch = (watch.message, io.now, watch.delay) }
+        case "session.locked":
+            throw NodeError(.locked, "the node is locked", hint: "wsx-node session unlock")
+        case "message.refused":
+            if let id = event["data"]?["message"]?.stringValue, room.has(id) {
+                remark("! a message of yours was refused: wsx-node why \(id)")
+            }
+        case "channel.archived", "channel.deleted", "channel.unarchived":
+            if event["data"]?["id"] == .string(room.id) {
+                remark("── \(room.title) was \(type.utf8.dropFirst("channel.".utf8.count)) ──")
+            }
+        default: change(event)
+        }
+    }
+
+    /// What became of a message that was shown.
+    private func change(_ event: JSONValue) {
+        guard let id = Rendering.subject(of: event), let known = room.messages[id],
+            !session.globals.json, let line = rendering.change(event, of: known)
+        else { return }
+        print(line)
+        if event["data"]?["text"] != nil, let now = event["data"] {
+            room.note(now)
+        } else if event["type"] == "message.deleted", var fields = known.objectValue {
+            fields["deleted"] = ["by": event["data"]?["by"] ?? .null]
+            fields["text"] = .null
+            room.note(.object(fields))
+        }
+    }
+
+    /// One line about what is meant for the reader and stands in another conversation.
+    private func tellElsewhere(_ event: JSONValue, onlyDirect: Bool) throws(NodeError) {
+        guard isLive, event["backfill"] != true, let message = event["data"],
+            message["self"] == false, let id = message["channel"]?.stringValue
+        else { return }
+        if others[id] == nil {
+            others[id] = try? call("channel.get", ["channel": .string(id)])
+        }
+        guard let other = others[id], other["muted"] != true, other["notify"] != "none",
+            onlyDirect == (other["kind"] == "dm")
+        else { return }
+        let title = ChatRoom(other).title
+        let author = rendering.person(message["author"])
+        remark("· \(author) in \(title): \(excerpt(message["text"]?.stringValue ?? ""))")
+        remark("  /join \(title)")
+    }
+}

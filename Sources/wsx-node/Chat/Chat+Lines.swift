@@ -1,0 +1,150 @@
+import PeerNode
+import WorkspaceModel
+
+/// What somebody asks for in a conversation.
+extension Chat {
+    func obey(_ line: ChatLine) throws(NodeError) {
+        switch line {
+        case .nothing: break
+        case .say(let text): try say(text)
+        case .help:
+            let lines = ChatLine.helpText.split(separator: "\n").flatMap {
+                wrapped(String($0), columns: isLive ? screen.columns : 80)
+            }
+            print(lines.joined(separator: "\n") + "\n")
+        case .join(let name): try open(name)
+        case .direct(let name): try open(name)
+        case .who(let message): try tellWho(message)
+        case .answer(let message, let text):
+            let id = try room.message(message)
+            // An answer to an answer belongs to the same thread.
+            try say(text, thread: room.messages[id]?["thread"]?.stringValue ?? id)
+        case .react(let message, let emoji):
+            let id = try room.message(message)
+            _ = try call("message.react", ["message": .string(id), "emoji": .string(emoji)])
+        case .edit(let text):
+            _ = try call(
+                "message.edit", ["message": .string(try lastOwn()), "text": .string(text)])
+        case .delete(let message):
+            let id = message.isEmpty ? try lastOwn() : try room.message(message)
+            _ = try call("message.delete", ["message": .string(id)])
+        case .unread: print(rendering.text(try call("unread.get", [:]), of: "unread.get"))
+        case .quit: status = 0
+        case .misfit(let sentence): throw .usage(sentence)
+        }
+    }
+
+    private func lastOwn() throws(NodeError) -> String {
+        guard let id = room.lastOwn?["id"]?.stringValue else {
+            throw NodeError(.notFound, "you have said nothing here that is still there", hint: nil)
+        }
+        return id
+    }
+
+    private func tellWho(_ message: String?) throws(NodeError) {
+        guard let message else {
+            let answer = try call("channel.members", ["channel": .string(room.id)])
+            return print(rendering.text(answer, of: "channel.members"))
+        }
+        let id = try room.message(message)
+        let answer = try call("message.holders", ["message": .string(id)])
+        print(rendering.text(answer, of: "message.holders"))
+    }
+
+    // MARK: Conversations
+
+    /// The workspace that the conversation is in.
+    var workspaceID: String? { room.workspace }
+
+    /// Where a conversation begins that nobody named.
+    func defaultChannel() throws(NodeError) -> String {
+        let channels = try call("channel.list", ["scope": "mine", "limit": 1_000])
+        let items = channels["items"]?.arrayValue ?? []
+        guard let id = (items.first { $0["default"] == true } ?? items.first)?["id"]?.stringValue
+        else {
+            throw NodeError(.notFound, "there is no channel yet", hint: "wsx-node channel create")
+        }
+        return id
+    }
+
+    /// Shows the last page of a conversation and goes on in it.
+    ///
+    /// - Parameter name: as commands take it: `general`, `#general`, `@Mina`, `c_…`.
+    func open(_ name: String) throws(NodeError) {
+        let channel =
+            name.utf8.first == UInt8(ascii: "@")
+            ? try call("dm.open", ["members": [.string(name)]])
+            : try call("channel.get", ["channel": .string(name)])
+        var next = ChatRoom(channel)
+        let rows = isLive ? min(max(screen.rows - 4, 5), 100) : 1
+        let page = try call(
+            "message.history",
+            ["channel": .string(next.id), "limit": .integer(Int64(rows))])
+        let items = page["items"]?.arrayValue ?? []
+        watch = nil
+        guard isLive else {
+            for item in items { next.note(item) }
+            room = next
+            return
+        }
+        let rendering = rendering
+        for item in items {
+            next.note(item, nameColumns: columnWidth(rendering.person(item["author"])))
+        }
+        room = next
+        if let own = room.lastOwn?["id"]?.stringValue { try askHolders(of: own) }
+        showPage(items.map { room.messages[$0["id"]?.stringValue ?? ""] ?? $0 }, of: channel)
+    }
+
+    private func showPage(_ items: [JSONValue], of channel: JSONValue) {
+        let rendering = rendering
+        let topic = channel["topic"]?.stringValue.map { ": " + sanitised($0) } ?? ""
+        let title = TerminalText.truncated(
+            "── \(room.title)\(topic)", toColumns: screen.columns - 3)
+        remark(title + " ──")
+        let place = UnreadPlace(items, unread: channel["unread"]?.integerValue ?? 0)
+        var day = room.lastDay
+        // Answers that were read are folded under what they answer; those that are new are shown.
+        for (part, folds) in [(items[..<place.start], true), (items[place.start...], false)] {
+            if !folds, let line = place.line { remark(line) }
+            let text = rendering.messages(
+                Array(part), lastDay: &day, namesChannel: false, foldsThreads: folds,
+                authorColumns: room.authorColumns, mark: room.mark)
+            if !text.isEmpty { print(text) }
+        }
+        room.lastDay = day
+        if items.isEmpty { remark("nothing was said here yet; /help explains") }
+        hasUnmarked = !items.isEmpty
+    }
+
+    // MARK: Completing
+
+    func complete() throws(NodeError) {
+        for start in ChatCompletion.starts(editor) {
+            let outcome: ChatCompletion.Outcome
+            switch start.kind {
+            case .words:
+                outcome = ChatCompletion.complete(start.typed, among: ChatLine.words.map(\.word))
+            case .channels:
+                let channels = try names("channel.list", ["scope": "all"])
+                outcome = ChatCompletion.complete(start.typed, among: channels)
+            case .people:
+                outcome = ChatCompletion.complete(start.typed, among: try names("member.list", [:]))
+            }
+            switch outcome {
+            case .nothing: continue
+            case .replace(let text): return editor.replace(from: start.place, with: text)
+            case .choose(let names): return remark(names.joined(separator: "  "))
+            }
+        }
+        write("\u{7}")
+    }
+
+    private func names(_ method: String, _ given: JSONObject) throws(NodeError) -> [String] {
+        guard client != nil else { return [] }
+        var given = given
+        given["limit"] = 1_000
+        let items = try call(method, given)["items"]?.arrayValue ?? []
+        return items.compactMap { $0["name"]?.stringValue }
+    }
+}

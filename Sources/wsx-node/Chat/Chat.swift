@@ -1,0 +1,245 @@
+import PeerNode
+import WorkspaceModel
+
+/// `chat`: one conversation, line by line, on a terminal or between two pipes.
+///
+/// It waits in one place, for keys, for the daemon and for signals. Everything between two waits
+/// is short: calls go to a daemon on the same machine, and give up after a while.
+final class Chat {
+    let session: Session
+    let live: any LiveInput
+    /// Whether there is a terminal with a prompt; otherwise lines come in and lines go out.
+    let isLive: Bool
+    var client: ControlClient?
+    var room: ChatRoom
+
+    var decoder = KeyDecoder()
+    var editor = LineEditor()
+    var view = LineView()
+    var screen: LiveScreen
+    /// The beginning of a line, in a pipe.
+    var partialLine: [UInt8] = []
+
+    /// The last event that was seen, after which a lost stream goes on.
+    var cursor: String?
+    /// What was said while nobody took it, with the keys that make it count once.
+    var unsent: [JSONObject] = []
+    /// The message that may still change at the bottom of the screen.
+    var openMessage: String?
+    /// When to ask again who holds one's last message.
+    var watch: (message: String, due: Int64, delay: Int64)?
+    /// When to look for the daemon again, while it is away.
+    var retry: (due: Int64, delay: Int64)?
+    /// Why the daemon does not serve, as it was told last.
+    var trouble: String?
+    /// Whether something was shown that is not marked as read.
+    var hasUnmarked = false
+    /// Conversations besides this one, by their ids.
+    var others: [String: JSONValue] = [:]
+    /// How it ends.
+    var status: Int32?
+    var hasFailed = false
+
+    /// How long the daemon may think about a call, if nobody said otherwise.
+    static let patience: Int64 = 15_000
+
+    init(_ session: Session, _ live: any LiveInput, isLive: Bool) {
+        self.session = session
+        self.live = live
+        self.isLive = isLive
+        room = ChatRoom([:])
+        let size = live.size
+        screen = LiveScreen(columns: size.columns, rows: size.rows)
+    }
+
+    var io: any ProgramIO { session.io }
+
+    var rendering: Rendering {
+        var rendering = session.rendering
+        if isLive { rendering.columns = screen.columns }
+        return rendering
+    }
+
+    // MARK: The loop
+
+    /// Talks until somebody leaves, or a signal ends it.
+    ///
+    /// - Parameter channel: where to begin; without one, in the channel that everybody is in.
+    /// - Returns: the exit status.
+    func run(in channel: String?) throws(NodeError) -> Int32 {
+        try connect()
+        if let channel { try open(channel) } else { try open(defaultChannel()) }
+        live.enter()
+        defer { live.leave() }
+        while true {
+            try settle()
+            if let status { return status }
+            draw()
+            for wake in live.wait(for: client?.transport, within: patience()) {
+                try handle(wake)
+                if status != nil { break }
+            }
+        }
+    }
+
+    /// Takes what the daemon has said, and does what is due.
+    private func settle() throws(NodeError) {
+        try trying { () throws(NodeError) in
+            try drain()
+            try keepUp()
+        }
+        if status != nil, isLive { write(screen.erase()) }
+    }
+
+    /// Runs what may fail: a daemon that has gone is waited for on a terminal, and anything else
+    /// is said.
+    func trying(_ body: () throws(NodeError) -> Void) throws(NodeError) {
+        do throws(NodeError) { try body() } catch {
+            guard Self.isAway(error) else { return complain(error) }
+            guard isLive else { throw error }
+            lose(error)
+        }
+    }
+
+    private func handle(_ wake: LiveWake) throws(NodeError) {
+        switch wake {
+        case .typed(let bytes):
+            if isLive { try press(bytes) } else { try takeLines(bytes) }
+        case .endOfInput:
+            if !isLive, !partialLine.isEmpty { try takeLines([UInt8(ascii: "\n")]) }
+            status = status ?? (hasFailed ? 1 : 0)
+        case .answered: break
+        case .resized, .resumed: resize(isBack: wake == .resumed)
+        case .suspendAsked: suspend()
+        case .endAsked(let number): status = 128 + number
+        }
+    }
+
+    /// How long nothing has to be done, in milliseconds.
+    private func patience() -> Int64? {
+        [watch?.due, retry?.due].compactMap { $0 }.min().map { max(0, $0 - io.now) }
+    }
+
+    // MARK: Keys
+
+    private func press(_ bytes: [UInt8]) throws(NodeError) {
+        for key in decoder.take(bytes) {
+            guard status == nil else { return }
+            switch editor.press(key) {
+            case nil: break
+            case .submit(let line):
+                try trying { () throws(NodeError) in try obey(ChatLine(line)) }
+            case .complete: try trying { () throws(NodeError) in try complete() }
+            case .clearScreen: write(screen.clear())
+            case .suspend: suspend()
+            case .leave: status = 0
+            case .ring: write("\u{7}")
+            }
+        }
+    }
+
+    private func suspend() {
+        write(screen.erase())
+        live.suspend()
+        resize(isBack: true)
+    }
+
+    private func resize(isBack: Bool) {
+        if isBack { live.enter() }
+        let size = live.size
+        screen.columns = size.columns
+        screen.rows = size.rows
+    }
+
+    /// Lines of a pipe. Each is a message as it stands: whoever writes into the pipe may be
+    /// passing on what others wrote, and that must not become a command.
+    private func takeLines(_ bytes: [UInt8]) throws(NodeError) {
+        for byte in bytes {
+            guard byte == UInt8(ascii: "\n") else {
+                partialLine.append(byte)
+                guard partialLine.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
+                continue
+            }
+            if partialLine.last == 0x0D { partialLine.removeLast() }
+            let line = String(validating: partialLine, as: UTF8.self)
+            partialLine = []
+            try trying { () throws(NodeError) in
+                guard let line else { throw NodeError.usage("a line is not UTF-8") }
+                try obey(
+                    io.isInputTerminal || line.isEmpty ? ChatLine(line) : .say(line))
+            }
+        }
+    }
+
+    // MARK: Showing
+
+    /// The line that is being written, and what may still change above it.
+    private func draw() {
+        guard isLive else { return }
+        let state = trouble.map { " (\($0))" } ?? ""
+        let row = view.row(
+            prompt: "\(room.title)\(state)> ", editor, columns: screen.columns)
+        write(screen.draw(row))
+    }
+
+    func write(_ text: String) {
+        guard !text.isEmpty else { return }
+        if !live.write(text) { status = status ?? 141 }
+    }
+
+    /// Prints what is final.
+    func print(_ text: String) {
+        openMessage = nil
+        write(isLive ? screen.print(text) : text)
+    }
+
+    /// A remark of this program, which is nobody's message.
+    func remark(_ text: String) {
+        guard isLive || io.isInputTerminal else { return }
+        print(rendering.dim(text) + "\n")
+    }
+
+    /// Says what went wrong.
+    func complain(_ error: NodeError) {
+        hasFailed = true
+        guard isLive else { return Program.report(error, json: session.globals.json, io: io) }
+        print("! \(sanitised(error.message))\n")
+        if let hint = error.hint { print("  \(sanitised(hint))\n") }
+    }
+
+    /// Shows a message under the others.
+    func show(_ message: JSONValue) {
+        let rendering = rendering
+        room.note(message, nameColumns: columnWidth(rendering.person(message["author"])))
+        hasUnmarked = true
+        if session.globals.json { return print(message.text + "\n") }
+        let today = TimeText.local(rendering.now, zone: rendering.zone).day
+        let day = TimeText.local(message["at"]?.integerValue ?? 0, zone: rendering.zone).day
+        if day != room.lastDay {
+            print(rendering.dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n")
+            room.lastDay = day
+        }
+        let text = text(of: message, rendering)
+        guard isLive, message["self"] == true else { return print(text) }
+        write(screen.printOpen(text))
+        openMessage = message["id"]?.stringValue
+    }
+
+    private func text(of message: JSONValue, _ rendering: Rendering) -> String {
+        var day = room.lastDay
+        return rendering.messages(
+            [message], lastDay: &day, namesChannel: false, authorColumns: room.authorColumns,
+            mark: isLive ? room.mark : { _ in "" })
+    }
+
+    /// Draws the last message of one's own anew, if nothing was printed under it.
+    ///
+    /// - Returns: whether it could be.
+    @discardableResult
+    func redrawOpen() -> Bool {
+        guard let openMessage, let message = room.messages[openMessage], !screen.open.isEmpty
+        else { return false }
+        write(screen.replaceOpen(text(of: message, rendering)))
+        return true
+    }
+}

@@ -1,0 +1,127 @@
+import PeerNode
+import WorkspaceModel
+
+/// What a finished line of a conversation means: something to say, or a word behind a `/`.
+enum ChatLine: Equatable {
+    case nothing
+    case say(String)
+    case help
+    case join(String)
+    case direct(String)
+    /// Who holds a message; without one, who is in the channel.
+    case who(String?)
+    case answer(message: String, text: String)
+    case react(message: String, emoji: String)
+    case edit(String)
+    case delete(String)
+    case unread
+    case quit
+    /// What is wrong with the line, in a sentence.
+    case misfit(String)
+
+    /// A word that can stand behind a `/`.
+    struct Word {
+        let word: String
+        /// What follows it, as help shows it.
+        let form: String
+        let summary: String
+    }
+
+    /// Every word, in the order in which help lists them.
+    static let words: [Word] = [
+        Word(word: "help", form: "", summary: "this list"),
+        Word(word: "join", form: "#CHANNEL", summary: "go on in another channel"),
+        Word(word: "dm", form: "@NAME", summary: "go on with one person alone"),
+        Word(word: "thread", form: "MSG TEXT", summary: "answer a message"),
+        Word(word: "react", form: "MSG EMOJI", summary: "leave a sign under a message"),
+        Word(word: "edit", form: "TEXT", summary: "change what you said last"),
+        Word(word: "delete", form: "[MSG]", summary: "delete what you said last, or that message"),
+        Word(
+            word: "who", form: "[MSG]",
+            summary: "who is here; with a message, which devices hold it"),
+        Word(word: "unread", form: "", summary: "what waits elsewhere"),
+        Word(word: "quit", form: "", summary: "leave; so does ctrl-D"),
+    ]
+
+    /// - Parameter line: what was typed, whole.
+    init(_ line: String) {
+        guard line.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
+            self = .nothing
+            return
+        }
+        guard line.utf8.first == UInt8(ascii: "/") else {
+            self = .say(line)
+            return
+        }
+        let rest = line.dropFirst()
+        if rest.utf8.first == UInt8(ascii: "/") {
+            self = .say(String(rest))
+            return
+        }
+        let (word, arguments) = Self.parted(String(rest))
+        self = Self.command(word, arguments)
+    }
+
+    /// The first word, and what stands behind it without the blanks between.
+    static func parted(_ text: String) -> (first: String, rest: String) {
+        let scalars = text.unicodeScalars
+        let end = scalars.firstIndex { $0.properties.isWhitespace } ?? scalars.endIndex
+        let rest = scalars[end...].drop { $0.properties.isWhitespace }
+        return (String(scalars[..<end]), String(rest))
+    }
+
+    private static func command(_ word: String, _ given: String) -> ChatLine {
+        let (first, rest) = parted(given)
+        let trimmed = withoutEnd(given)
+        switch word {
+        case "help": return .help
+        case "quit": return .quit
+        case "unread": return .unread
+        case "who": return .who(trimmed.isEmpty ? nil : trimmed)
+        case "delete": return .delete(trimmed.isEmpty ? "" : trimmed)
+        case "join" where !trimmed.isEmpty: return .join(trimmed)
+        case "dm" where !trimmed.isEmpty:
+            return .direct(trimmed.utf8.first == UInt8(ascii: "@") ? trimmed : "@" + trimmed)
+        case "edit" where !trimmed.isEmpty: return .edit(given)
+        case "thread" where !rest.isEmpty: return .answer(message: first, text: rest)
+        case "react" where !rest.isEmpty:
+            return .react(message: first, emoji: withoutEnd(rest))
+        default: return .misfit(complaint(word))
+        }
+    }
+
+    private static func complaint(_ word: String) -> String {
+        if let known = words.first(where: { $0.word == word }) {
+            return "it is: /\(known.word) \(known.form)"
+        }
+        let near = Similarity.nearest(to: word, in: words.map(\.word))
+        let advice = near.map { "did you mean /\($0)?" } ?? "/help lists what there is"
+        return
+            "there is no \(NodeError.quoted("/" + word)); \(advice) Write // to begin with a slash."
+    }
+
+    private static func withoutEnd(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let last = scalars.lastIndex(where: { !$0.properties.isWhitespace }) else {
+            return ""
+        }
+        return String(scalars[...last])
+    }
+
+    /// What `/help` prints.
+    static var helpText: String {
+        let forms = words.map { "/\($0.word) \($0.form)" }
+        let widest = forms.map(columnWidth).max() ?? 0
+        let lines = zip(forms, words).map { form, word in
+            "  " + form + String(repeating: " ", count: widest - columnWidth(form) + 2)
+                + word.summary + "\n"
+        }
+        return lines.joined()
+            + """
+              MSG is 'last', '@NAME' (what they said last), a number counted from below (1 is the
+              newest), or six letters of an id. A line that begins with // begins with one slash.
+              tab completes @names, #channels and /words; ctrl-C clears the line, ctrl-D leaves.
+
+            """
+    }
+}

@@ -1,0 +1,121 @@
+import PeerNode
+import WorkspaceModel
+
+/// What is known of the conversation on the screen: which it is, and the messages that were shown.
+struct ChatRoom {
+    /// `c_…`.
+    let id: String
+    /// `w_…`, once the conversation is known.
+    let workspace: String?
+    /// With its sign, as the prompt shows it; safe for a terminal.
+    let title: String
+    /// Messages that were shown, by their ids, in the order of showing.
+    private(set) var messages: [String: JSONValue] = [:]
+    private var order: [String] = []
+    /// Devices that are to have what is said here, where that is known.
+    var devices: Int64?
+    /// Columns of the widest name so far.
+    private(set) var authorColumns = 0
+    /// The day of the last line.
+    var lastDay: Int64?
+
+    /// More messages than these are not kept for being spoken of.
+    private static let messagesMax = 1_000
+
+    init(_ channel: JSONValue) {
+        id = channel["id"]?.stringValue ?? ""
+        workspace = channel["workspace"]?.stringValue
+        let sign = channel["kind"] == "dm" ? "@" : "#"
+        title = sign + sanitised(channel["name"]?.stringValue ?? "")
+    }
+
+    /// Notes a message that is shown; a newer state of one that was keeps its place.
+    mutating func note(_ message: JSONValue, nameColumns: Int = 0) {
+        guard let id = message["id"]?.stringValue else { return }
+        if messages.updateValue(message, forKey: id) == nil { order.append(id) }
+        authorColumns = max(authorColumns, min(nameColumns, 16))
+        if order.count > Self.messagesMax { messages[order.removeFirst()] = nil }
+    }
+
+    func has(_ id: String) -> Bool { messages[id] != nil }
+
+    /// The id of the newest message that was shown.
+    var newest: String? { order.last }
+
+    /// The last message of one's own that still says something.
+    var lastOwn: JSONValue? {
+        order.reversed().lazy.compactMap { messages[$0] }.first {
+            $0["self"] == true && $0["deleted"]?.isNull != false
+        }
+    }
+
+    /// The message that `text` names, as help explains it.
+    ///
+    /// - Throws: a sentence for who wrote it.
+    func message(_ text: String) throws(NodeError) -> String {
+        if text == "last", let newest { return newest }
+        if text.utf8.first == UInt8(ascii: "@") {
+            let name = String(text.dropFirst())
+            if let id = order.last(where: { isAuthor(name, messages[$0]) }) { return id }
+            throw Self.nobody("nobody called \(NodeError.quoted(name)) has said anything here")
+        }
+        if let number = ArgumentText.integer(text) {
+            guard number >= 1, number <= order.count else {
+                throw Self.nobody("\(order.count) messages were shown here")
+            }
+            return order[order.count - Int(number)]
+        }
+        if messages[text] != nil { return text }
+        if ReferenceResolver.isShort(text, "m") {
+            let found = order.filter { $0.utf8.starts(with: text.utf8) }
+            if found.count == 1 { return found[0] }
+            throw Self.nobody("\(found.count) messages that were shown begin like that")
+        }
+        throw Self.nobody("\(NodeError.quoted(text)) is no message")
+    }
+
+    private func isAuthor(_ name: String, _ message: JSONValue?) -> Bool {
+        message?["author"]?["name"]?.stringValue.map { NameFolding.matches($0, name) } ?? false
+    }
+
+    private static func nobody(_ text: String) -> NodeError {
+        NodeError(.notFound, text, hint: "last, @NAME, 1 for the newest, or an id")
+    }
+
+    /// Who holds one's own message, as far as is known: `✓2/3`, or `local` while nobody else does.
+    func mark(_ message: JSONValue) -> String {
+        guard message["self"] == true, message["deleted"]?.isNull != false,
+            message["state"] != "refused", let count = message["holders"]?.integerValue
+        else { return "" }
+        guard let devices, devices > 1 else { return count > 1 ? "  ✓\(count)" : "" }
+        return count > 1 ? "  ✓\(count)/\(max(devices, count))" : "  local"
+    }
+}
+
+/// Where the new part of a page begins.
+struct UnreadPlace {
+    /// The first new item, or the count of the items where none is new.
+    let start: Int
+    /// The line above it, or `nil` where nothing is new.
+    let line: String?
+
+    /// - Parameters:
+    ///   - items: oldest first.
+    ///   - unread: messages of others that were not read, as the node counts them.
+    init(_ items: [JSONValue], unread: Int64) {
+        var left = unread
+        var start = items.count
+        for place in items.indices.reversed() where left > 0 {
+            let item = items[place]
+            guard item["self"] != true, item["deleted"]?.isNull != false else { continue }
+            left -= 1
+            start = place
+        }
+        self.start = start
+        guard unread > 0 else {
+            line = nil
+            return
+        }
+        line = left > 0 ? "── \(unread) new, the last of them here ──" : "── \(unread) new ──"
+    }
+}

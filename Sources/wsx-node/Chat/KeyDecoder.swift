@@ -1,0 +1,169 @@
+import WorkspaceModel
+
+/// What somebody did on the keyboard of a terminal, read from its bytes.
+enum Key: Equatable {
+    /// Letters, in the order in which they were typed.
+    case text(String)
+    /// What was pasted in one piece, with `\n` for every kind of line end.
+    case paste(String)
+    case enter, tab, backspace, delete
+    case left, right, up, down, home, end, wordLeft, wordRight
+    /// Control and a letter, which is given in lower case.
+    case control(Character)
+}
+
+/// Turns the bytes of a terminal into keys. They may come in any pieces.
+///
+/// Escape sequences are those of ECMA-48 as xterm sends them; what is unknown is swallowed whole,
+/// so that no half of a sequence ends up in a message.
+struct KeyDecoder {
+    /// Bytes of a letter or of an escape sequence that is not complete yet.
+    private var pending: [UInt8] = []
+    /// What was pasted so far, while something is being pasted.
+    private var pasted: [UInt8]?
+    private var text = ""
+    private var keys: [Key] = []
+
+    private static let escape: UInt8 = 0x1B
+    /// Longer sequences are none that a keyboard sends.
+    private static let sequenceBytesMax = 32
+    /// What a terminal sends before and after pasted text.
+    private static let pasteEnd = Array("\u{1B}[201~".utf8)
+
+    /// The keys that `bytes` complete.
+    mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
+        for byte in bytes { pasted == nil ? takeTyped(byte) : takePasted(byte) }
+        endText()
+        defer { keys = [] }
+        return keys
+    }
+
+    private mutating func add(_ key: Key) {
+        endText()
+        keys.append(key)
+    }
+
+    private mutating func endText() {
+        guard !text.isEmpty else { return }
+        keys.append(.text(text))
+        text = ""
+    }
+
+    // MARK: Pasting
+
+    private mutating func takePasted(_ byte: UInt8) {
+        guard var pasted else { return }
+        self.pasted = nil
+        pasted.append(byte)
+        if byte == UInt8(ascii: "~"),
+            pasted.suffix(Self.pasteEnd.count).elementsEqual(Self.pasteEnd)
+        {
+            pasted.removeLast(Self.pasteEnd.count)
+            return add(.paste(Self.lines(pasted)))
+        }
+        // More than fits into a message is dropped, but for what may be the end of it.
+        let most = Limits.messageTextBytesMax + 4 * Self.pasteEnd.count
+        if pasted.count > most {
+            pasted.removeSubrange(
+                Limits.messageTextBytesMax..<pasted.count - Self.pasteEnd.count)
+        }
+        self.pasted = pasted
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> String {
+        var made: [UInt8] = []
+        var previous: UInt8 = 0
+        for byte in bytes {
+            if byte == 0x0D || (byte == 0x0A && previous != 0x0D) { made.append(0x0A) }
+            if byte != 0x0D, byte != 0x0A { made.append(byte) }
+            previous = byte
+        }
+        return String(decoding: made, as: UTF8.self)
+    }
+
+    // MARK: Typing
+
+    private mutating func takeTyped(_ byte: UInt8) {
+        if pending.first == Self.escape { return takeEscape(byte) }
+        if !pending.isEmpty {
+            if byte & 0xC0 == 0x80 { return takeContinuation(byte) }
+            pending = []
+            text.unicodeScalars.append("\u{FFFD}")
+        }
+        switch byte {
+        case Self.escape: pending = [byte]
+        case 0x0D, 0x0A: add(.enter)
+        case 0x09: add(.tab)
+        case 0x7F, 0x08: add(.backspace)
+        case 0x01...0x1A: add(.control(Character(Unicode.Scalar(byte + 0x60))))
+        case 0x00, 0x1C...0x1F: break
+        case 0x20...0x7E: text.unicodeScalars.append(Unicode.Scalar(byte))
+        case 0xC2...0xF4: pending = [byte]
+        default: text.unicodeScalars.append("\u{FFFD}")
+        }
+    }
+
+    private mutating func takeContinuation(_ byte: UInt8) {
+        pending.append(byte)
+        let length = pending[0] < 0xE0 ? 2 : pending[0] < 0xF0 ? 3 : 4
+        guard pending.count == length else { return }
+        let letter = String(decoding: pending, as: UTF8.self)
+        pending = []
+        // The 32 controls that stand above ASCII are no letters either.
+        if let scalar = letter.unicodeScalars.first, (0x80...0x9F).contains(scalar.value) { return }
+        text += letter
+    }
+
+    private mutating func takeEscape(_ byte: UInt8) {
+        // A sequence that is broken off by a new one, or by a control, is forgotten.
+        if byte == Self.escape {
+            pending = [byte]
+            return
+        }
+        pending.append(byte)
+        if pending.count == 2 {
+            if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") { return }
+            pending = []
+            return takeMeta(byte)
+        }
+        guard (0x40...0x7E).contains(byte) || byte < 0x20 || pending.count > Self.sequenceBytesMax
+        else { return }
+        let sequence = pending
+        pending = []
+        if byte >= 0x20 { takeSequence(sequence) }
+    }
+
+    /// The Alt key and a letter.
+    private mutating func takeMeta(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "b"): add(.wordLeft)
+        case UInt8(ascii: "f"): add(.wordRight)
+        case 0x7F, 0x08: add(.control("w"))
+        default: break
+        }
+    }
+
+    private mutating func takeSequence(_ sequence: [UInt8]) {
+        let middle = sequence[2..<sequence.count - 1]
+        let isWithControl = middle.reversed().starts(with: "5;".utf8) || middle.last == 0x35
+        switch sequence[sequence.count - 1] {
+        case UInt8(ascii: "A"): add(.up)
+        case UInt8(ascii: "B"): add(.down)
+        case UInt8(ascii: "C"): add(isWithControl ? .wordRight : .right)
+        case UInt8(ascii: "D"): add(isWithControl ? .wordLeft : .left)
+        case UInt8(ascii: "H"): add(.home)
+        case UInt8(ascii: "F"): add(.end)
+        case UInt8(ascii: "~"):
+            switch String(decoding: middle, as: UTF8.self) {
+            case "1", "7": add(.home)
+            case "4", "8": add(.end)
+            case "3": add(.delete)
+            case "200":
+                endText()
+                pasted = []
+            default: break
+            }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import WorkspaceModel
+
+/// One line that somebody is writing: keys in, and out what is to happen besides showing it.
+///
+/// It knows no terminal. It counts in characters as people see them, so nothing ever stands in the
+/// middle of an accent, an emoji or a syllable of Hangul.
+struct LineEditor {
+    /// What a key asks for that the line cannot do itself.
+    enum Request: Equatable {
+        /// The line is finished, and empty again.
+        case submit(String)
+        /// What stands before the cursor should be completed.
+        case complete
+        /// Clean the screen.
+        case clearScreen
+        /// Go to the background.
+        case suspend
+        /// End: ctrl-D, or ctrl-C on an empty line.
+        case leave
+        /// The key cannot do anything here.
+        case ring
+    }
+
+    private(set) var characters: [Character] = []
+    /// So many characters stand before the cursor.
+    private(set) var cursor = 0
+    /// What ctrl-K, ctrl-U and ctrl-W took away last, for ctrl-Y.
+    private var taken: [Character] = []
+    private var history: [String] = []
+    /// Which line of the history is shown; its count for the one that is new.
+    private var place = 0
+    /// The new line, while one of the history is shown.
+    private var draft = ""
+
+    /// Lines that are remembered, of this sitting alone.
+    static let historyMax = 500
+
+    var text: String { String(characters) }
+
+    /// Puts a text into the line, with the cursor behind it.
+    mutating func replace(with text: String) {
+        characters = Array(text)
+        cursor = characters.count
+    }
+
+    /// Puts `text` in the place of the characters from `start` up to the cursor.
+    mutating func replace(from start: Int, with text: String) {
+        let rest = characters[cursor...]
+        characters = Array(String(characters[..<start]) + text)
+        cursor = characters.count
+        characters += rest
+    }
+
+    mutating func press(_ key: Key) -> Request? {
+        switch key {
+        case .text(let text), .paste(let text): return insert(text)
+        case .enter: return submit()
+        case .tab: return .complete
+        case .backspace: return remove(from: cursor - 1, to: cursor)
+        case .delete: return remove(from: cursor, to: cursor + 1)
+        case .left: move(to: cursor - 1)
+        case .right: move(to: cursor + 1)
+        case .home: move(to: 0)
+        case .end: move(to: characters.count)
+        case .wordLeft: move(to: wordStart)
+        case .wordRight: move(to: wordEnd)
+        case .up: return show(place - 1)
+        case .down: return show(place + 1)
+        case .control(let letter): return control(letter)
+        }
+        return nil
+    }
+
+    private mutating func control(_ letter: Character) -> Request? {
+        switch letter {
+        case "a": move(to: 0)
+        case "b": move(to: cursor - 1)
+        case "e": move(to: characters.count)
+        case "f": move(to: cursor + 1)
+        case "k": take(from: cursor, to: characters.count)
+        case "u": take(from: 0, to: cursor)
+        case "w": take(from: wordStart, to: cursor)
+        case "y": return insert(String(taken))
+        case "n": return show(place + 1)
+        case "p": return show(place - 1)
+        case "l": return .clearScreen
+        case "z": return .suspend
+        case "c":
+            guard !characters.isEmpty else { return .leave }
+            clear()
+        case "d":
+            guard !characters.isEmpty else { return .leave }
+            return remove(from: cursor, to: cursor + 1)
+        default: return .ring
+        }
+        return nil
+    }
+
+    // MARK: Changing
+
+    private mutating func insert(_ text: String) -> Request? {
+        let before = String(characters[..<cursor]) + text
+        let rest = String(characters[cursor...])
+        guard before.utf8.count + rest.utf8.count <= Limits.messageTextBytesMax else {
+            return .ring
+        }
+        // A mark or the second half of a flag joins what stands before it, and what stands
+        // behind may join it.
+        let whole = Array(before + rest)
+        cursor = min(before.count, whole.count)
+        characters = whole
+        return nil
+    }
+
+    private mutating func remove(from start: Int, to end: Int) -> Request? {
+        guard start >= 0, end <= characters.count else { return .ring }
+        // What was apart may join now, such as the halves of two flags.
+        let before = String(characters[..<start])
+        characters = Array(before + String(characters[end...]))
+        cursor = min(before.count, characters.count)
+        return nil
+    }
+
+    private mutating func take(from start: Int, to end: Int) {
+        guard start < end else { return }
+        taken = Array(characters[start..<end])
+        _ = remove(from: start, to: end)
+    }
+
+    private mutating func clear() {
+        characters = []
+        cursor = 0
+        place = history.count
+    }
+
+    private mutating func submit() -> Request {
+        let line = text
+        if !line.isEmpty, history.last != line { history.append(line) }
+        if history.count > Self.historyMax { history.removeFirst() }
+        clear()
+        draft = ""
+        return .submit(line)
+    }
+
+    // MARK: Moving
+
+    private mutating func move(to place: Int) { cursor = min(max(place, 0), characters.count) }
+
+    private var wordStart: Int {
+        var place = cursor
+        while place > 0, Self.isGap(characters[place - 1]) { place -= 1 }
+        while place > 0, !Self.isGap(characters[place - 1]) { place -= 1 }
+        return place
+    }
+
+    private var wordEnd: Int {
+        var place = cursor
+        while place < characters.count, Self.isGap(characters[place]) { place += 1 }
+        while place < characters.count, !Self.isGap(characters[place]) { place += 1 }
+        return place
+    }
+
+    private static func isGap(_ character: Character) -> Bool {
+        character.unicodeScalars.first?.properties.isWhitespace ?? true
+    }
+
+    private mutating func show(_ wanted: Int) -> Request? {
+        guard (0...history.count).contains(wanted), wanted != place else { return .ring }
+        if place == history.count { draft = text }
+        place = wanted
+        replace(with: wanted == history.count ? draft : history[wanted])
+        return nil
+    }
+}

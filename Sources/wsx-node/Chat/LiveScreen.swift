@@ -1,0 +1,100 @@
+import WorkspaceModel
+
+/// What stands at the bottom of the terminal and may still change: lines that are not final yet,
+/// and under them the one that is being written. Gives the bytes that draw it.
+///
+/// What is final is printed above and scrolls away as the output of any program does.
+struct LiveScreen {
+    /// Of the terminal.
+    var columns: Int
+    var rows: Int
+    /// Lines above the prompt that may be drawn anew, such as one's last message while its mark
+    /// changes. Each fits into a row.
+    private(set) var open: [String] = []
+    /// Widths of the open lines that are drawn, and the column of the cursor under them; `nil`
+    /// while nothing is drawn.
+    private var drawn: (widths: [Int], cursor: Int)?
+
+    init(columns: Int, rows: Int) {
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// Draws what is open and the line.
+    mutating func draw(_ row: LineView.Row) -> String {
+        var text = erase()
+        for line in open { text += line + "\n" }
+        text += row.text + "\r"
+        if row.cursorColumn > 0 { text += "\u{1B}[\(row.cursorColumn)C" }
+        drawn = (open.map { columnWidth(Self.bare($0)) }, row.cursorColumn)
+        return text
+    }
+
+    /// Prints text above, which is final, and takes the place of what was open before.
+    mutating func print(_ text: String) -> String {
+        let settled = erase() + open.map { $0 + "\n" }.joined()
+        open = []
+        return settled + text
+    }
+
+    /// Leaves `text` open. What was open becomes final.
+    mutating func printOpen(_ text: String) -> String {
+        let settled = print("")
+        let lines = Self.lines(text)
+        // What does not fit on the screen cannot be drawn again.
+        guard lines.count < rows - 1, lines.allSatisfy({ columnWidth(Self.bare($0)) <= columns })
+        else { return settled + text }
+        open = lines
+        return settled
+    }
+
+    /// Changes what is open.
+    mutating func replaceOpen(_ text: String) -> String {
+        guard !open.isEmpty else { return "" }
+        let erased = erase()
+        open = []
+        return erased + printOpen(text)
+    }
+
+    /// Takes away what is drawn, so that anything may be printed.
+    mutating func erase() -> String {
+        guard let drawn else { return "" }
+        // A terminal that has become narrower has broken the rows, as most do.
+        let columns = max(columns, 1)
+        let up = drawn.widths.reduce(drawn.cursor / columns) {
+            $0 + max(1, ($1 + columns - 1) / columns)
+        }
+        self.drawn = nil
+        return "\r" + (up > 0 ? "\u{1B}[\(up)A" : "") + "\u{1B}[J"
+    }
+
+    /// Makes the screen empty; everything that is open has to be drawn again.
+    mutating func clear() -> String {
+        drawn = nil
+        return "\u{1B}[H\u{1B}[2J"
+    }
+
+    private static func lines(_ text: String) -> [String] {
+        var lines = text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        return lines
+    }
+
+    /// A line without the colours that this program put into it.
+    static func bare(_ line: String) -> String {
+        guard line.utf8.contains(0x1B) else { return line }
+        var kept: [UInt8] = []
+        var isInside = false
+        for byte in line.utf8 {
+            if byte == 0x1B {
+                isInside = true
+            } else if !isInside {
+                kept.append(byte)
+            } else if byte == UInt8(ascii: "m") {
+                isInside = false
+            }
+        }
+        return String(decoding: kept, as: UTF8.self)
+    }
+}

@@ -1,0 +1,72 @@
+import PeerNode
+import WorkspaceModel
+
+/// What became of messages, each in one short line.
+extension Rendering {
+    /// Events that a live view shows besides new messages.
+    static let changeTypes = [
+        "message.edited", "message.deleted", "message.restored", "message.pinned",
+        "message.unpinned", "reaction.added", "reaction.removed",
+    ]
+
+    /// Which message an event is about.
+    static func subject(of event: JSONValue) -> String? {
+        (event["data"]?["message"] ?? event["data"]?["id"])?.stringValue
+    }
+
+    /// The line for an event, or `nil` for one that says nothing to people.
+    ///
+    /// - Parameter message: the message as it was known before, if it was.
+    func change(_ event: JSONValue, of message: JSONValue?, channel: String? = nil) -> String? {
+        guard let data = event["data"], !data.isNull,
+            let text = sentence(event["type"]?.stringValue ?? "", data, message)
+        else { return nil }
+        let (_, clock) = TimeText.local(event["at"]?.integerValue ?? now, zone: zone)
+        let line = "\(clock)  \(channel.map { $0 + "  " } ?? "")\(text)"
+        let pieces = columns.map { wrapped(line, columns: max($0 - 7, 8)) } ?? [line]
+        return pieces.map { dim($0) }.joined(separator: "\n       ") + "\n"
+    }
+
+    private func sentence(_ type: String, _ data: JSONValue, _ message: JSONValue?) -> String? {
+        switch type {
+        case "message.edited":
+            return "✎ \(person(data["author"])) changed: \(quoted(data))"
+        case "message.restored": return "↺ back: \(whose(data)) \(quoted(data))"
+        case "message.pinned": return "⌖ pinned: \(whose(data)) \(quoted(data))"
+        case "message.unpinned": return "⌖ no longer pinned: \(whose(data)) \(quoted(data))"
+        case "message.deleted":
+            // What was deleted is not said once more.
+            return "✗ \(person(data["by"])) deleted \(which(message, by: data["by"]))"
+        case "reaction.added":
+            return "\(sign(data)) \(person(data["member"])) on \(whose(message)) \(quoted(message))"
+        case "reaction.removed":
+            return "\(person(data["member"])) took \(sign(data)) back from \(whose(message)) "
+                + quoted(message)
+        default: return nil
+        }
+    }
+
+    private func sign(_ data: JSONValue) -> String {
+        TerminalText.truncated(shown(data["emoji"]), toColumns: 16)
+    }
+
+    private func whose(_ message: JSONValue?) -> String {
+        message.map { person($0["author"]) + ":" } ?? "an earlier message"
+    }
+
+    private func quoted(_ message: JSONValue?) -> String {
+        guard let message else { return "" }
+        if message["deleted"]?.isNull == false { return "(deleted)" }
+        let text = message["text"]?.stringValue ?? ""
+        return text.isEmpty ? "-" : excerpt(text, columns: 60)
+    }
+
+    private func which(_ message: JSONValue?, by: JSONValue?) -> String {
+        guard let message, let at = message["at"]?.integerValue else { return "a message" }
+        let (day, clock) = TimeText.local(at, zone: zone)
+        let today = TimeText.local(now, zone: zone).day
+        let when = day == today ? clock : "\(TimeText.dayLine(day, today: today)) \(clock)"
+        guard message["author"]?["id"] != by?["id"] else { return "their message of \(when)" }
+        return "the message of \(person(message["author"])), \(when)"
+    }
+}

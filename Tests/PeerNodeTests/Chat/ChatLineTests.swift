@@ -1,0 +1,145 @@
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `A line of a conversation` {
+    @Test(arguments: [
+        (line: "hello", meaning: ChatLine.say("hello")), ("  ", .nothing), ("", .nothing),
+        ("//etc/hosts", .say("/etc/hosts")), ("//", .say("/")), (" /quit", .say(" /quit")),
+        ("/help", .help), ("/quit", .quit), ("/unread", .unread), ("/who", .who(nil)),
+        ("/who last ", .who("last")), ("/join #random", .join("#random")),
+        ("/dm @Mina Park", .direct("@Mina Park")), ("/dm Mina", .direct("@Mina")),
+        ("/thread last  and then?", .answer(message: "last", text: "and then?")),
+        ("/react @Mina 👍 ", .react(message: "@Mina", emoji: "👍")),
+        ("/edit new text", .edit("new text")), ("/delete", .delete("")),
+        ("/delete 2", .delete("2")), ("/edit two\nlines", .edit("two\nlines")),
+    ])
+    func `means what is said, or a command`(_ row: (line: String, meaning: ChatLine)) {
+        #expect(ChatLine(row.line) == row.meaning)
+    }
+
+    @Test(arguments: [
+        (line: "/joim #a", says: "did you mean /join?"), ("/me waves", "/help"),
+        ("/join", "it is: /join #CHANNEL"), ("/react last", "it is: /react MSG EMOJI"),
+        ("/thread", "it is: /thread MSG TEXT"), ("/edit", "it is: /edit TEXT"), ("/", "/help"),
+    ])
+    func `says what is wrong with a command, and never guesses`(
+        _ row: (line: String, says: String)
+    ) {
+        guard case .misfit(let sentence) = ChatLine(row.line) else {
+            Issue.record("\(row.line) was taken")
+            return
+        }
+        #expect(sentence.contains(row.says), "\(sentence)")
+    }
+
+    @Test func `is explained word by word`() {
+        for word in ChatLine.words {
+            #expect(ChatLine.helpText.contains("/\(word.word)"))
+            if case .misfit(let sentence) = ChatLine("/\(word.word) a b") {
+                Issue.record("\(word.word): \(sentence)")
+            }
+        }
+    }
+}
+
+@Suite struct `The tab key` {
+    private func starts(_ text: String) -> [ChatCompletion.Start] {
+        var editor = LineEditor()
+        _ = editor.press(.text(text))
+        return ChatCompletion.starts(editor)
+    }
+
+    @Test(arguments: [
+        (typed: "/he", starts: ["words 1 he"]), ("hi @mi", ["people 4 mi"]),
+        ("#gen", ["channels 1 gen"]), ("mail me@home", []), ("no signs", []),
+        ("@Mina P", ["people 1 Mina P"]), ("@a and @Mi", ["people 8 Mi", "people 1 a and @Mi"]),
+        ("/dm @M", ["people 5 M"]),
+    ])
+    func `finds the beginning of a name`(_ row: (typed: String, starts: [String])) {
+        #expect(starts(row.typed).map { "\($0.kind) \($0.place) \($0.typed)" } == row.starts)
+    }
+
+    @Test(arguments: [
+        (typed: "mi", names: ["Mina", "Joon"], outcome: ChatCompletion.Outcome.replace("Mina ")),
+        ("j", ["Mina"], .nothing), ("", ["Mina", "Joon"], .choose(["Joon", "Mina"])),
+        ("M", ["Mina", "Mindy"], .replace("Min")),
+        ("Min", ["Mina", "Mindy"], .choose(["Mina", "Mindy"])),
+        ("e\u{301}", ["Éva"], .replace("Éva ")), ("mina", ["Mina", "Mina"], .replace("Mina ")),
+        // Nobody could see what was put into their line.
+        ("e", ["evil\u{1B}[2J"], .nothing), ("e", ["evil\u{202E}"], .nothing),
+    ])
+    func `completes it`(
+        _ row: (typed: String, names: [String], outcome: ChatCompletion.Outcome)
+    ) {
+        #expect(ChatCompletion.complete(row.typed, among: row.names) == row.outcome)
+    }
+}
+
+@Suite struct `What is known of a conversation` {
+    private static func message(
+        _ id: String, by name: String = "Mina", isOwn: Bool = false, isDeleted: Bool = false
+    ) -> JSONValue {
+        [
+            "id": .string(id), "author": ["id": .string("u_" + name), "name": .string(name)],
+            "text": .string("text of " + id), "self": .bool(isOwn), "holders": 1,
+            "deleted": isDeleted ? ["at": 1] : .null, "state": "local",
+        ]
+    }
+
+    private var room: ChatRoom {
+        var room = ChatRoom(["id": "c_1", "name": "general", "kind": "channel"])
+        room.note(Self.message("m_aaaaaaaa11"))
+        room.note(Self.message("m_aaaaaaaa22", by: "Joon"))
+        room.note(Self.message("m_bbbbbbbb33", by: "Ada", isOwn: true))
+        room.note(Self.message("m_cccccccc44", by: "Ada", isOwn: true, isDeleted: true))
+        return room
+    }
+
+    @Test(arguments: [
+        (text: "last", id: "m_cccccccc44"), ("1", "m_cccccccc44"), ("4", "m_aaaaaaaa11"),
+        ("@mina", "m_aaaaaaaa11"), ("@Joon", "m_aaaaaaaa22"), ("m_bbbbbbb", "m_bbbbbbbb33"),
+    ])
+    func `finds a message by how people name it`(_ row: (text: String, id: String)) throws {
+        #expect(try room.message(row.text) == row.id)
+    }
+
+    @Test(arguments: ["0", "5", "@Nobody", "m_aaaaaaaa", "m_dddddddd", "x", "-1"])
+    func `says when there is none`(text: String) {
+        let error = #expect(throws: NodeError.self) { _ = try room.message(text) }
+        #expect(error?.kind == .notFound)
+    }
+
+    @Test func `knows one's own last message, and who holds it`() {
+        var room = room
+        #expect(room.lastOwn?["id"] == "m_bbbbbbbb33")
+        let own = Self.message("m_bbbbbbbb33", by: "Ada", isOwn: true)
+        #expect(room.mark(own) == "")
+        room.devices = 3
+        #expect(room.mark(own) == "  local")
+        var held = own.objectValue ?? [:]
+        held["holders"] = 2
+        #expect(room.mark(.object(held)) == "  ✓2/3")
+        #expect(room.mark(Self.message("m_aaaaaaaa11")) == "")
+        room.devices = 1
+        #expect(room.mark(own) == "")
+    }
+
+    @Test(arguments: [
+        (kinds: "ooss", unread: Int64(0), start: 4, line: nil as String?),
+        ("ooss", 1, 1, "── 1 new ──"), ("soso", 2, 1, "── 2 new ──"),
+        ("odoo", 3, 0, "── 3 new ──"), ("oo", 7, 0, "── 7 new, the last of them here ──"),
+        ("", 0, 0, nil),
+    ])
+    func `knows where what is new begins`(
+        _ row: (kinds: String, unread: Int64, start: Int, line: String?)
+    ) {
+        let items = row.kinds.enumerated().map { place, kind in
+            Self.message("m_\(place)", isOwn: kind == "s", isDeleted: kind == "d")
+        }
+        let place = UnreadPlace(items, unread: row.unread)
+        #expect(place.start == row.start)
+        #expect(place.line == row.line)
+    }
+}

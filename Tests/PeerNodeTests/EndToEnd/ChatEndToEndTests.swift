@@ -1,0 +1,186 @@
+import Glibc
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+extension EndToEnd {
+    @Suite struct `A conversation on a terminal` {
+        /// Two people in one workspace, whose nodes know each other.
+        static func twoPeople(_ other: String = "Joon") throws -> (TemporaryNode, TemporaryNode) {
+            let mina = TemporaryNode()
+            let joon = TemporaryNode()
+            try #require(mina.up(name: "Mina", workspace: "acme").status == 0)
+            try #require(joon.join(mina.invite(), name: other).status == 0)
+            return (mina, joon)
+        }
+
+        static func terminal(
+            _ node: TemporaryNode, _ words: String..., columns: Int = 80, rows: Int = 24,
+            environment: [String: String] = [:]
+        ) throws -> PseudoTerminal {
+            try #require(
+                PseudoTerminal(
+                    [TemporaryNode.program, "--home", node.home] + words,
+                    environment: node.scriptEnvironment.merging(environment) { $1 },
+                    columns: columns, rows: rows))
+        }
+
+        @Test func `shows the page, what is new, what is said, and who holds it`() throws {
+            let (mina, joon) = try Self.twoPeople()
+            mina.run("send", "general", "welcome")
+            let root = mina.run("send", "general", "a question", "--json").object["id"]
+            let first = root?.stringValue ?? ""
+            mina.run("read", "mark", "general")
+            let both = { joon.texts().count == 2 }
+            #expect(eventually(both))
+            joon.run("send", "general", "an answer", "--thread", first)
+            #expect(eventually { mina.texts().count == 3 })
+            let chat = try Self.terminal(mina, "chat")
+            #expect(chat.shows("#general>"), "\(chat.screen.text)")
+            #expect(chat.screen.text.contains("── 1 new ──"))
+            #expect(chat.screen.text.contains("↳ an answer"))
+            #expect(chat.screen.text.contains("↳ 1 reply"))
+            // What was shown is read.
+            #expect(eventually { mina.run("unread", "--json").objects.isEmpty })
+            // It comes above the line that is being written.
+            chat.type("hello @Jo\tand")
+            #expect(chat.shows("#general> hello @Joon and"))
+            joon.run("send", "general", "안녕하세요")
+            #expect(chat.shows("안녕하세요"))
+            #expect(chat.wait { $0.screen.lines.last == "#general> hello @Joon and" })
+            chat.type(" me\r")
+            #expect(chat.shows("hello @Joon and me  ✓2/2"), "\(chat.screen.text)")
+            #expect(chat.screen.lines.last == "#general>")
+            #expect(
+                joon.texts().contains("hello @Joon and me")
+                    || eventually { joon.texts().count == 5 })
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+            #expect(chat.isCooked)
+            #expect(chat.screen.strange.isEmpty)
+        }
+
+        @Test func `edits, deletes, reacts, answers, and goes elsewhere`() throws {
+            let (mina, joon) = try Self.twoPeople()
+            let chat = try Self.terminal(mina, "chat", "general")
+            #expect(chat.shows("#general>"))
+            chat.type("frist\r")
+            #expect(chat.shows("frist"))
+            chat.type("/edit first\r")
+            #expect(chat.shows("✎ Mina changed: first"))
+            #expect(eventually { joon.texts() == ["first"] })
+            joon.run("message", "react", "last", "👍", "--in", "general")
+            #expect(chat.shows("👍 Joon on Mina: first"))
+            joon.run("send", "general", "nice")
+            #expect(chat.shows("nice"))
+            chat.type("/react @Joon 🎉\r")
+            #expect(chat.shows("🎉 Mina on Joon: nice"))
+            chat.type("/thread last indeed\r")
+            #expect(chat.shows("↳ indeed"))
+            chat.type("//no command\r")
+            #expect(chat.shows("  /no command"))
+            chat.type("/delete\r")
+            #expect(chat.shows("✗ Mina deleted their message of"))
+            chat.type("/joim x\r")
+            #expect(chat.shows("did you mean /join?"))
+            mina.run("channel", "create", "random", "--topic", "what else")
+            chat.type("/join #ran\t\r")
+            #expect(chat.shows("── #random: what else ──"))
+            #expect(chat.shows("#random>"))
+            chat.type("/who\r")
+            #expect(chat.shows("NAME"))
+            joon.run("send", "@Mina", "psst")
+            #expect(chat.shows("· Joon in @Joon: psst"))
+            chat.type("/dm @Joon\r")
+            #expect(chat.shows("@Joon>"))
+            chat.type("/quit\r")
+            #expect(chat.end() == 0)
+            #expect(chat.screen.strange.isEmpty)
+        }
+
+        @Test func `comes back after the daemon did, with the line that was being written`() throws
+        {
+            let node = TemporaryNode()
+            try #require(node.up(name: "Mina", workspace: "acme").status == 0)
+            let chat = try Self.terminal(node, "chat")
+            #expect(chat.shows("#general>"))
+            chat.type("half a sen")
+            #expect(chat.shows("half a sen"))
+            #expect(node.run("down").status == 0)
+            #expect(chat.shows("the daemon is away"))
+            #expect(chat.shows("#general (waiting)> half a sen"))
+            chat.type("tence\rand another")
+            #expect(chat.shows("(waits) half a sentence"))
+            #expect(node.up().status == 0)
+            #expect(chat.shows("the daemon is back"))
+            #expect(chat.wait { $0.screen.lines.last == "#general> and another" })
+            #expect(eventually { node.texts() == ["half a sentence"] })
+            chat.type("\u{3}\u{3}")
+            #expect(chat.end() == 0)
+        }
+
+        @Test func `pastes lines without sending them, and keeps the line on every size`() throws {
+            let node = TemporaryNode()
+            try #require(node.up(name: "Mina", workspace: "acme").status == 0)
+            let chat = try Self.terminal(node, "chat", columns: 60)
+            #expect(chat.shows("#general>"))
+            chat.type("\u{1B}[200~one\ntwo\u{1B}[201~")
+            #expect(chat.shows("#general> one⏎two"))
+            chat.resize(columns: 40, rows: 10)
+            #expect(chat.wait { $0.screen.lines.last == "#general> one⏎two" })
+            chat.type("\r")
+            #expect(eventually { node.texts() == ["one\ntwo"] })
+            chat.type("\u{1B}[A")
+            #expect(chat.shows("#general> one⏎two"))
+            chat.type("\u{15}" + String(repeating: "가나다 ", count: 20))
+            chat.resize(columns: 30, rows: 10)
+            #expect(chat.wait { $0.screen.lines.last?.hasSuffix("가나다") == true })
+            #expect(TerminalText.displayWidth(chat.screen.lines.last ?? "") < 30)
+            chat.type("\u{C}")
+            #expect(chat.wait { $0.screen.lines.count == 1 })
+            kill(chat.pid, SIGTERM)
+            #expect(chat.end() == 128 + SIGTERM)
+            #expect(chat.isCooked)
+        }
+
+        @Test func `goes to the background with the terminal as it was`() throws {
+            let node = TemporaryNode()
+            try #require(node.up(name: "Mina", workspace: "acme").status == 0)
+            let script = """
+                set -m
+                "$0" --home "$1" chat
+                echo stopped
+                read -r line
+                fg >/dev/null
+                echo ended with $?
+                """
+            let shell = try #require(
+                PseudoTerminal(
+                    ["/bin/bash", "-c", script, TemporaryNode.program, node.home],
+                    environment: node.scriptEnvironment))
+            #expect(shell.shows("#general>"))
+            #expect(shell.wait { !$0.isCooked })
+            shell.type("unfinished\u{1A}")
+            #expect(shell.shows("stopped"), "\(shell.screen.text)")
+            #expect(shell.isCooked)
+            shell.type("\r")
+            #expect(shell.wait { $0.screen.lines.last == "#general> unfinished" }, "\(shell.text)")
+            #expect(!shell.isCooked)
+            shell.type("\u{3}\u{4}")
+            #expect(shell.shows("ended with 0"))
+            #expect(shell.end() == 0)
+        }
+
+        @Test func `is lines in and lines out between pipes`() throws {
+            let (mina, joon) = try Self.twoPeople()
+            let done = mina.run("chat", "general", input: "one\n\n/quit\nlast without end")
+            #expect(done.status == 0, "\(done.errors)")
+            #expect(done.output.isEmpty)
+            #expect(mina.texts() == ["one", "/quit", "last without end"])
+            #expect(eventually { joon.texts() == mina.texts() })
+            #expect(mina.run("chat", "nowhere", input: "").status == 5)
+            mina.run("down")
+            #expect(mina.run("chat", input: "lost\n").status == 3)
+        }
+    }
+}

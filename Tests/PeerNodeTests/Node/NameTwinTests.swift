@@ -1,0 +1,71 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+@testable import wsx_node
+
+/// T03: names that look like others'.
+@Suite struct `A name that looks like another's` {
+    @Test(arguments: [
+        ("Mina", "Міnа"), ("Mina", "Mi\u{200B}na"), ("Mina", "Mlna"),
+        ("\u{C9}va", "E\u{301}va"), ("Mina", "mina"), ("Mina", "Ｍｉｎａ"), ("Paypal", "PaypaI"),
+        ("Ada Lovelace", "Ada  Lovelace"), ("barn", "bam"), ("Οscar", "Oscar"), ("user1", "userl"),
+        ("Mina", "Mina\u{FE0F}"),
+    ])
+    func `is found to be`(_ left: String, _ right: String) {
+        #expect(NameLikeness.areAlike(left, right))
+    }
+
+    @Test(arguments: [
+        ("Mina", "Mira"), ("Joon", "June"), ("Ada", "Eva"), ("민아", "민지"), ("e", "é"),
+        ("Ann", "Anna"),
+    ])
+    func `is told from one that does not`(_ left: String, _ right: String) {
+        #expect(!NameLikeness.areAlike(left, right))
+    }
+
+    @Test func `is flagged wherever somebody is named, with the id beside`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let other = try bench.guest("Міna", of: mina)
+        _ = try mina.ok("message.send", ["channel": "general", "text": "I am she"])
+        for node in [mina, other] {
+            let members = try node.ok("member.list").items
+            #expect(members.count == 2)
+            #expect(members.allSatisfy { $0["twin"] == true })
+            let said = try node.ok("message.history", ["channel": "general"]).items
+            #expect(said.last?["author"]?["twin"] == true)
+        }
+        let io = MemoryIO()
+        io.isOutputTerminal = true
+        let rendering = Rendering(globals: GlobalFlags(), environment: [:], io: io)
+        let members = rendering.text(try mina.ok("member.list"), of: "member.list")
+        #expect(members.components("(look-alike)") == 2)
+        var day: Int64?
+        let lines = rendering.messages(
+            try mina.ok("message.history", ["channel": "general"]).items, lastDay: &day,
+            namesChannel: false)
+        let id = try mina.ok("member.list").items.first { $0["self"] == true }?["id"]?.stringValue
+        #expect(lines.contains("(\((id ?? "").prefix(10)))"))
+    }
+
+    @Test func `is no matter while names differ`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        _ = try bench.guest("Joon", of: mina)
+        #expect(try mina.ok("member.list").items.allSatisfy { $0["twin"] == nil })
+    }
+}
+
+extension String {
+    fileprivate func components(_ part: String) -> Int {
+        var count = 0
+        var rest = self[...]
+        while let range = rest.firstRange(of: part) {
+            count += 1
+            rest = rest[range.upperBound...]
+        }
+        return count
+    }
+}
