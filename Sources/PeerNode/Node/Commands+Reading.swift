@@ -148,7 +148,7 @@ extension NodeCore {
     }
 
     /// Writes a register, unless it says that already.
-    private func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
+    func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
         let isWritten = try stored { () throws(StorageError) -> Bool in
             if try register(place(of: wanted, in: workspace), in: workspace) == wanted {
                 return true

@@ -41,6 +41,7 @@ extension NodeCore {
         setKept(kept, of: branch, in: workspace)
         try noteRedactions(appended, of: log, in: document, from: source)
         if isJudgedAnew { reviewRedactions(inDocument: document.number) }
+        if isJudgedAnew, document.kind == .profile { try reloadProfiles(of: workspace) }
         try applyPrivate(
             appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
@@ -98,19 +99,10 @@ extension NodeCore {
             else { return }
             try fold(action, of: members.isEmpty ? [author] : members, place)
         case .profile(let name):
-            guard place.document.kind == .profile, place.isValid,
-                let author = workspace.evaluator.subject(ofGrant: place.grant),
-                (try? CheckedName.checkWire(name)) != nil
-            else { return }
-            let before = workspace.displayName(of: author)
-            take(
-                Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
-                of: author, in: workspace)
-            if workspace.displayName(of: author) != before {
-                try record(
-                    .memberEdited, workspace: workspace, arrival: place.arrival,
-                    extra: author.bytes, isBackfill: place.source.isBackfill)
-            }
+            guard (try? CheckedName.checkWire(name)) != nil else { return }
+            try foldProfile(name, field: nil, place)
+        case .profileField(let change):
+            try foldProfile(change.value, field: change.field, place)
         case .own: break
         case .device(let device, let name):
             guard place.document.kind == .profile, place.isValid else { return }
@@ -171,15 +163,19 @@ extension NodeCore {
             && workspace.evaluator.devices(ofGrant: grant).contains(device)
     }
 
-    private func take(
-        _ profile: Workspace.Profile, of member: MemberID, in workspace: Workspace
-    ) {
-        if let known = workspace.profiles[member],
-            (known.timestamp.rawValue, known.id) > (profile.timestamp.rawValue, profile.id)
-        {
-            return
-        }
-        workspace.profiles[member] = profile
+    private func foldProfile(
+        _ value: String?, field: ProfileChange.Field?, _ place: Folding
+    ) throws(StorageError) {
+        let workspace = place.workspace
+        guard place.document.kind == .profile,
+            let author = workspace.evaluator.subject(ofGrant: place.grant)
+        else { return }
+        try fold(
+            value, at: .init(member: author, field: field),
+            .init(
+                id: place.id, timestamp: place.timestamp, arrival: place.arrival,
+                cited: place.cited, hasValue: value != nil, isValid: place.isValid),
+            in: workspace, from: place.source)
     }
 
     // MARK: Opening
@@ -310,30 +306,6 @@ extension NodeCore {
             for key in keys {
                 try refold(document, sealedUnder: key, in: workspace, from: source)
             }
-        }
-    }
-
-    func loadProfiles(of workspace: Workspace) throws(StorageError) {
-        let document = workspace.profileDocument
-        var found: [(StoredOperation, String)] = []
-        var devices: [(StoredOperation, DeviceID, String)] = []
-        try store.operations.forEachOperation(in: document, of: workspace.number) {
-            (stored) throws(StorageError) in
-            switch try content(of: stored, in: workspace) {
-            case .profile(let name)?: found.append((stored, name))
-            case .device(let device, let name)?: devices.append((stored, device, name))
-            default: break
-            }
-        }
-        loadDeviceNames(devices, of: workspace)
-        for (stored, name) in found {
-            guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
-                store.operations.isValid(stored.place.sequence, in: stored.place.branch)
-            else { continue }
-            take(
-                Workspace.Profile(
-                    timestamp: stored.entry.timestamp, id: stored.place.link.id, name: name),
-                of: author, in: workspace)
         }
     }
 }

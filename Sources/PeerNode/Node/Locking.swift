@@ -36,6 +36,7 @@ extension NodeCore {
     /// Everything secret that a lock takes away goes here, and nowhere else.
     private func forgetKeys() {
         for workspace in workspaces.values { workspace.forgetSecrets() }
+        forgetPresences()
         home = nil
         lock.passcode = nil
         lock.wrongCodes = 0
@@ -154,6 +155,7 @@ extension NodeCore {
             reviewRedactions(of: workspace)
             planKeyChange(of: workspace)
             planGuests(of: workspace)
+            try reviewPresence(of: workspace)
         }
         beginFolding()
         try openPendingJoins()
@@ -265,8 +267,10 @@ extension Workspace {
         mailboxSecrets = [:]
         recoveryBox = nil
         openedNames = [:]
-        profiles = [:]
+        forgetProfiles()
         deviceNames = [:]
+        presence = PresenceChoice()
+        shownPresence = PresenceChoice()
         for document in channels.keys { channels[document]?.forgetNames() }
     }
 }

@@ -21,7 +21,7 @@ extension NodeCore {
         _ appended: [OperationStore.Appended], of log: LogName,
         in document: OperationStore.DocumentRow, from source: OperationSource
     ) throws(StorageError) {
-        guard document.kind.holdsMessages else { return }
+        guard document.kind.holdsContent else { return }
         for item in appended {
             let header = item.operation.header
             switch OperationKind(rawValue: header.kind) {
@@ -98,7 +98,7 @@ extension NodeCore {
         let reviews = redactionReviews.sorted { $0.key < $1.key }
         redactionReviews = [:]
         for (number, review) in reviews {
-            guard let row = store.operations.document(numbered: number), row.kind.holdsMessages,
+            guard let row = store.operations.document(numbered: number), row.kind.holdsContent,
                 row.kind != .unknown, let workspace = workspaces[row.workspace]
             else { continue }
             for target in try targets(of: review, in: row).sorted(by: { $0.id < $1.id }) {
@@ -143,7 +143,13 @@ extension NodeCore {
             try write()
             try store.view.set(nil, of: place.arrival, in: document.number)
             reindex(stored)
-            if stored.entry.absent != nil { try miss(place.arrival) }
+            if stored.entry.absent != nil {
+                try miss(place.arrival)
+            } else if document.kind == .profile {
+                try fold(
+                    stored, document, in: workspace,
+                    from: .released(source: 0, isBackfill: isBackfill))
+            }
             try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)
         case .deleted(let redaction, let isOwn):
             try write()
@@ -156,6 +162,9 @@ extension NodeCore {
                 try store.view.set(deletion, of: place.arrival, in: document.number)
                 reindex(stored)
                 if !absent { nextPayloadErasure = min(nextPayloadErasure ?? due, due) }
+            }
+            guard document.kind != .profile else {
+                return try forgetProfile(stored, in: workspace, isBackfill: isBackfill)
             }
             try show(stored, because: redaction, in: workspace)
             guard before == nil else { return }
@@ -245,10 +254,10 @@ extension AuthorityPayload {
 
 extension DocumentKind {
     /// Whether what is said there can be deleted, as far as is known.
-    fileprivate var holdsMessages: Bool {
+    fileprivate var holdsContent: Bool {
         switch self {
-        case .channel, .privateDocument, .unknown: true
-        case .authority, .profile, .mailbox: false
+        case .channel, .privateDocument, .profile, .unknown: true
+        case .authority, .mailbox: false
         }
     }
 }

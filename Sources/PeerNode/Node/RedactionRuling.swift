@@ -25,6 +25,8 @@ extension NodeCore {
         on target: StoredOperation, _ before: ViewStore.Deletion?, in workspace: Workspace
     ) throws(StorageError) -> RedactionRuling {
         let author = workspace.evaluator.subject(ofGrant: target.entry.grant)
+        // Nobody deletes what somebody says of himself.
+        let isProfile = target.log.document == workspace.profileDocument
         var best: (rank: (Int, UInt64, OperationID), redaction: StoredOperation)?
         for arrival in try store.view.redactions(
             of: target.place.link.id, in: target.document)
@@ -35,7 +37,9 @@ extension NodeCore {
             else { continue }
             let isOwn = voice.member == author
             if !isOwn {
-                guard voice.power != nil, try !isUndone(redaction, by: voice, in: workspace) else {
+                guard !isProfile, voice.power != nil,
+                    try !isUndone(redaction, by: voice, in: workspace)
+                else {
                     continue
                 }
             }
