@@ -108,7 +108,7 @@ extension Rendering {
     /// What somebody has just chosen.
     func presence(_ presence: JSONValue) -> String { "you are \(presenceWords(presence))\n" }
 
-    private func presenceWords(_ presence: JSONValue?) -> String {
+    func presenceWords(_ presence: JSONValue?) -> String {
         var words = shown(presence?["state"])
         if let emoji = presence?["emoji"]?.stringValue { words += " " + sanitised(emoji) }
         if let text = presence?["text"]?.stringValue { words += ": " + sanitised(text) }

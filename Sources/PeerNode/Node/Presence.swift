@@ -157,7 +157,7 @@ extension NodeCore {
             return nil
         }
         var best: (word: PresenceWord, device: DeviceID)?
-        for link in network.links.values {
+        for link in network.ordered {
             guard let word = link.syncs[workspace.number]?.presence, let peer = link.peer,
                 standing.devices.contains(peer.device)
             else { continue }
