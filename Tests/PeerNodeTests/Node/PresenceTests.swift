@@ -167,9 +167,7 @@ import WorkspaceTestKit
         let table = try Table()
         table.bench.advance(10_000)
         try Self.listen(table.ada)
-        let core = try #require(table.bob.host).core
         for number in 0..<20 {
-            _ = core.time
             try table.bob.ok("presence.set", ["state": "busy", "text": .string("\(number)")])
         }
         table.bench.advance(10_000)
@@ -182,7 +180,7 @@ import WorkspaceTestKit
         let table = try Table()
         let workspace = try #require(try table.ada.host?.core.selectedWorkspace())
         let core = try #require(table.ada.host).core
-        let bob = try #require(try table.bob.host?.core.ownDevice)
+        let bob = try #require(table.bob.host?.core.ownDevice)
         let link = try #require(core.network.links(to: bob).first)
         try Self.listen(table.ada)
         for number in 0..<1_000 {
