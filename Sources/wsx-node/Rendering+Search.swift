@@ -54,7 +54,7 @@ extension Rendering {
     /// A name, in which bold is what was looked for.
     private func marked(_ value: JSONValue?, _ field: String, _ hit: JSONValue) -> String {
         guard let text = value?.stringValue else { return "-" }
-        return markedLines(sanitised(text), field, hit).joined(separator: " ")
+        return markedLines(text, field, hit).joined(separator: " ")
     }
 
     /// The lines of a text, each part of them made safe for a terminal by itself.

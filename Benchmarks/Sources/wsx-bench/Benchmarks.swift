@@ -14,6 +14,8 @@ enum Benchmarks {
         ("authority", AuthorityBench.run),
         ("unlock", UnlockBench.run),
         ("search", SearchBench.run),
+        ("screens", ScreensBench.run),
+        ("backlog", BacklogBench.run),
         ("rekey", RekeyBench.run),
         ("open", OpenBench.run),
     ]

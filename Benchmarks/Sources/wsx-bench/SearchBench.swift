@@ -6,7 +6,6 @@ import WorkspaceModel
 /// channels (the plan asks for 1,000,000), beside one FTS5 table that holds the same texts; and
 /// how fast an index that was lost is made again, beside filling that table.
 enum SearchBench {
-    private static let channels = 100
     private static let queries: [(name: String, query: String, raw: String)] = [
         ("common", "status", "status*"),
         ("rare", "zebra", "zebra*"),
@@ -18,7 +17,7 @@ enum SearchBench {
     static func run(_ options: Options) throws {
         var figures = Figures("wsx_search")
         figures.note("messages", options.messages)
-        figures.note("channels", channels)
+        figures.note("channels", ManyChannels.count)
         let folder = try TemporaryFolder(in: options.folder)
         let raw = try RawIndex(folder.path + "/raw.db", count: options.messages)
         figures.add("floor_index_per_second", Double(options.messages) / raw.seconds)
@@ -26,7 +25,7 @@ enum SearchBench {
         do {
             let source = try BenchNode("A", in: folder, options: options, workspace: "acme")
             home = source.home
-            try write(options.messages, to: source.connect())
+            try ManyChannels.write(options.messages, to: source.connect(), text)
             source.stop()
         }
         for suffix in ["", "-wal", "-shm"] { unlink(home + "/search.db" + suffix) }
@@ -58,19 +57,6 @@ enum SearchBench {
 
     private static func times(_ count: Int, _ body: () throws -> Void) throws -> [Double] {
         try (0..<count).map { _ in try seconds(body) }
-    }
-
-    private static func write(_ count: Int, to socket: ControlSocket) throws {
-        for number in 1..<channels {
-            _ = try socket.call("channel.create", ["name": .string("c\(number)")])
-        }
-        try socket.pipeline(count, window: SendsBench.window) { number in
-            var parameters = JSONObject()
-            let channel = number % channels
-            parameters.append("channel", .string(channel == 0 ? "general" : "c\(channel)"))
-            parameters.append("text", .string(text(number)))
-            return socket.request("message.send", parameters)
-        }
     }
 
     /// About 60 bytes: every second one has the common word, one in ten thousand the rare one.

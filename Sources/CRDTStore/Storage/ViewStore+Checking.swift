@@ -38,12 +38,14 @@ extension ViewStore {
     public func remove(at position: Position, in document: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM message WHERE did = ? AND sort = ? AND arr = ?")
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))
+        forgetUnread(in: document)
     }
 
     /// Removes the rows whose operation is not stored, or stands elsewhere.
     ///
     /// - Returns: how many there were.
     public func removeOrphans() throws(StorageError) -> Int64 {
+        unreadCounts = [:]
         try connection.statement(
             """
             DELETE FROM message WHERE NOT EXISTS (

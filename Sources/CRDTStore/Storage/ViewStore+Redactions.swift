@@ -62,6 +62,7 @@ extension ViewStore {
     public func set(
         _ deletion: Deletion?, of arrival: Int64, in document: Int64
     ) throws(StorageError) {
+        forgetUnread(in: document)
         guard let deletion else {
             return try connection.statement("DELETE FROM redacted WHERE arr = ?")
                 .run(.integer(arrival))

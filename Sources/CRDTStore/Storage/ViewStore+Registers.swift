@@ -149,63 +149,7 @@ extension ViewStore {
             .run(.integer(workspace))
     }
 
-    // MARK: What was not read
-
-    /// What stands behind a place in a conversation.
-    public struct Unread: Equatable, Sendable {
-        /// How many messages there are under the grant with each number.
-        public var counts: [Int64: Int64] = [:]
-        /// How many of them mention the own member, likewise.
-        public var mentions: [Int64: Int64] = [:]
-        /// The largest key among them.
-        public var last: MessageKey?
-    }
-
-    /// The shown messages behind `key` among the newest `Limits.unreadScanMax` of each document.
-    ///
-    /// A message of an author whose clock is ahead stands where it is displayed: else one of them
-    /// could be read by nobody, or everything with it.
-    public func unread(
-        _ filter: Filter, after key: MessageKey
-    ) throws(StorageError) -> Unread {
-        var unread = Unread()
-        let first = Int64(clamping: key.timestamp.rawValue)
-        for document in [filter.document] + filter.others {
-            try connection.statement(
-                """
-                SELECT sort, key_hlc, key_id, gid, hidden, mention,
-                    EXISTS(SELECT 1 FROM redacted WHERE redacted.arr = message.arr) FROM message
-                    WHERE did = ? AND sort >= ? ORDER BY sort DESC, arr DESC LIMIT ?
-                """
-            ).forEachRow(
-                .integer(document), .integer(first), .integer(Limits.unreadScanMax)
-            ) { row in
-                guard row.integer(4) == Visibility.shown.rawValue, row.integer(6) == 0 else {
-                    return
-                }
-                let found = Self.readKey(
-                    Self.messageKey(row.integer(1), row.integer(2)), sort: row.integer(0))
-                guard found > key else { return }
-                unread.counts[row.integer(3), default: 0] += 1
-                if row.integer(5) == 1 { unread.mentions[row.integer(3), default: 0] += 1 }
-                unread.last = max(unread.last ?? found, found)
-            }
-        }
-        return unread
-    }
-
-    /// Up to where somebody has read who has read this message and what stands before it.
-    public static func readKey(of message: MessageRow) -> MessageKey {
-        readKey(message.key, sort: message.position.sort)
-    }
-
-    private static func readKey(_ key: MessageKey, sort: Int64) -> MessageKey {
-        let shown = UInt64(max(sort, 0))
-        guard key.timestamp.rawValue > shown else { return key }
-        return MessageKey(timestamp: HybridTimestamp(rawValue: shown), idPrefix: key.idPrefix)
-    }
-
-    private static func messageKey(_ timestamp: Int64, _ prefix: Int64) -> MessageKey {
+    static func messageKey(_ timestamp: Int64, _ prefix: Int64) -> MessageKey {
         MessageKey(
             timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: timestamp)),
             idPrefix: UInt64(bitPattern: prefix))

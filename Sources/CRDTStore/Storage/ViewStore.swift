@@ -7,6 +7,8 @@ public import WorkspaceModel
 public final class ViewStore {
     let connection: Connection
     private let insert: Statement
+    /// What was counted of each document, for as long as it is so.
+    var unreadCounts: [Int64: UnreadCount] = [:]
 
     /// Where a message stands in its channel: local to this node, and stable.
     public struct Position: Hashable, Comparable, Sendable {
@@ -99,6 +101,7 @@ public final class ViewStore {
             row.bind(9, visibility.rawValue)
             row.bind(10, message.isMention ? 1 : 0)
         }
+        try countUnread(message, as: visibility)
     }
 
     /// Notes whether the text of a message mentions the own member now.
@@ -108,6 +111,7 @@ public final class ViewStore {
         ).run(
             .integer(isMention ? 1 : 0), .integer(message.document),
             .integer(message.position.sort), .integer(message.position.arrival))
+        forgetUnread(in: message.document)
     }
 
     /// Changes who sees the messages at these places of a channel.
@@ -124,6 +128,7 @@ public final class ViewStore {
                 .integer(visibility.rawValue), .integer(document), .integer(position.sort),
                 .integer(position.arrival))
         }
+        forgetUnread(in: document)
     }
 
     /// Those of the messages at these places that were never shown so far.
@@ -149,6 +154,7 @@ public final class ViewStore {
             try delete.run(
                 .integer(document), .integer(position.sort), .integer(position.arrival))
         }
+        forgetUnread(in: document)
         try removeAnnotations(arrivals: positions.map(\.arrival))
     }
 
@@ -366,6 +372,7 @@ extension ViewStore {
 
     /// Forgets everything of one channel.
     public func clear(_ document: Int64) throws(StorageError) {
+        forgetUnread(in: document)
         for table in ["message", "subscription", "annotation", "annotation_past"] {
             try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
         }
@@ -376,6 +383,7 @@ extension ViewStore {
 
     /// Forgets everything of the view, to fold it anew.
     public func clear() throws(StorageError) {
+        unreadCounts = [:]
         try connection.execute("DELETE FROM message")
         try connection.execute("DELETE FROM subscription")
         try connection.execute("DELETE FROM self_register")

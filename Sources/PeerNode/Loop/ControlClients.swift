@@ -22,7 +22,10 @@ final class ControlClients {
     /// Bytes that one client may hand in, in one turn.
     private static let readByteCountMax = 256 * 1024
     /// Events are read from the store for about so many bytes at a time.
-    private static let eventRoom = 256 * 1024
+    private static let eventRoom = 128 * 1024
+    /// Events that one turn hands out, to all clients together: about 5 ms, which calls wait. What
+    /// one client gets at a time may be more.
+    static let eventsPerTurn = 256
     /// What is moved to the socket at a time, so that the connection knows what waits.
     private static let writeByteCount = 64 * 1024
 
@@ -35,6 +38,8 @@ final class ControlClients {
     /// Clients that something happened to since they were last looked after.
     private var touched: Set<UInt64> = []
     private var subscribers: [UInt64] = []
+    /// Who got events last: the next turn goes on behind.
+    private var lastServed: UInt64 = 0
     private var inputs: [NodeInput] = []
     /// Whether there may be more events for a client that can take them.
     private(set) var hasMoreEvents = false
@@ -163,7 +168,8 @@ final class ControlClients {
         touched.insert(call.connection)
     }
 
-    /// Hands the next events to each subscriber whose socket has taken everything so far.
+    /// Hands the next events to subscribers whose socket has taken everything so far, one after
+    /// the other, until it was enough for one turn.
     func deliverEvents(of host: any TurnHost, now: UInt64) {
         let current = host.subscribers
         for id in subscribers where !current.contains(id) {
@@ -171,10 +177,12 @@ final class ControlClients {
             touched.insert(id)
         }
         subscribers = current
+        for id in current { clients[id]?.connection.openSubscriptions = 1 }
         hasMoreEvents = false
-        for id in current {
+        var count = 0
+        for id in current.filter({ $0 > lastServed }) + current.filter({ $0 <= lastServed }) {
+            guard count < Self.eventsPerTurn else { break }
             guard let client = clients[id] else { continue }
-            client.connection.openSubscriptions = 1
             // Answers of this turn leave first. If they wait for room, the socket tells when there
             // is some; if they do not, nothing else would wake the loop for the events.
             guard flush(client, now: now), client.connection.unsentCount == 0,
@@ -189,6 +197,8 @@ final class ControlClients {
                 client.connection.notify(subscription: subscription, event)
             }
             touched.insert(id)
+            count += events.count
+            lastServed = id
             hasMoreEvents = true
         }
     }

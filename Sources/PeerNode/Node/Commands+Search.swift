@@ -19,11 +19,15 @@ extension NodeCore {
         if case .messages(let position)? = cursor {
             call.before = position
         } else {
-            let heads = try heads(query, kinds, request, in: workspace)
+            let heads = heads(query, kinds, request, in: workspace)
             var start = 0
             if case .heads(let count)? = cursor { start = min(count, heads.count) }
             let end = min(heads.count, start + request.limit)
-            call.hits = Array(heads[start..<end])
+            call.hits = try stored { () throws(StorageError) in
+                var hits: [SearchHit] = []
+                for head in heads[start..<end] { hits += try hit(head, in: workspace) }
+                return hits
+            }
             if call.hits.count == request.limit {
                 let isMore = end < heads.count || kinds.contains("message")
                 return .reply(
@@ -116,30 +120,42 @@ extension NodeCore {
 
     // MARK: Channels and members
 
+    /// A channel or somebody, before it is known whether this page shows it: the objects of a
+    /// thousand channels cost many thousand queries.
+    private enum Head {
+        case channel(Workspace.Channel, [SearchHit.Match])
+        case member(MemberID, [SearchHit.Match])
+    }
+
     private func heads(
         _ query: SearchQuery, _ kinds: Set<String>, _ request: SearchRequest,
         in workspace: Workspace
-    ) throws(NodeError) -> [SearchHit] {
-        var hits: [SearchHit] = []
-        if kinds.contains("channel"), !request.isAboutMessages {
-            hits += try stored { () throws(StorageError) in
-                try channelHits(query, in: workspace)
-            }
+    ) -> [Head] {
+        guard !request.isAboutMessages else { return [] }
+        var heads: [Head] = []
+        if kinds.contains("channel") { heads += channels(query, in: workspace) }
+        if kinds.contains("member") {
+            heads += found(query, in: workspace).map { Head.member($0.member, $0.matches) }
         }
-        guard kinds.contains("member"), !request.isAboutMessages else { return hits }
-        for (member, matches) in found(query, in: workspace) {
-            guard let object = object(of: member, in: workspace) else { continue }
-            hits.append(SearchHit(.member(object), matches: matches))
-        }
-        return hits
+        return heads
     }
 
-    private func channelHits(
-        _ query: SearchQuery, in workspace: Workspace
+    private func hit(
+        _ head: Head, in workspace: Workspace
     ) throws(StorageError) -> [SearchHit] {
+        switch head {
+        case .channel(let channel, let matches):
+            return [SearchHit(.channel(try object(of: channel, in: workspace)), matches: matches)]
+        case .member(let member, let matches):
+            guard let object = object(of: member, in: workspace) else { return [] }
+            return [SearchHit(.member(object), matches: matches)]
+        }
+    }
+
+    private func channels(_ query: SearchQuery, in workspace: Workspace) -> [Head] {
         let index = workspace.channelIndex
-        var hits: [SearchHit] = []
-        for (channel, name) in zip(index.all, index.names) where !channel.isDirect {
+        return zip(index.all, index.names).compactMap { channel, name -> Head? in
+            guard !channel.isDirect else { return nil }
             var matches: [SearchHit.Match] = []
             for (field, text) in [
                 ("name", name), ("topic", channel.topic), ("description", channel.description),
@@ -147,11 +163,8 @@ extension NodeCore {
                 guard let text, let found = query.matches(in: SearchText(text)) else { continue }
                 matches += found.map { SearchHit.Match(field, $0) }
             }
-            guard !matches.isEmpty else { continue }
-            hits.append(
-                SearchHit(.channel(try object(of: channel, in: workspace)), matches: matches))
+            return matches.isEmpty ? nil : .channel(channel, matches)
         }
-        return hits
     }
 
     private func found(

@@ -26,7 +26,6 @@ extension NodeCore {
         search.standing = .opening
         search.writing = 0
         search.live = []
-        search.ahead = []
         search.unsettled = todo
         search.again = todo.again
         search.erased = todo.erased
@@ -34,11 +33,13 @@ extension NodeCore {
         search.first = 1
         // How much a file knows is not known yet.
         search.through = .max
+        search.reached = arrival
         if place == .memory {
             let oldest =
                 arrival >> Limits.searchMemoryPartBits - Int64(Limits.searchMemoryPartsMax - 1)
             search.first = max(1, oldest << Limits.searchMemoryPartBits)
             search.through = search.first - 1
+            search.reached = search.through
         }
         if todo.isAll { order(.close) }
         order(.open(place, arrival: arrival))
@@ -123,34 +124,46 @@ extension NodeCore {
                 || !search.erased.isEmpty
         else { return }
         var batch = SearchBatch(through: search.through)
-        batch.forgottenDocuments = search.erased
-        for position in search.again {
+        let isSettling = !search.again.isEmpty || !search.erased.isEmpty
+        try lookAgain(&batch)
+        let end = min(newest, search.through + Limits.searchedPerTurnMax)
+        for position in search.live where position.arrival > end {
             if let row = try searchRow(position.arrival) {
+                batch.rows.append(row)
+                search.reached = max(search.reached, position.arrival)
+            }
+        }
+        search.live = []
+        while batch.through < end {
+            batch.through += 1
+            if var row = try searchRow(batch.through) {
+                row.isAgain = batch.through <= search.reached
+                batch.rows.append(row)
+            }
+        }
+        search.through = batch.through
+        search.reached = max(search.reached, batch.through)
+        batch.isFinal =
+            isSettling || (search.unsettled.from != nil && batch.through == newest)
+        batch.isUrgent = batch.isFinal
+        order(.write(batch))
+        if !search.again.isEmpty { hasMoreToDo = true }
+    }
+
+    /// A slice of the messages that have changed, with all documents that are gone.
+    private func lookAgain(_ batch: inout SearchBatch) throws(StorageError) {
+        let count = min(search.again.count, Int(Limits.searchedPerTurnMax))
+        for position in search.again[..<count] {
+            if var row = try searchRow(position.arrival) {
+                row.isAgain = true
                 batch.rows.append(row)
             } else {
                 batch.forgotten.append(position)
             }
         }
-        let isSettling = !search.again.isEmpty || !search.erased.isEmpty
-        let end = min(newest, search.through + Limits.searchedPerTurnMax)
-        for position in search.live where position.arrival > end {
-            if let row = try searchRow(position.arrival) {
-                batch.rows.append(row)
-                search.ahead.insert(position.arrival)
-            }
-        }
-        search.again = []
-        search.live = []
+        search.again.removeFirst(count)
+        batch.forgottenDocuments = search.erased
         search.erased = []
-        while batch.through < end {
-            batch.through += 1
-            if let row = try searchRow(batch.through) { batch.rows.append(row) }
-        }
-        search.through = batch.through
-        if !search.ahead.isEmpty { search.ahead = search.ahead.filter { $0 > batch.through } }
-        batch.isUrgent =
-            isSettling || (search.unsettled.from != nil && batch.through == newest)
-        order(.write(batch))
     }
 
     /// What the index is to know of an operation; `nil` for what is no message that can be read.
@@ -200,10 +213,8 @@ extension NodeCore {
 
     private func reindex(_ position: SearchPosition) {
         guard search.standing != .off else { return }
-        // What the index has not come to yet it takes as it is by then.
-        guard position.arrival <= search.through || search.ahead.contains(position.arrival) else {
-            return
-        }
+        // What the index has never come to it takes as it is by then.
+        guard position.arrival <= search.reached else { return }
         search.isTodoStored = false
         guard search.unsettled.again.count < SearchTodo.countMax else { return reindexAll() }
         search.again.append(position)
@@ -272,15 +283,15 @@ extension NodeCore {
 
     private static let todoName = "search.todo"
 
-    /// The index has everything that it was told to look at again.
+    /// The index has everything that it was told to look at again, but for what waits here.
     private func settleSearch() {
-        guard search.writing == 0, search.again.isEmpty, search.erased.isEmpty,
-            !search.unsettled.isEmpty
-        else { return }
-        guard search.unsettled.from == nil || search.through >= store.operations.arrival else {
-            return
-        }
-        search.unsettled = SearchTodo()
+        guard search.writing == 0, !search.unsettled.isEmpty else { return }
+        var rest = SearchTodo()
+        rest.again = search.again
+        rest.erased = search.erased
+        if search.through < store.operations.arrival { rest.from = search.unsettled.from }
+        guard rest != search.unsettled else { return }
+        search.unsettled = rest
         search.isTodoStored = false
     }
 

@@ -20,6 +20,8 @@ final class SearchIndex {
     private let partsMax: Int?
     /// The newest row of each table.
     private var newest: [Int64: Int64] = [:]
+    /// Tables in which a message has got other words: the former ones are still there.
+    private var stale: Set<Int64> = []
     private var waiting: [SearchRow] = []
     private var waitingBytes = 0
     /// All that arrived up to here was taken.
@@ -28,7 +30,7 @@ final class SearchIndex {
     private var written: Int64 = 0
 
     /// Changes with what is stored, and with how text is folded.
-    static let version: Int32 = 1
+    static let version: Int32 = 2
     /// Rows that wait to be written in one go, or for a question. Each writing becomes a piece of
     /// index that has to be merged with others; and a question has to wait for so many.
     private static let waitingMax = 1_024
@@ -74,7 +76,8 @@ final class SearchIndex {
     ) throws(StorageError) {
         try connection.begin()
         try connection.execute("CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID")
-        try connection.execute("CREATE TABLE part(number INTEGER PRIMARY KEY, newest INTEGER)")
+        try connection.execute(
+            "CREATE TABLE part(number INTEGER PRIMARY KEY, newest INTEGER, stale INTEGER)")
         let insert = try connection.statement("INSERT INTO meta VALUES(?, ?)")
         try insert.run(.text("store"), .blob(store.bytes))
         try insert.run(.text("through"), .integer(0))
@@ -97,8 +100,9 @@ final class SearchIndex {
             try connection.statement("SELECT value FROM meta WHERE name = 'through'")
             .integer() ?? 0
         written = through
-        try connection.statement("SELECT number, newest FROM part").forEachRow { row in
+        try connection.statement("SELECT number, newest, stale FROM part").forEachRow { row in
             newest[row.integer(0)] = row.integer(1)
+            if row.integer(2) != 0 { stale.insert(row.integer(0)) }
         }
     }
 
@@ -144,8 +148,8 @@ final class SearchIndex {
             .run(.integer(through))
         try connection.commit()
         written = through
-        // What was forgotten must not go on in the log.
-        if forgets || connection.logByteCount >= Self.logBytesMax {
+        // What was forgotten must not go on in the log, and a power cut takes what is only there.
+        if forgets || batch.isFinal || connection.logByteCount >= Self.logBytesMax {
             _ = try connection.checkpoint(.truncate)
         }
     }
@@ -167,6 +171,7 @@ final class SearchIndex {
                 try makePart(part)
                 (current, last) = (part, 0)
             }
+            if row.isAgain, stale.insert(part).inserted { try note(isStale: true, part) }
             last = max(last, self.row(row.position))
             try insert(row, into: part)
         }
@@ -194,14 +199,20 @@ final class SearchIndex {
             CREATE VIRTUAL TABLE IF NOT EXISTS part_\(part) USING fts5(text, pairs, tags,
                 columnsize = 0, tokenize = 'ascii')
             """)
+        try connection.statement("INSERT OR IGNORE INTO part VALUES(?, 0, 0)").run(.integer(part))
         newest[part] = 0
     }
 
     private func note(_ row: Int64, in part: Int64?) throws(StorageError) {
         guard let part, row > newest[part] ?? 0 else { return }
-        try connection.statement("INSERT OR REPLACE INTO part VALUES(?, ?)")
-            .run(.integer(part), .integer(row))
+        try connection.statement("UPDATE part SET newest = ? WHERE number = ?")
+            .run(.integer(row), .integer(part))
         newest[part] = row
+    }
+
+    private func note(isStale: Bool, _ part: Int64) throws(StorageError) {
+        try connection.statement("UPDATE part SET stale = ? WHERE number = ?")
+            .run(.integer(isStale ? 1 : 0), .integer(part))
     }
 
     private func dropOldParts() throws(StorageError) {
@@ -210,17 +221,19 @@ final class SearchIndex {
             try connection.execute("DROP TABLE part_\(part)")
             try connection.statement("DELETE FROM part WHERE number = ?").run(.integer(part))
             newest[part] = nil
+            stale.remove(part)
         }
     }
 
     // MARK: Forgetting
 
     /// Inside a transaction. FTS5 only notes that a row is gone, until the pieces of its index
-    /// are merged; `optimize` merges all of them, and leaves nothing of it.
+    /// are merged; `optimize` merges all of them, and leaves nothing of it. What an edit replaced
+    /// goes at the same time: it may be the edit that is gone.
     private func forget(
         _ positions: [SearchPosition], documents: [Int64]
     ) throws(StorageError) {
-        var touched: Set<Int64> = []
+        var touched = stale
         for position in positions {
             let part = position.arrival >> shift
             guard newest[part] != nil else { continue }
@@ -243,7 +256,9 @@ final class SearchIndex {
         }
         for part in touched.sorted() {
             try connection.execute("INSERT INTO part_\(part)(part_\(part)) VALUES('optimize')")
+            if stale.contains(part) { try note(isStale: false, part) }
         }
+        stale = []
     }
 
     // MARK: Asking

@@ -81,6 +81,8 @@ struct SearchRow: Sendable {
     /// The number of its author's grant.
     let grant: Int64
     let workspace: Int64
+    /// Whether the index may know the message with other words.
+    var isAgain = false
 
     /// Words by which messages are narrowed down, in a column of their own.
     var tags: [String] {
@@ -122,6 +124,8 @@ struct SearchBatch: Sendable {
     var through: Int64
     /// Whether it is written at once; else it may wait for more.
     var isUrgent = true
+    /// Whether it must survive a loss of power: whoever asked for it will not ask again.
+    var isFinal = false
 }
 
 /// A question to the index.

@@ -22,6 +22,8 @@ struct SearchState {
     var first: Int64 = 1
     /// The last one that it was handed.
     var through: Int64 = 0
+    /// The newest that it may know: in a file, or handed to it before its turn.
+    var reached: Int64 = 0
     /// Jobs that write, and have not been answered.
     var writing = 0
     /// The newest arrival number when it was last looked at.
@@ -32,8 +34,6 @@ struct SearchState {
     var again: [SearchPosition] = []
     /// Messages that should not wait for those that arrived before them.
     var live: [SearchPosition] = []
-    /// Those of them that the index was handed before their turn.
-    var ahead: Set<Int64> = []
     /// Documents that were erased, by short number.
     var erased: [Int64] = []
     /// What `again` and `erased` held since the index was last known to have all of it: after a

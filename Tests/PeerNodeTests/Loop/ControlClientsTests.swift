@@ -109,6 +109,33 @@ import WorkspaceModel
         }
     }
 
+    /// A call waits for a turn, so a turn must not be as long as the list of subscribers.
+    @Test func `get events in turn, no more at once than one turn may take`() throws {
+        try withDesk { desk in
+            let readers = try (1...5).map { _ in try TestClient(desk.home.socket) }
+            for reader in readers { reader.call("events.subscribe", id: 1) }
+            try desk.work { desk.calls.count == 5 }
+            let host = ScriptedHost()
+            host.subscribers = desk.calls.map(\.call.connection).sorted()
+            host.eventsAtATime = ControlClients.eventsPerTurn / 2
+            let count = 5 * host.eventsAtATime
+            host.pendingEvents = (1...Int64(count)).map {
+                EventObject(sequence: $0, cursor: "e1.\($0)", at: 0, type: "some", data: [:])
+            }
+            var turns = 0
+            repeat {
+                let before = host.pendingEvents.count
+                desk.clients.deliverEvents(of: host, now: desk.now)
+                #expect(before - host.pendingEvents.count <= ControlClients.eventsPerTurn)
+                turns += 1
+                try desk.takeReady()
+            } while desk.clients.hasMoreEvents && turns < 20
+            #expect(host.pendingEvents.isEmpty)
+            #expect(turns == 4, "and one that finds that there is no more")
+            try desk.work { readers.allSatisfy { $0.lines().count == host.eventsAtATime } }
+        }
+    }
+
     @Test func `get answers only to their own calls, and only while they are there`() throws {
         try withDesk { desk in
             let left = try TestClient(desk.home.socket)

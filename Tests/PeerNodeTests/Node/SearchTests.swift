@@ -242,6 +242,48 @@ extension BenchNode {
         #expect(try mina.search("\"plan 699\"")["complete"] == true)
     }
 
+    /// What was handed to the index before its turn is in the file, though the file says that it
+    /// has not come so far.
+    @Test func `forgets what a file from before the start knew ahead of its turn`() throws {
+        let mina = try talk("plan one")
+        for number in 0..<700 { try mina.send("plan \(number)") }
+        try mina.send("xylographcanary")
+        #expect(try mina.texts(of: "xylographcanary").count == 1)
+        let hit = try #require(try mina.search("xylographcanary").items.first)
+        mina.kill()
+        // As a catch-up leaves it that was cut short.
+        let file = try mina.searchFiles.open()
+        try file.execute("UPDATE meta SET value = 5 WHERE name = 'through'")
+        try mina.searchFiles.replace(with: file.serialized())
+        try mina.boot()
+        #expect(mina.searchFiles.holds("xylographcanary"))
+        try mina.ok("message.delete", ["message": .string(try hit.text("id"))])
+        bench.advance(60_000)
+        #expect(!mina.searchFiles.holds("xylographcanary"))
+        #expect(try mina.search("plan", ["limit": 1])["complete"] == true)
+    }
+
+    @Test func `settles what is more than one slice`() throws {
+        let mina = try talk()
+        for number in 0..<600 { try mina.send("plan \(number)") }
+        let core = try #require(mina.host?.core)
+        #expect(try mina.texts(of: "plan", ["limit": 100]).count == 100)
+        let hit = try #require(try mina.search("\"plan 3\"").items.first)
+        let key = try #require(PublicID.messageKey(try hit.text("id")))
+        let row = try #require(try core.store.view.message(key))
+        core.beginTurn(at: mina.time)
+        try core.write()
+        for _ in 0..<600 { core.reindex(row) }
+        #expect(core.search.unsettled.again.count == 600)
+        let effects = core.takeEffects() + (try core.endTurn())
+        try core.store.commit()
+        #expect(core.search.again.count == 600 - Int(Limits.searchedPerTurnMax))
+        mina.carryOut(effects)
+        bench.settle()
+        #expect(core.search.again.isEmpty)
+        #expect(core.search.unsettled.isEmpty)
+    }
+
     @Test func `waits for the end of a first sync, unless somebody asks`() throws {
         let mina = try bench.node("Mina")
         for number in 0..<300 { try mina.send("plan \(number)") }

@@ -199,6 +199,27 @@ import WorkspaceTestKit
         #expect(try arrivals(index, "common", limit: 1_000).count == 299)
     }
 
+    @Test(arguments: [false, true])
+    func `forgets what an edit replaced, when something is forgotten`(
+        afterReopening: Bool
+    ) throws {
+        var index = try open()
+        try write((0..<300).map { "common \($0)" } + ["xylographcanary"], to: index)
+        var again = row(301, "harmless")
+        again.isAgain = true
+        var batch = SearchBatch(through: 301)
+        batch.rows = [again]
+        try index.take(batch)
+        #expect(files.holds("xylograph"))
+        if afterReopening { index = try open() }
+        batch = SearchBatch(through: 301)
+        // The edit: no table of the index has its place.
+        batch.forgotten = [.init(time: 400, arrival: 70_000)]
+        try index.take(batch)
+        #expect(!files.holds("xylograph"))
+        #expect(try arrivals(index, "harmless") == [301])
+    }
+
     @Test func `forgets a whole document`() throws {
         let index = try open()
         var batch = SearchBatch(through: 2)

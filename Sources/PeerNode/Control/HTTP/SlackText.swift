@@ -96,8 +96,10 @@ struct SlackText {
             }
             hasFences = false
         }
-        let line = bytes[(index + 1)...].prefix { $0 != 0x0A }
-        if let end = line.firstIndex(of: UInt8(ascii: "`")), end > index + 1 {
+        // Only to the next of the two: looking on to the end of a long line, for each piece of code
+        // in it, is quadratic.
+        let end = bytes[(index + 1)...].firstIndex { $0 == UInt8(ascii: "`") || $0 == 0x0A }
+        if let end, end > index + 1, bytes[end] != 0x0A {
             return takeLiterally(until: end + 1)
         }
         takeByte()

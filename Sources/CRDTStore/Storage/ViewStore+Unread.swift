@@ -1,0 +1,120 @@
+public import WorkspaceModel
+
+/// What stands behind a read marker.
+///
+/// A count looks at each message once. It is kept until something else than a new message changes
+/// in its document: a list of a hundred conversations with much to read would otherwise count a
+/// million rows whenever somebody looks.
+extension ViewStore {
+    /// What stands behind a place in a conversation.
+    public struct Unread: Equatable, Sendable {
+        /// How many messages there are under the grant with each number.
+        public var counts: [Int64: Int64] = [:]
+        /// How many of them mention the own member, likewise.
+        public var mentions: [Int64: Int64] = [:]
+        /// The largest key among them.
+        public var last: MessageKey?
+
+        fileprivate mutating func add(_ key: MessageKey, grant: Int64, isMention: Bool) {
+            counts[grant, default: 0] += 1
+            if isMention { mentions[grant, default: 0] += 1 }
+            last = max(last ?? key, key)
+        }
+    }
+
+    /// What was counted of one document, behind one place.
+    struct UnreadCount {
+        let key: MessageKey
+        var unread = Unread()
+        /// Messages that were looked at, hidden ones too.
+        var scanned: Int64 = 0
+        /// The largest arrival number among them: a larger one is new.
+        var newest: Int64 = 0
+
+        /// The display order from which on messages are looked at.
+        var first: Int64 { Int64(clamping: key.timestamp.rawValue) }
+    }
+
+    /// The shown messages behind `key` among the newest `Limits.unreadScanMax` of each document.
+    ///
+    /// A message of an author whose clock is ahead stands where it is displayed: else one of them
+    /// could be read by nobody, or everything with it.
+    public func unread(
+        _ filter: Filter, after key: MessageKey
+    ) throws(StorageError) -> Unread {
+        var unread = try unread(in: filter.document, after: key)
+        for document in filter.others {
+            let other = try self.unread(in: document, after: key)
+            unread.counts.merge(other.counts, uniquingKeysWith: +)
+            unread.mentions.merge(other.mentions, uniquingKeysWith: +)
+            unread.last = [unread.last, other.last].compactMap { $0 }.max()
+        }
+        return unread
+    }
+
+    private func unread(
+        in document: Int64, after key: MessageKey
+    ) throws(StorageError) -> Unread {
+        if let known = unreadCounts[document], known.key == key { return known.unread }
+        let count = try counted(in: document, after: key)
+        unreadCounts[document] = count
+        return count.unread
+    }
+
+    private func counted(
+        in document: Int64, after key: MessageKey
+    ) throws(StorageError) -> UnreadCount {
+        var count = UnreadCount(key: key)
+        try connection.statement(
+            """
+            SELECT sort, key_hlc, key_id, gid, hidden, mention, arr,
+                EXISTS(SELECT 1 FROM redacted WHERE redacted.arr = message.arr) FROM message
+                WHERE did = ? AND sort >= ? ORDER BY sort DESC, arr DESC LIMIT ?
+            """
+        ).forEachRow(
+            .integer(document), .integer(count.first), .integer(Limits.unreadScanMax)
+        ) { row in
+            count.scanned += 1
+            count.newest = max(count.newest, row.integer(6))
+            guard row.integer(4) == Visibility.shown.rawValue, row.integer(7) == 0 else { return }
+            let found = Self.readKey(
+                Self.messageKey(row.integer(1), row.integer(2)), sort: row.integer(0))
+            guard found > key else { return }
+            count.unread.add(found, grant: row.integer(3), isMention: row.integer(5) == 1)
+        }
+        return count
+    }
+
+    /// A message was put in its place: one that is new is counted, else all are again.
+    func countUnread(
+        _ message: MessageRow, as visibility: Visibility
+    ) throws(StorageError) {
+        guard let known = unreadCounts[message.document] else { return }
+        guard message.position.sort >= known.first else { return }
+        guard message.position.arrival > known.newest, known.scanned < Limits.unreadScanMax,
+            try deletion(of: message.position.arrival) == nil
+        else { return forgetUnread(in: message.document) }
+        var count = known
+        count.scanned += 1
+        count.newest = message.position.arrival
+        let found = Self.readKey(of: message)
+        if visibility == .shown, found > known.key {
+            count.unread.add(found, grant: message.grant, isMention: message.isMention)
+        }
+        unreadCounts[message.document] = count
+    }
+
+    /// Something else than a new message has changed in a document.
+    func forgetUnread(in document: Int64) { unreadCounts[document] = nil }
+
+    /// Up to where somebody has read who has read this message and what stands before it.
+    public static func readKey(of message: MessageRow) -> MessageKey {
+        readKey(message.key, sort: message.position.sort)
+    }
+
+    private static func readKey(_ key: MessageKey, sort: Int64) -> MessageKey {
+        let shown = UInt64(max(sort, 0))
+        guard key.timestamp.rawValue > shown else { return key }
+        return MessageKey(timestamp: HybridTimestamp(rawValue: shown), idPrefix: key.idPrefix)
+    }
+}
