@@ -55,7 +55,7 @@ import WorkspaceTestKit
 
     @Test func `is told to everybody when it changes, and keeps its choice`() throws {
         let table = try Table()
-        try Self.listen(table.ada)
+        try Self.listen(table.ada, ["presence.changed"])
         let until = Int64(table.bench.wall + 600_000)
         let set = try table.bob.ok(
             "presence.set",

@@ -46,11 +46,9 @@ import WorkspaceTestKit
         own.write(
             plaintext: ContentPayload.profile(name: String(repeating: "\u{1b}", count: 9)).encoded,
             at: scene.wall + 2)
-        let other = scene.peer()
-        let second = other.connect(to: scene.ada)
-        second.push(own.run())
+        link.push(own.run())
         scene.world.run(for: 10_000)
-        #expect(second.isOpen)
+        #expect(link.isOpen)
         #expect(Self.field("description", of: "Mallory 0", on: scene.ada) == "a lie")
         for node in scene.honest {
             #expect(Self.field("description", of: "Bob", on: node) == "Bob's own")
