@@ -36,6 +36,7 @@ struct ColumnSet {
         case "message.history": "no messages"
         case "workspace.list": "no workspaces"
         case "member.list", "channel.members": "no members"
+        case "presence.list": "nobody is there"
         case "device.list": "no devices"
         case "invite.list": "no invites"
         case "join.requests": "no requests"
@@ -81,6 +82,11 @@ struct ColumnSet {
             "user.find":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
+            ])
+        case "presence.list":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "STATE": "state", "EMOJI": "emoji", "TEXT": "text",
+                "UNTIL": "until",
             ])
         case "device.list", "device.rename", "device.revoke":
             ColumnSet([

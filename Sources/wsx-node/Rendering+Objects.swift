@@ -17,6 +17,10 @@ extension Rendering {
         case "net.suspend", "net.resume", "net.status": network(value)
         case "channel.get": channel(value)
         case "member.get": member(value)
+        case "profile.get", "profile.of", "profile.set", "profile.image.set",
+            "profile.image.clear":
+            profile(value)
+        case "presence.set", "presence.clear": presence(value)
         case "session.status", "session.unlock", "session.logout", "lock.now", "lock.set",
             "lock.change", "lock.remove":
             session(value)

@@ -73,11 +73,53 @@ extension Rendering {
             ("id", shown(member["id"])), ("role", shown(member["role"])),
             ("devices", shown(member["devices"])), ("came", moment(member["joined_at"])),
         ]
+        if member["presence"]?.isNull == false {
+            rows.append(("there", presenceWords(member["presence"])))
+        }
+        rows += profileRows(member)
         if member["removed"] == true {
             let isKnown = member["removed_at"]?.isNull == false
             rows.append(("out", isKnown ? "since \(moment(member["removed_at"]))" : "yes"))
         }
         return lines(rows)
+    }
+
+    /// What somebody says of himself; behind what only the caller sees, who that is.
+    func profile(_ profile: JSONValue) -> String {
+        let isSelf = profile["self"] == true
+        var rows = [
+            ("name", shown(profile["name"]) + (isSelf ? " (you)" : "")),
+            ("id", shown(profile["id"])),
+        ]
+        let there = profile["presence"]
+        rows.append(("there", there?.isNull == false ? presenceWords(there) : "no"))
+        return lines(rows + profileRows(profile))
+    }
+
+    private func profileRows(_ person: JSONValue) -> [(String, String)] {
+        let titles = [
+            ("about", "description"), ("country", "country"), ("phone", "phone"),
+            ("email", "email"), ("image", "image"),
+        ]
+        return titles.compactMap { title, field in
+            guard let value = person[field]?.stringValue else { return nil }
+            let text = field == "phone" ? ProfileText.shown(phone: value) : value
+            let isHidden = person["visible"]?[field] == "nobody"
+            return (title, sanitised(text) + (isHidden ? "  (only you see it)" : ""))
+        }
+    }
+
+    /// What somebody has just chosen.
+    func presence(_ presence: JSONValue) -> String { "you are \(presenceWords(presence))\n" }
+
+    func presenceWords(_ presence: JSONValue?) -> String {
+        var words = shown(presence?["state"])
+        if let emoji = presence?["emoji"]?.stringValue { words += " " + sanitised(emoji) }
+        if let text = presence?["text"]?.stringValue { words += ": " + sanitised(text) }
+        if presence?["until"]?.isNull == false {
+            words += ", until \(moment(presence?["until"]))"
+        }
+        return words
     }
 
     /// Whether the node is open, and by what it opens.

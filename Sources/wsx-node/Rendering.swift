@@ -117,6 +117,9 @@ struct Rendering {
             .compactMap { $0?.stringValue }.first.map(sanitised)
         if !isPlain {
             if let by = data?["by"]?["name"]?.stringValue { text = text ?? "by \(sanitised(by))" }
+            if event["type"] == "presence.changed" {
+                text = "\(shown(data?["name"])) is \(presenceWords(data))"
+            }
             if data == nil || data == .null { text = "(what it told of was deleted)" }
         }
         let words = [

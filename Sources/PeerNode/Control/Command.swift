@@ -112,6 +112,7 @@ extension Command {
         Group(title: "identity", commands: identityCommands),
         Group(title: "session", commands: sessionCommands + passcodeCommands),
         Group(title: "devices", commands: deviceCommands),
+        Group(title: "people", commands: personCommands),
         Group(title: "workspace", commands: workspaceCommands),
         Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands + channelChangeCommands),

@@ -4,7 +4,7 @@ public import WorkspaceModel
 ///
 /// Calls come on the loop's thread, inside a turn: what they write is on disk before the answer
 /// leaves. A function that gives a `CommandOutcome` may answer `.later`.
-public protocol NodeCommands: AnyObject {
+public protocol NodeCommands: PersonCommands {
     // MARK: The node
 
     /// The state of everything, for one screen.

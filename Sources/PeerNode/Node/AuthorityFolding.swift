@@ -205,8 +205,7 @@ extension NodeCore {
                 noteBranches(of: branch.log, in: workspace)
             }
         }
-        workspace.profiles = [:]
-        try loadProfiles(of: workspace)
+        try reloadProfiles(of: workspace)
     }
 
     /// Moves the kept tips of the authority document after an operation came.

@@ -45,8 +45,7 @@ extension NodeCore {
         try reloadPrivate(
             log.document, in: workspace, from: .released(source: 0, isBackfill: false))
         if log.document == workspace.profileDocument {
-            workspace.profiles = [:]
-            try loadProfiles(of: workspace)
+            try reloadProfiles(of: workspace)
         }
         workspace.staleDocuments.insert(log.document)
     }

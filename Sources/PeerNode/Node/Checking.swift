@@ -112,7 +112,7 @@ extension NodeCore {
             try note(register, stored, in: workspace, &check)
         case .annotation(let annotation) where shown == nil:
             try note(annotation, stored, in: workspace, &check)
-        case .membership, .profile, .device, .own, .annotation, nil:
+        case .membership, .profile, .profileField, .device, .own, .annotation, nil:
             guard shown != nil else { return }
             check.result.add(
                 "view", PublicID.operation(stored.place.link.id), "what is no message is shown",

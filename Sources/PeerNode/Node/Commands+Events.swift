@@ -20,7 +20,7 @@ extension NodeCore {
         let id = subscriptions.open(
             on: scope.call.connection, filter, after: start,
             keepalive: request.keepaliveSeconds.map { UInt64(max($0, 1)) * 1_000 },
-            now: time.monotonic)
+            isEphemeral: request.ephemeral, now: time.monotonic)
         return SubscriptionObject(id: id, cursor: cursor(start))
     }
 
@@ -223,8 +223,12 @@ extension NodeCore {
         var left = room
         var given: [(subscription: Int64, event: EventObject)] = []
         for stream in subscriptions.subscriptions(of: connection) where left > 0 {
-            guard stream.sequence < newestEvent else {
-                if stream.owesKeepalive {
+            let passed = passedEvents(for: stream)
+            given += passed.map { (stream.id, $0) }
+            left -= passed.reduce(0) { $0 + $1.json.bytes.count + 128 }
+            if !passed.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
+            guard stream.sequence < newestEvent, left > 0 else {
+                if passed.isEmpty, stream.owesKeepalive {
                     given.append((stream.id, keepalive(of: stream)))
                     subscriptions.gave(stream.key, at: time.monotonic)
                 }

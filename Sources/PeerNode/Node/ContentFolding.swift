@@ -43,6 +43,7 @@ extension NodeCore {
         // Nothing is judged before it is known what a document is.
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
         if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
+        if isJudgedAnew, document.kind == .profile { try reloadProfiles(of: workspace) }
         try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
         try applyPrivate(
             appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
@@ -101,19 +102,10 @@ extension NodeCore {
             else { return }
             try fold(action, of: members.isEmpty ? [author] : members, place)
         case .profile(let name):
-            guard place.document.kind == .profile, place.isValid,
-                let author = workspace.evaluator.subject(ofGrant: place.grant),
-                (try? CheckedName.checkWire(name)) != nil
-            else { return }
-            let before = workspace.displayName(of: author)
-            take(
-                Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
-                of: author, in: workspace)
-            if workspace.displayName(of: author) != before {
-                try record(
-                    .memberEdited, workspace: workspace, arrival: place.arrival,
-                    extra: author.bytes, isBackfill: place.source.isBackfill)
-            }
+            guard (try? CheckedName.checkWire(name)) != nil else { return }
+            try foldProfile(name, field: nil, place)
+        case .profileField(let change):
+            try foldProfile(change.value, field: change.field, place)
         case .own: break
         case .device(let device, let name):
             guard place.document.kind == .profile, place.isValid else { return }
@@ -174,15 +166,19 @@ extension NodeCore {
             && workspace.evaluator.devices(ofGrant: grant).contains(device)
     }
 
-    private func take(
-        _ profile: Workspace.Profile, of member: MemberID, in workspace: Workspace
-    ) {
-        if let known = workspace.profiles[member],
-            (known.timestamp.rawValue, known.id) > (profile.timestamp.rawValue, profile.id)
-        {
-            return
-        }
-        workspace.profiles[member] = profile
+    private func foldProfile(
+        _ value: String?, field: ProfileChange.Field?, _ place: Folding
+    ) throws(StorageError) {
+        let workspace = place.workspace
+        guard place.document.kind == .profile,
+            let author = workspace.evaluator.subject(ofGrant: place.grant)
+        else { return }
+        try fold(
+            value, at: .init(member: author, field: field),
+            .init(
+                id: place.id, timestamp: place.timestamp, arrival: place.arrival,
+                cited: place.cited, hasValue: value != nil, isValid: place.isValid),
+            in: workspace, from: place.source)
     }
 
     // MARK: Opening
@@ -313,30 +309,6 @@ extension NodeCore {
             for key in keys {
                 try refold(document, sealedUnder: key, in: workspace, from: source)
             }
-        }
-    }
-
-    func loadProfiles(of workspace: Workspace) throws(StorageError) {
-        let document = workspace.profileDocument
-        var found: [(StoredOperation, String)] = []
-        var devices: [(StoredOperation, DeviceID, String)] = []
-        try store.operations.forEachOperation(in: document, of: workspace.number) {
-            (stored) throws(StorageError) in
-            switch try content(of: stored, in: workspace) {
-            case .profile(let name)?: found.append((stored, name))
-            case .device(let device, let name)?: devices.append((stored, device, name))
-            default: break
-            }
-        }
-        loadDeviceNames(devices, of: workspace)
-        for (stored, name) in found {
-            guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
-                store.operations.isValid(stored.place.sequence, in: stored.place.branch)
-            else { continue }
-            take(
-                Workspace.Profile(
-                    timestamp: stored.entry.timestamp, id: stored.place.link.id, name: name),
-                of: author, in: workspace)
         }
     }
 }

@@ -142,8 +142,7 @@ extension NodeCore {
         for document in workspace.privateDocuments.keys.sorted() {
             try rejudgePrivate(document, in: workspace, from: source)
         }
-        workspace.profiles = [:]
-        try loadProfiles(of: workspace)
+        try reloadProfiles(of: workspace)
         try foldOpened(by: opened, in: workspace, from: source)
     }
 }

@@ -40,6 +40,7 @@ extension NodeCore {
         payloadErasureDue.map { deadlines.append($0) }
         if search.quietAfter > time.monotonic { deadlines.append(search.quietAfter) }
         nextMarker.map { deadlines.append($0) }
+        deadlines += presenceDeadlines
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, mayLink, !network.registry.isSuspended,
             !network.listening.isEmpty
@@ -77,6 +78,7 @@ extension NodeCore {
         try addGuestsWhenDue()
         try mailWhenDue()
         try writeMarkers()
+        endPresences()
         dialWhenDue()
         announceWhenDue()
     }

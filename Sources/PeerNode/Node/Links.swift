@@ -228,7 +228,9 @@ extension NodeCore {
 
     /// Ends a link and everything that went over it.
     func drop(_ link: PeerLink, because ending: LinkEnding) throws(StorageError) {
-        guard network.links.removeValue(forKey: link.id) != nil else { return }
+        guard network.links[link.id] != nil else { return }
+        forgetPresence(on: link)
+        network.links[link.id] = nil
         link.isClosing = true
         network.budget.closed(link: link.id.number)
         waiting.forget(source: link.id.number)

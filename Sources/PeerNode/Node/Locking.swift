@@ -36,6 +36,7 @@ extension NodeCore {
     /// Everything secret that a lock takes away goes here, and nowhere else.
     private func forgetKeys() {
         for workspace in workspaces.values { workspace.forgetSecrets() }
+        forgetPresences()
         home = nil
         lock.passcode = nil
         lock.wrongCodes = 0
@@ -159,6 +160,7 @@ extension NodeCore {
             try reviewRedactions(of: workspace)
             planKeyChange(of: workspace)
             planGuests(of: workspace)
+            try reviewPresence(of: workspace)
         }
         try beginFolding()
         try openPendingJoins()
@@ -288,8 +290,10 @@ extension Workspace {
         recoveryBox = nil
         openedNames = [:]
         ownName = nil
-        profiles = [:]
+        forgetProfiles()
         deviceNames = [:]
+        presence = PresenceChoice()
+        shownPresence = PresenceChoice()
         for document in channels.keys { channels[document]?.forgetNames() }
     }
 }

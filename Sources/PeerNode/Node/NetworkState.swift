@@ -140,6 +140,14 @@ final class WorkspaceLink {
     var isCaughtUp = false
     /// Whether all that the peer knows of this device's own operations is here.
     var knowsOwnHistory = false
+    /// How reachable the person at the other end is, as that device says.
+    var presence: PresenceWord?
+    /// Whether the other end is to be told how reachable the own person is.
+    var owesPresence = false
+    /// How much the other end may still say of what passes.
+    var passing = PassingBudget()
+    /// When the other end said last that its person types, on the monotonic clock.
+    var typing: [DocumentID: UInt64] = [:]
 
     init(
         workspace: Int64, number: WorkspaceNumber, session: SyncSession,

@@ -78,6 +78,14 @@ final class NodeCore {
     var nextPayloadErasure: UInt64?
     /// Whether this turn has erased something, so that the write-ahead log still holds it.
     var hasErased = false
+    /// Whose profiles have changed in this turn: the first operation, and whether all is backfill.
+    var profileEdits: [ProfileEdit: (arrival: Int64, isBackfill: Bool)] = [:]
+    /// Workspaces whose members have not heard the own presence as it is now.
+    var untoldPresence: Set<Int64> = []
+    /// When the own presence was told last, on the monotonic clock, by workspace.
+    var toldPresence: [Int64: UInt64] = [:]
+    /// When others were told last that the own member types, on the monotonic clock.
+    var toldTyping: [DocumentID: UInt64] = [:]
     /// Whether peers are asked for missing payloads at the end of the turn.
     var asksForPayloads = false
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
@@ -161,6 +169,7 @@ final class NodeCore {
         try settleRedactions()
         if try redactLateWords() { try settleRedactions() }
         try showNotices()
+        try tellProfileEdits()
         try askForPayloadsEverywhere()
         try askForDamaged()
         try continueChecking()
@@ -270,7 +279,7 @@ final class NodeCore {
     ) throws(NodeError) {
         let reads = [
             ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
-            ".doctor", ".metrics", "events.", "search", ".find",
+            ".doctor", ".metrics", "events.", "search", ".find", "profile.of", "typing.",
         ]
         // The position of a named reader is written.
         let isNamed =
@@ -345,6 +354,7 @@ final class NodeCore {
         try loadRecoveryBox(of: workspace)
         try loadAuthority(of: workspace)
         try finishLoading(workspace)
+        try reviewPresence(of: workspace)
     }
 
     /// Takes the authority document as it is stored, without what does not give its id any more.

@@ -94,8 +94,11 @@ extension NodeCore {
         guard let row = try row(of: register, stored, in: workspace) else { return }
         let before = try marker(row.place, in: workspace)
         try write()
-        guard try store.view.fold(row), let now = row.key,
-            before.map({ $0 < now }) ?? true
+        guard try store.view.fold(row) else { return }
+        if case .preference(PresenceChoice.setting, _) = register {
+            try reviewPresence(of: workspace)
+        }
+        guard let now = row.key, before.map({ $0 < now }) ?? true
         else { return }
         try tellRead(row.place.subject, in: workspace, isBackfill: source.isBackfill)
     }
@@ -127,6 +130,7 @@ extension NodeCore {
         try write()
         try store.view.clearRegisters(of: workspace.number)
         for row in rows { try store.view.fold(row) }
+        try reviewPresence(of: workspace)
         for (place, key) in try read().sorted(by: { $0.key < $1.key }) where before[place] != key {
             try tellRead(place.subject, in: workspace, isBackfill: source.isBackfill)
         }

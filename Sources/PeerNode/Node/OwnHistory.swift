@@ -69,9 +69,10 @@ extension NodeCore {
         let words = method.split(separator: ".").map(String.init)
         let subjects: Set<String> = [
             "node", "rpc", "events", "net", "peer", "sync", "identity", "backup", "why", "config",
+            "typing",
         ]
         let reads: Set<String> = [
-            "list", "get", "show", "status", "history", "select", "find", "members",
+            "list", "get", "show", "status", "history", "select", "find", "members", "of",
         ]
         return subjects.contains(words.first ?? "") || reads.contains(words.last ?? "")
     }

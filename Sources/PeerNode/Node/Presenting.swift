@@ -25,6 +25,8 @@ extension NodeCore {
         object.devices = Int64(devices.count { !workspace.recoveryDevices.contains($0) })
         object.isRemoved = standing == nil
         object.removedAt = removed(member, from: workspace)?.at
+        object.profile = workspace.visibleFields(of: member)
+        object.presence = presence(of: member, in: workspace).map(PresenceObject.Shown.init)
         return object
     }
 

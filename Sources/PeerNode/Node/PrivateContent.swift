@@ -116,7 +116,7 @@ extension NodeCore {
                 annotation, AnnotationSource(stored),
                 isValid: try visibility(of: stored, in: workspace) == .shown, in: workspace,
                 from: source)
-        case .membership, .profile, .device: break
+        case .membership, .profile, .profileField, .device: break
         }
     }
 

@@ -11,7 +11,7 @@ extension NodeCore {
         _ appended: [OperationStore.Appended], of log: LogName,
         in document: OperationStore.DocumentRow, from source: OperationSource
     ) throws(StorageError) {
-        guard document.kind.holdsMessages else { return }
+        guard document.kind.holdsContent else { return }
         for item in appended {
             let header = item.operation.header
             switch OperationKind(rawValue: header.kind) {
@@ -72,7 +72,7 @@ extension NodeCore {
         let pass = RedactionPass()
         var budget = redactionBudget
         for number in redactionReviews.keys.sorted() {
-            guard let row = store.operations.document(numbered: number), row.kind.holdsMessages,
+            guard let row = store.operations.document(numbered: number), row.kind.holdsContent,
                 row.kind != .unknown, let workspace = workspaces[row.workspace],
                 var review = redactionReviews[number]
             else {
@@ -142,7 +142,13 @@ extension NodeCore {
             try store.view.set(nil, of: place.arrival, in: document.number)
             reindex(stored)
             if stored.entry.absent != nil { try miss(place.arrival) }
-            if try visibility(of: stored, in: workspace) == .shown {
+            if document.kind == .profile {
+                if stored.entry.absent == nil {
+                    try fold(
+                        stored, document, in: workspace,
+                        from: .released(source: 0, isBackfill: isBackfill))
+                }
+            } else if try visibility(of: stored, in: workspace) == .shown {
                 said.back.append(place.arrival)
             }
             try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)
@@ -157,6 +163,9 @@ extension NodeCore {
                 try store.view.set(deletion, of: place.arrival, in: document.number)
                 reindex(stored)
                 if !absent { nextPayloadErasure = min(nextPayloadErasure ?? due, due) }
+            }
+            guard document.kind != .profile else {
+                return try forgetProfile(stored, in: workspace, isBackfill: isBackfill)
             }
             try show(stored, because: redaction, in: workspace)
             if try store.view.isValid(annotationAt: place.arrival) == true {
@@ -246,10 +255,10 @@ extension NodeCore {
 
 extension DocumentKind {
     /// Whether what is said there can be deleted, as far as is known.
-    fileprivate var holdsMessages: Bool {
+    fileprivate var holdsContent: Bool {
         switch self {
-        case .channel, .privateDocument, .unknown: true
-        case .authority, .profile, .mailbox: false
+        case .channel, .privateDocument, .profile, .unknown: true
+        case .authority, .mailbox: false
         }
     }
 }

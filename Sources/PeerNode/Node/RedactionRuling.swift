@@ -63,7 +63,9 @@ extension NodeCore {
         else { return best }
         let isOwn = voice.member == author
         if !isOwn {
-            guard voice.power != nil,
+            // Nobody deletes what somebody says of himself.
+            guard store.operations.document(numbered: target.document)?.kind != .profile,
+                voice.power != nil,
                 try !isUndone(spoken.operation, by: voice, in: workspace, pass)
             else { return best }
         }

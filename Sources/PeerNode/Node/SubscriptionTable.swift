@@ -1,3 +1,5 @@
+import WorkspaceModel
+
 /// Who listens to events: open streams, and calls that wait for the next one.
 struct SubscriptionTable {
     /// One open stream on a control connection.
@@ -10,6 +12,10 @@ struct SubscriptionTable {
         let keepalive: UInt64?
         /// When it was given something last, on the monotonic clock.
         var lastGiven: UInt64
+        /// What passed and was not taken yet; `nil` of a stream that does not want such.
+        var passing: [PassingEvent]?
+        /// How much of that was dropped.
+        var dropped: Int64 = 0
         /// Whether it gets a sign of life as soon as its connection takes one.
         var owesKeepalive = false
 
@@ -57,14 +63,37 @@ struct SubscriptionTable {
 
     mutating func open(
         on connection: UInt64, _ filter: EventFilter, after sequence: Int64,
-        keepalive: UInt64?, now: UInt64
+        keepalive: UInt64?, isEphemeral: Bool = false, now: UInt64
     ) -> Int64 {
         let id = (lastIDs[connection] ?? 0) + 1
         lastIDs[connection] = id
         let key = Key(connection: connection, id: id)
         subscriptions[key] = Subscription(
-            key: key, filter: filter, sequence: sequence, keepalive: keepalive, lastGiven: now)
+            key: key, filter: filter, sequence: sequence, keepalive: keepalive, lastGiven: now,
+            passing: isEphemeral ? [] : nil)
         return id
+    }
+
+    /// Keeps what passes for every stream that wants it, as much as fits.
+    mutating func offer(_ event: PassingEvent, where isWanted: (EventFilter) -> Bool) {
+        for (key, stream) in subscriptions {
+            guard let passing = stream.passing, isWanted(stream.filter) else { continue }
+            if passing.count < Limits.passingEventsMax {
+                subscriptions[key]?.passing?.append(event)
+            } else {
+                subscriptions[key]?.dropped += 1
+            }
+        }
+    }
+
+    /// Takes what passed, and how much of it was dropped.
+    mutating func takePassing(_ key: Key) -> (events: [PassingEvent], dropped: Int64) {
+        guard let stream = subscriptions[key], let passing = stream.passing,
+            !passing.isEmpty || stream.dropped > 0
+        else { return ([], 0) }
+        subscriptions[key]?.passing = []
+        subscriptions[key]?.dropped = 0
+        return (passing, stream.dropped)
     }
 
     mutating func advance(_ key: Key, to sequence: Int64) {

@@ -34,6 +34,12 @@ extension NodeCore {
         case .payloadHave(let have):
             guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
             try payloadGiven(have, in: workspace, from: link)
+        case .presence(let number, let word):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            presenceHeard(word, in: workspace, on: link)
+        case .typing(let number, let document):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            typingHeard(document, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -132,7 +138,10 @@ extension NodeCore {
                 agreed: agreed.map {
                     .init(root: $0.root, arrival: UInt64(max($0.arrival, 0)))
                 }), to: sync, on: link)
-        if standing == .full { try introduce(workspace, on: link) }
+        if standing == .full {
+            sync.owesPresence = true
+            try introduce(workspace, on: link)
+        }
         return sync
     }
 
@@ -258,6 +267,7 @@ extension NodeCore {
         try tellStored()
         try settleFarewells()
         try writeRegistry()
+        tellPresence()
         for link in network.ordered {
             try perform(link.session.flush(now: time.monotonic), on: link)
         }
@@ -390,7 +400,11 @@ extension NodeCore {
     ) throws(StorageError) {
         sync.standing = standing
         try feed(.standingChanged(standing), to: sync, on: link)
-        guard standing == .full else { return }
+        guard standing == .full else {
+            sync.presence = nil
+            return
+        }
+        sync.owesPresence = true
         try welcomeBack(link)
         try introduce(workspace, on: link)
     }

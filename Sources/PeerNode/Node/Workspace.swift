@@ -67,8 +67,16 @@ final class Workspace {
     var channelCreations: [OperationID] = []
     /// What operations say about each channel, valid or not.
     var channelClaims: [DocumentID: [ChannelClaim]] = [:]
-    /// What members say they are called, with the register's (hlc, id).
-    var profiles: [MemberID: Profile] = [:] { didSet { derived = Derived() } }
+    /// What members said of themselves, by operation.
+    var profileRegisters = ProfileRegisters()
+    /// What members say they are called.
+    var profileNames: [MemberID: String] = [:] { didSet { derived = Derived() } }
+    /// What else they say of themselves.
+    var profileFields: [MemberID: [ProfileChange.Field: String]] = [:]
+    /// The own choice of how reachable one looks here.
+    var presence = PresenceChoice()
+    /// How one looks: the choice, until its time is over.
+    var shownPresence = PresenceChoice()
     /// Everything kept, for comparing with peers.
     var digest = WorkspaceDigest()
     /// Documents whose kept tips moved since the digest was made.
@@ -139,7 +147,7 @@ final class Workspace {
         var erasure: UInt64 { seen &+ Limits.deletedChannelMilliseconds }
     }
 
-    /// A member's own word on the own name.
+    /// A person's word on the name of a device.
     struct Profile {
         let timestamp: HybridTimestamp
         let id: OperationID
@@ -319,7 +327,7 @@ final class Workspace {
     }
 
     private func admittedName(of member: MemberID) -> String {
-        if let profile = profiles[member] { return profile.name }
+        if let name = profileNames[member] { return name }
         for id in authorityOrder {
             if case .admit(let joiner, _, _, _)? = authority[id]?.payload,
                 joiner.member == member, let name = name(joiner.name, key: 7, of: id)

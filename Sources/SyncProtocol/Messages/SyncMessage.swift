@@ -46,6 +46,10 @@ public enum SyncMessage: Sendable, Equatable {
     case payloadWant(PayloadWant)
     /// 91: one payload that was asked for.
     case payloadHave(PayloadHave)
+    /// 92: how reachable the sender is. Not stored, not passed on. Who does not know it ignores it.
+    case presence(WorkspaceNumber, PresenceWord)
+    /// 93: the sender writes something in this document. Not stored, not passed on.
+    case typing(WorkspaceNumber, DocumentID)
     /// 30: a sign of life. One that is no answer wants one.
     case ping(number: UInt64, isAnswer: Bool)
     /// 31: where devices of the workspace listen.
@@ -195,7 +199,8 @@ extension SyncMessage {
         case .payloadHave(let have): have.workspace
         case .workspaceDigest(let number, _), .documentDigests(let number, _),
             .tips(let number, _, _), .pull(let number, _), .operations(let number, _, _, _),
-            .forkProbe(let number, _), .peers(let number, _):
+            .forkProbe(let number, _), .peers(let number, _), .presence(let number, _),
+            .typing(let number, _):
             number
         case .workspaceResult, .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest,
             .linkResult, .ping, .error:

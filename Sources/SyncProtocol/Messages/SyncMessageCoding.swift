@@ -36,6 +36,8 @@ extension SyncMessage {
         case .keyHave: 0x21
         case .payloadWant: 0x90
         case .payloadHave: Self.payloadHaveType
+        case .presence: 0x92
+        case .typing: 0x93
         case .ping: 0x30
         case .peers: 0x31
         case .error: 0x3f
@@ -86,7 +88,7 @@ extension SyncMessage {
 
     /// Whether a type that older nodes ignore is known here.
     private static func isOptional(_ type: UInt8) -> Bool {
-        type == 0x90 || type == payloadHaveType
+        (0x90...0x93).contains(type)
     }
 
     private var reservation: Int {
@@ -140,6 +142,12 @@ extension SyncMessage {
         case .keyHave(let have): have.encode(to: &body)
         case .payloadWant(let want): want.encode(to: &body)
         case .payloadHave(let have): have.encode(to: &body)
+        case .presence(let workspace, let word): word.encode(workspace, to: &body)
+        case .typing(let workspace, let document):
+            body.map(count: 2)
+            body.workspace(workspace)
+            body.key(2)
+            body.byteString(document)
         case .ping(let number, let isAnswer):
             body.map(count: 2)
             body.key(1)
@@ -179,6 +187,8 @@ extension SyncMessage {
         case 0x21: return .keyHave(try KeyHave(from: &body))
         case 0x90: return .payloadWant(try PayloadWant(from: &body))
         case payloadHaveType: return .payloadHave(try PayloadHave(from: &body))
+        case 0x92: return try presence(from: &body)
+        case 0x93: return try typing(from: &body)
         case 0x30: return try ping(from: &body)
         case 0x31: return try peers(from: &body)
         case 0x3f: return try error(from: &body)

@@ -57,6 +57,8 @@ public enum ContentPayload: Hashable, Sendable {
     case own(OwnRegister)
     /// What is said about a message that is there already; in its channel.
     case annotation(MessageAnnotation)
+    /// What the author says of himself besides the name; in the profile document.
+    case profileField(ProfileChange)
 }
 
 /// The name of a message inside a channel: when, and the start of its id.
@@ -111,6 +113,8 @@ extension ContentPayload {
             return register.encoded
         case .annotation(let annotation):
             return annotation.encoded
+        case .profileField(let change):
+            return change.encoded
         }
     }
 
@@ -121,7 +125,7 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...MessageAnnotation.types.upperBound).contains(type) else {
+        guard (1...ProfileChange.type).contains(type) else {
             throw Malformed(.unsupported, at: 1)
         }
         var fields = try FieldReader(decoder)
@@ -131,6 +135,7 @@ extension ContentPayload {
         case OwnRegister.types: self = .own(try OwnRegister(type, &fields))
         case MessageAnnotation.types:
             self = .annotation(try MessageAnnotation(type, &fields))
+        case ProfileChange.type: self = .profileField(try ProfileChange(&fields))
         case 4:
             let device = try fields.required(1) { (d) throws(Malformed) -> DeviceID in
                 try d.identifier32()

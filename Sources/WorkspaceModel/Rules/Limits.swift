@@ -105,6 +105,25 @@ public enum Limits {
     /// `@` in one text that are looked up among the names.
     public static let mentionSignsMax = 256
 
+    // MARK: Profiles and presence
+
+    /// One field of a profile, in bytes of UTF-8: a page of members has them all in one line.
+    public static let profileFieldBytesMax = 1_024
+    /// What somebody is busy with, in bytes of UTF-8: one line under a name.
+    public static let presenceTextBytesMax = 256
+    /// Between two words on the own presence to one workspace: of a program that changes it all
+    /// the time the latest counts.
+    public static let presenceMilliseconds: UInt64 = 2_000
+    /// What passes and is not stored that a peer may say at once; what is too much is dropped.
+    public static let passingWordsMax = 32
+    /// And as many more as time goes by, one in this many milliseconds.
+    public static let passingWordMilliseconds: UInt64 = 500
+    /// Between two words on somebody's typing in one channel, which is shown for as long.
+    public static let typingMilliseconds: UInt64 = 10_000
+    /// Passing events that one stream keeps until its reader takes them; more are dropped, and
+    /// counted.
+    public static let passingEventsMax = 256
+
     // MARK: Deleted messages
 
     /// Operations that one redaction names: a message with all its edits, in 20 KB.

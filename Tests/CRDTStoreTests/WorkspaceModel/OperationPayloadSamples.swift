@@ -135,6 +135,8 @@ enum PayloadSamples {
         "pin": .annotation(.init(.pin(isOn: true), of: key)),
         "noPin": .annotation(.init(.pin(isOn: false), of: key)),
         "profile": .profile(name: "Ada"),
+        "profilePhone": .profileField(.init(.phone, "01012345678")),
+        "noProfileImage": .profileField(.init(.image, nil)),
         "join": .membership(.join, members: []),
         "remove": .membership(.remove, members: [member, other]),
         "read": .own(
@@ -304,6 +306,12 @@ extension PayloadSamples {
         """,
         "profile": """
         82 03 a1 01 63 41 64 61
+        """,
+        "profilePhone": """
+        82 0c a2 01 03 02 6b 30 31 30 31 32 33 34 35 36 37 38
+        """,
+        "noProfileImage": """
+        82 0c a1 01 05
         """,
         "join": """
         82 02 a2 01 00 02 80

@@ -131,6 +131,10 @@ import WorkspaceTestKit
         "82 01 a2 01 60 04 84 1a 6b 49 d2 01 00 f6 f6",
         "82 01 a2 01 60 04 84 00 1a d6 93 a4 01 f6 f6",
         "82 01 a2 01 60 04 84 00 00 f6 60", "82 01 a2 01 60 04 84 00 00 1a 02 00*3 f6",
+        // A field of a profile is one of five; no text, and text with a NUL, are none.
+        "82 0c a1 01 00", "82 0c a1 01 06", "82 0c a2 01 01 02 60", "82 0c a2 01 01 02 61 00",
+        "82 0c a0", "82 0c a1 02 61 61", "82 0c a2 01 01 02 41 61", "82 0c a2 01 01 02 f6",
+        "82 0d a1 01 01",
         // An annotation has a message; a sign is some text.
         "82 0a a2 02 61 2b 03 f5", "82 0a a3 01 82 00 48 00*8 02 60 03 f5",
         "82 0a a3 01 82 00 48 00*8 02 61 00 03 f5", "82 0b a1 01 82 00 48 00*8",

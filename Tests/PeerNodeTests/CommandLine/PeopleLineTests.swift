@@ -63,6 +63,48 @@ import WorkspaceModel
         }
     }
 
+    @Test func `is told with a profile, and with what only its owner sees`() {
+        var profile: JSONObject = [
+            "id": "u_1", "workspace": "w_1", "name": "Mina", "self": true,
+            "description": "Paints\u{1b}[2J", "country": .null, "phone": "01012345678",
+            "email": "mina@example.org", "image": .null,
+            "visible": ["phone": "nobody", "email": "workspace"],
+            "presence": [
+                "state": "busy", "text": "in a meeting", "emoji": "+",
+                "until": 1_795_190_000_000,
+            ],
+        ]
+        let own = Self.rendering().text(.object(profile), of: "profile.get")
+        #expect(own.contains("name   Mina (you)\n"))
+        #expect(own.contains("there  busy +: in a meeting, until "))
+        #expect(own.contains("phone  010-1234-5678  (only you see it)\n"))
+        #expect(own.contains("email  mina@example.org\n"))
+        #expect(!own.contains("\u{1b}") && !own.contains("country"))
+        profile["self"] = false
+        profile["visible"] = .null
+        profile["presence"] = .null
+        let other = Self.rendering().text(.object(profile), of: "profile.of")
+        #expect(other.contains("there  no\n") && !other.contains("only you"))
+        #expect(
+            Self.rendering("--plain").text(.object(profile), of: "profile.get")
+                .contains("phone\t01012345678\n"))
+        let chosen: JSONValue = [
+            "id": "u_1", "name": "Mina", "self": true, "state": "absent", "text": .null,
+            "emoji": .null, "until": .null,
+        ]
+        #expect(Self.rendering().text(chosen, of: "presence.set") == "you are absent\n")
+        let list = Self.rendering().text(["items": [chosen], "next": .null], of: "presence.list")
+        #expect(list.contains("absent") && list.contains("Mina"))
+        let event: JSONValue = ["cursor": "e1.4", "type": "presence.changed", "data": chosen]
+        #expect(
+            Self.rendering().event(event) == "e1.4  presence.changed  u_1  Mina is absent\n")
+        let typing: JSONValue = [
+            "cursor": "e1.4", "type": "typing",
+            "data": ["channel": "c_1", "member": ["id": "u_1", "name": "Mina"]],
+        ]
+        #expect(Self.rendering().event(typing) == "e1.4  typing  u_1  Mina\n")
+    }
+
     @Test func `tells who talks in a conversation, and what a wipe left`() {
         var direct = Self.channel
         direct["kind"] = "dm"

@@ -63,6 +63,23 @@ import WorkspaceModel
         Row(
             "device.rename", ["device": "d_7k3qm2xa", "name": "phone"],
             "renameDevice d_7k3qm2xa phone"),
+        Row("profile.get", [:], "profile -"),
+        Row("profile.get", ["member": "@Joon"], #"profile name("Joon")"#),
+        Row("profile.of", ["member": "u_7k3qm2xa"], #"profile id("u_7k3qm2xa")"#),
+        Row("profile.set", ["name": "Min"], "editProfile Min -"),
+        Row(
+            "profile.set",
+            ["nickname": "Min", "phone": "", "email": "x", "show": ["phone"], "hide": ["email"]],
+            "editProfile - Min phone= email=x +phone -email"),
+        Row("profile.image.set", ["preset": 7], "image 7"),
+        Row("profile.image.clear", [:], "image -1"),
+        Row("presence.set", ["state": "busy"], "presence busy - - -1"),
+        Row(
+            "presence.set", ["state": "absent", "text": "lunch", "emoji": "+", "until": 5],
+            "presence absent lunch + 5"),
+        Row("presence.clear", [:], "clearPresence"),
+        Row("presence.list", ["limit": 5], "presences 5"),
+        Row("typing.send", ["channel": "general"], #"typing name("general")"#),
         Row("workspace.create", ["name": "acme"], "createWorkspace acme general"),
         Row(
             "workspace.create", ["name": "acme", "first_channel": "lobby"],

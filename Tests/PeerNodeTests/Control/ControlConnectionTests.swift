@@ -296,7 +296,8 @@ import WorkspaceModel
             member.json.text == """
                 {"id":"u_1","name":"Joon","role":"admin","self":false,"devices":1,"joined_at":5,\
                 "removed":false,"removed_at":null,"kept":null,"ended_invites":null,\
-                "open_invites":null,"kept_invites":null,"presence":null}
+                "open_invites":null,"kept_invites":null,"presence":null,"description":null,\
+                "country":null,"phone":null,"email":null,"image":null}
                 """)
     }
 }

@@ -175,11 +175,46 @@ import WorkspaceModel
         object.kept = 3
         object.endedInvites = ["i_1"]
         object.keptInvites = []
+        object.profile = [.description: "Paints", .phone: "01012345678"]
+        object.presence = .init(state: "busy", text: "in a meeting", emoji: "🎧", until: 8)
         #expect(
             object.json.text == """
                 {"id":"u_1","name":"Joon","role":"guest","self":true,"devices":4,"joined_at":5,\
                 "removed":true,"removed_at":9,"kept":3,"ended_invites":["i_1"],\
-                "open_invites":null,"kept_invites":[],"presence":null}
+                "open_invites":null,"kept_invites":[],\
+                "presence":{"state":"busy","text":"in a meeting","emoji":"🎧","until":8},\
+                "description":"Paints","country":null,"phone":"01012345678","email":null,\
+                "image":null}
+                """)
+    }
+
+    @Test func `profile`() {
+        var object = ProfileObject(id: "u_1", workspace: "w_1", name: "Joon")
+        object.values = [.email: "joon@example.org"]
+        #expect(
+            object.json.text == """
+                {"id":"u_1","workspace":"w_1","name":"Joon","self":false,"description":null,\
+                "country":null,"phone":null,"email":"joon@example.org","image":null,\
+                "visible":null,"presence":null}
+                """)
+        object.isSelf = true
+        object.visible = [.email: "workspace", .phone: "nobody"]
+        object.presence = .init(state: "online")
+        #expect(
+            object.json.text == """
+                {"id":"u_1","workspace":"w_1","name":"Joon","self":true,"description":null,\
+                "country":null,"phone":null,"email":"joon@example.org","image":null,\
+                "visible":{"phone":"nobody","email":"workspace"},\
+                "presence":{"state":"online","text":null,"emoji":null,"until":null}}
+                """)
+    }
+
+    @Test func `presence`() {
+        let object = PresenceObject(id: "u_1", name: "Joon", isSelf: true)
+        #expect(
+            object.json.text == """
+                {"id":"u_1","name":"Joon","self":true,"state":"offline","text":null,\
+                "emoji":null,"until":null}
                 """)
     }
 

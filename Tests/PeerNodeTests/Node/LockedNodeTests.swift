@@ -144,7 +144,9 @@ extension BenchNode {
         #expect(core.home == nil)
         for workspace in core.workspaces.values {
             #expect(workspace.keys.isEmpty && workspace.documentKeys.isEmpty)
-            #expect(workspace.openedNames.isEmpty && workspace.profiles.isEmpty)
+            #expect(
+                workspace.openedNames.isEmpty && workspace.profileNames.isEmpty
+                    && workspace.profileFields.isEmpty)
             #expect(workspace.channels.values.allSatisfy { $0.name == nil })
             #expect(!workspace.discovery.isEmpty)
         }

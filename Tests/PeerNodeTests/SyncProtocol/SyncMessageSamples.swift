@@ -203,6 +203,19 @@ enum SyncMessageSamples {
                     payload: [1, 2, 3, 4])),
             golden: "91 a4 0102 02 5820 d0*32 03 84 5820 de*32 01 03 5820 0e*32 04 44 01020304"),
         Sample(
+            name: "presence",
+            message: .presence(
+                2,
+                PresenceWord(
+                    .busy, text: "hi", emoji: "+", until: 24, chosen: 7, asks: true)),
+            golden: "92 a7 0102 0202 03 62 6869 04 61 2b 05 1818 06 07 07 f5"),
+        Sample(
+            name: "plain presence", message: .presence(2, PresenceWord(.online)),
+            golden: "92 a4 0102 0200 0600 07 f4"),
+        Sample(
+            name: "typing", message: .typing(2, tip.log.document),
+            golden: "93 a2 0102 02 5820 d0*32"),
+        Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),
         Sample(

@@ -120,6 +120,10 @@ public struct MemberObject: ControlObject {
     public var openInvites: [String]?
     /// The invites that go on with theirs' links, `i_…`; `nil` in any other answer.
     public var keptInvites: [String]?
+    /// What everybody in the workspace may see of their profile.
+    public var profile: [ProfileChange.Field: String] = [:]
+    /// How reachable they are, `nil` for who is not there.
+    public var presence: PresenceObject.Shown?
 
     /// A member with one device.
     public init(id: String, name: String, role: String, joinedAt: Int64) {
@@ -129,9 +133,9 @@ public struct MemberObject: ControlObject {
         self.joinedAt = joinedAt
     }
 
-    /// All fields; `presence` is `null` until presence is built.
+    /// All fields; `presence` is `null` for who is not there.
     public var json: JSONValue {
-        var fields: JSONObject = [
+        var object: JSONObject = [
             "id": .string(id), "name": .string(name), "role": .string(role),
             "self": .bool(isSelf), "devices": .integer(devices), "joined_at": .integer(joinedAt),
             "removed": .bool(isRemoved), "removed_at": JSONValue(orNull: removedAt),
@@ -139,10 +143,13 @@ public struct MemberObject: ControlObject {
             "ended_invites": endedInvites.map { JSONValue(texts: $0) } ?? .null,
             "open_invites": openInvites.map { JSONValue(texts: $0) } ?? .null,
             "kept_invites": keptInvites.map { JSONValue(texts: $0) } ?? .null,
-            "presence": .null,
+            "presence": presence?.json ?? .null,
         ]
-        if isTwin { fields["twin"] = true }
-        return .object(fields)
+        for field in ProfileChange.Field.allCases {
+            object.append(field.word, JSONValue(orNull: profile[field]))
+        }
+        if isTwin { object["twin"] = true }
+        return .object(object)
     }
 }
 

@@ -1,0 +1,102 @@
+public import WorkspaceModel
+
+/// What somebody says of himself (section 2.2).
+public struct ProfileObject: ControlObject {
+    /// `u_…`.
+    public var id: String
+    /// `w_…`.
+    public var workspace: String
+    /// What they are called here.
+    public var name: String
+    /// Whether it is the caller's own.
+    public var isSelf = false
+    /// What is said, of one's own profile also what nobody else sees.
+    public var values: [ProfileChange.Field: String] = [:]
+    /// Who sees each field, `workspace` or `nobody`; of one's own profile alone.
+    public var visible: [ProfileChange.Field: String] = [:]
+    /// How reachable they are, `nil` for who is not there.
+    public var presence: PresenceObject.Shown?
+
+    /// A profile of which nothing but the name is known.
+    public init(id: String, workspace: String, name: String) {
+        self.id = id
+        self.workspace = workspace
+        self.name = name
+    }
+
+    /// All fields; `visible` is `null` in profiles of others.
+    public var json: JSONValue {
+        var object: JSONObject = [
+            "id": .string(id), "workspace": .string(workspace), "name": .string(name),
+            "self": .bool(isSelf),
+        ]
+        for field in ProfileChange.Field.allCases {
+            object.append(field.word, JSONValue(orNull: values[field]))
+        }
+        var shown = JSONObject()
+        for field in ProfileChange.Field.allCases {
+            if let word = visible[field] { shown.append(field.word, .string(word)) }
+        }
+        object.append("visible", isSelf ? .object(shown) : .null)
+        object.append("presence", presence?.json ?? .null)
+        return .object(object)
+    }
+}
+
+/// How reachable somebody looks.
+public struct PresenceObject: ControlObject {
+    /// What others see.
+    public struct Shown: Equatable, Sendable {
+        /// `online`, `absent`, `busy` or `offline`.
+        public var state: String
+        /// With what.
+        public var text: String?
+        /// A sign for it.
+        public var emoji: String?
+        /// Until when, milliseconds since 1970.
+        public var until: Int64?
+
+        /// With the given fields.
+        public init(
+            state: String, text: String? = nil, emoji: String? = nil, until: Int64? = nil
+        ) {
+            self.state = state
+            self.text = text
+            self.emoji = emoji
+            self.until = until
+        }
+
+        /// All fields.
+        public var json: JSONValue {
+            [
+                "state": .string(state), "text": JSONValue(orNull: text),
+                "emoji": JSONValue(orNull: emoji), "until": JSONValue(orNull: until),
+            ]
+        }
+    }
+
+    /// `u_…`.
+    public var id: String
+    /// What they are called.
+    public var name: String
+    /// Whether it is the caller.
+    public var isSelf: Bool
+    /// How reachable.
+    public var shown = Shown(state: "offline")
+
+    /// Somebody who is not there.
+    public init(id: String, name: String, isSelf: Bool = false) {
+        self.id = id
+        self.name = name
+        self.isSelf = isSelf
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "name": .string(name), "self": .bool(isSelf),
+            "state": .string(shown.state), "text": JSONValue(orNull: shown.text),
+            "emoji": JSONValue(orNull: shown.emoji), "until": JSONValue(orNull: shown.until),
+        ]
+    }
+}

@@ -1,0 +1,231 @@
+public import WorkspaceModel
+
+/// What the node core does for commands about people: profiles, presence, typing.
+public protocol PersonCommands: AnyObject {
+    /// The profile of a member or former member, without a name the own one.
+    func profile(of member: MemberReference?, _ scope: CallScope) throws(NodeError)
+        -> ProfileObject
+    /// Changes what is given of the own profile.
+    func editProfile(_ edit: ProfileEditDraft, _ scope: CallScope) throws(NodeError)
+        -> ProfileObject
+    /// Sets the own picture to a preset, or to none.
+    func setProfileImage(preset: Int64?, _ scope: CallScope) throws(NodeError) -> ProfileObject
+
+    /// Says how reachable the caller is, in this workspace, on all own devices.
+    func setPresence(_ draft: PresenceDraft, _ scope: CallScope) throws(NodeError)
+        -> PresenceObject
+    /// Takes that back.
+    func clearPresence(_ scope: CallScope) throws(NodeError) -> PresenceObject
+    /// Everybody who is there, the caller first.
+    func presences(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<PresenceObject>
+    /// Tells those who are there and may read a channel that the caller writes something in it.
+    func sendTyping(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+}
+
+/// What is to be changed of a profile; what is `nil` stays. All of it comes from outside.
+public struct ProfileEditDraft: Sendable {
+    /// The new name.
+    public let name: String?
+    /// The same under the name that older programs have for it.
+    public let nickname: String?
+    /// Fields by number; empty for none.
+    public let values: [ProfileChange.Field: String]
+    /// Fields that everybody in the workspace is to see.
+    public let shown: [ProfileChange.Field]
+    /// Fields that nobody is to see.
+    public let hidden: [ProfileChange.Field]
+}
+
+/// How reachable somebody wants to look.
+public struct PresenceDraft: Sendable {
+    /// `online`, `absent`, `busy` or `offline`.
+    public let state: String
+    /// With what.
+    public let text: String?
+    /// A sign for it.
+    public let emoji: String?
+    /// Until when, milliseconds since 1970.
+    public let until: Int64?
+}
+
+extension Command {
+    /// The own profile, those of others, and who is there.
+    static let personCommands = [
+        profileGet, profileOf, profileSet, profileImageSet, profileImageClear, presenceSet,
+        presenceClear, presenceList, typingSend,
+    ]
+
+    private static let refusals: [NodeError.Kind] = [.badRequest, .forbidden]
+
+    private static let profileGet = {
+        let member = Parameter.member("member", "Whose, instead of one's own.").optional()
+        return Command(
+            "profile.get",
+            line: CommandLineForm(
+                "profile show", ["member"], examples: ["profile show", "profile show @Joon"]),
+            "Show a profile.", parameters: [member.definition], result: "profile",
+            failures: [.notFound, .ambiguous],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.profile(of: given[member], context.scope(given)))
+            })
+    }()
+
+    private static let profileOf = {
+        let member = Parameter.member("member", "Who: '@Mina', or an id.")
+        return Command(
+            "profile.of", "Give the profile of a member, or of somebody who was removed.",
+            parameters: [member.definition], result: "profile",
+            failures: [.notFound, .ambiguous], example: ["member": "@Joon"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.profile(of: given[member], context.scope(given)))
+            })
+    }()
+
+    /// Longer than what is taken, so that the check of the fields names all that fail at once.
+    private static func field(_ name: String, _ summary: String) -> Parameter<String?> {
+        Parameter.text(name, summary, bytes: 0...Limits.messageTextBytesMax).optional()
+    }
+
+    private static let profileSet = {
+        let name = field("name", "What to be called here, from now on.")
+        let nickname = field("nickname", "The same as name.")
+        let description = field("description", "What one does, or likes; empty for nothing.")
+        let phone = field(
+            "phone", "A Korean mobile number, or one that begins with '+'; empty for none.")
+        let country = field("country", "Where one is; empty for nowhere.")
+        let email = field("email", "An address; empty for none.")
+        let words = ProfileChange.Field.allCases.map(\.word)
+        let show = Parameter<[String]>.list(
+            of: Parameter.choice("show", "A field that everybody here is to see.", words),
+            count: 0...words.count
+        ).defaulting(to: [])
+        let hide = Parameter<[String]>.list(
+            of: Parameter.choice(
+                "hide", "A field that nobody is to see; a phone is hidden unless shown.", words),
+            count: 0...words.count
+        ).defaulting(to: [])
+        return Command(
+            "profile.set",
+            line: CommandLineForm(
+                "profile set",
+                examples: [
+                    "profile set --name Mina --description 'Paints at night'",
+                    "profile set --phone 010-1234-5678 --show phone", "profile set --hide email",
+                ]),
+            "Change one's profile in a workspace. What is hidden stays on one's own devices.",
+            parameters: [
+                name.definition, nickname.definition, description.definition, phone.definition,
+                country.definition, email.definition, show.definition, hide.definition,
+            ],
+            result: "profile", failures: refusals, example: ["description": "Paints at night"],
+            run: { (context, given) throws(NodeError) in
+                var values: [ProfileChange.Field: String] = [:]
+                values[.description] = given[description]
+                values[.phone] = given[phone]
+                values[.country] = given[country]
+                values[.email] = given[email]
+                let draft = ProfileEditDraft(
+                    name: given[name], nickname: given[nickname], values: values,
+                    shown: given[show].compactMap(ProfileChange.Field.init(word:)),
+                    hidden: given[hide].compactMap(ProfileChange.Field.init(word:)))
+                return .reply(try context.node.editProfile(draft, context.scope(given)))
+            })
+    }()
+
+    private static let profileImageSet = {
+        let preset = Parameter.integer(
+            "preset", "The number of a picture that programs bring along.", ProfileText.presets)
+        return Command(
+            "profile.image.set",
+            line: CommandLineForm(
+                "profile image set", examples: ["profile image set --preset 7"]),
+            "Choose a picture for one's profile.", parameters: [preset.definition],
+            result: "profile", failures: refusals, example: ["preset": 7],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.setProfileImage(
+                        preset: given[preset], context.scope(given)))
+            })
+    }()
+
+    private static let profileImageClear = Command(
+        "profile.image.clear", line: CommandLineForm("profile image clear"),
+        "Have no picture any more.", result: "profile", failures: refusals,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.setProfileImage(preset: nil, context.scope(given)))
+        })
+
+    private static let presenceSet = {
+        let state = Parameter.choice(
+            "state", "How reachable one is; offline looks as if one were not there.",
+            ["online", "absent", "busy", "offline"])
+        let text = Parameter.text(
+            "text", "With what.", bytes: 1...Limits.presenceTextBytesMax
+        ).optional()
+        let emoji = Parameter.text("emoji", "A sign for it.", bytes: 1...Limits.emojiBytesMax)
+            .optional()
+        let until = Parameter.time("until", "Until when; without one, until it is changed.")
+            .optional()
+        return Command(
+            "presence.set",
+            line: CommandLineForm(
+                "presence set", ["state"],
+                examples: ["presence set busy --text 'in a meeting'", "presence set offline"]),
+            "Say how reachable one is in a workspace, on all of one's devices.",
+            parameters: [state.definition, text.definition, emoji.definition, until.definition],
+            result: "presence", failures: refusals,
+            example: ["state": "busy", "text": "in a meeting"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.setPresence(
+                        PresenceDraft(
+                            state: given[state], text: given[text], emoji: given[emoji],
+                            until: given[until]), context.scope(given)))
+            })
+    }()
+
+    private static let presenceClear = Command(
+        "presence.clear", line: CommandLineForm("presence clear"),
+        "Be online again, and say nothing else.", result: "presence", failures: refusals,
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.clearPresence(context.scope(given)))
+        })
+
+    private static let presenceList = Command(
+        "presence.list", line: CommandLineForm("presence list"),
+        "List who is there. Whoever is not listed is offline.",
+        parameters: [limit.definition, cursor.definition], result: "list of presence",
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.presences(PageRequest(given), context.scope(given)))
+        })
+
+    private static let typingSend = Command(
+        "typing.send",
+        "Tell those who may read a channel that one writes in it; more often than every 10 s "
+            + "nothing is told.",
+        parameters: [channel.definition], result: "nothing",
+        failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "general"],
+        run: { (context, given) throws(NodeError) in
+            try context.node.sendTyping(given[channel], context.scope(given))
+            return .reply([:])
+        })
+}
+
+extension ProfileChange.Field {
+    /// As the interface calls it.
+    var word: String {
+        switch self {
+        case .description: "description"
+        case .country: "country"
+        case .phone: "phone"
+        case .email: "email"
+        case .image: "image"
+        }
+    }
+
+    init?(word: String) {
+        guard let found = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = found
+    }
+}

@@ -1,0 +1,98 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Presence and typing, as commands ask for them.
+extension NodeCore {
+    func setPresence(
+        _ draft: PresenceDraft, _ scope: CallScope
+    ) throws(NodeError) -> PresenceObject {
+        let workspace: Workspace = try workspace(scope)
+        try requireMember(of: workspace)
+        guard let state = PresenceWord.State(word: draft.state) else {
+            throw .internalFailure(reason: "state")
+        }
+        var choice = PresenceChoice()
+        choice.state = state
+        choice.text = try line(draft.text, field: "text")
+        choice.emoji = try line(draft.emoji, field: "emoji")
+        if let until = draft.until {
+            choice.until = UInt64(max(until, 0))
+            guard choice.until ?? 0 > time.wall else {
+                throw NodeError(
+                    .badRequest, "'until' is over already", reason: "presence.until",
+                    fields: [.init(name: "until", reason: "range")])
+            }
+        }
+        return try keepPresence(choice.settingValue, in: workspace)
+    }
+
+    func clearPresence(_ scope: CallScope) throws(NodeError) -> PresenceObject {
+        let workspace: Workspace = try workspace(scope)
+        try requireMember(of: workspace)
+        return try keepPresence(nil, in: workspace)
+    }
+
+    private func keepPresence(
+        _ value: String?, in workspace: Workspace
+    ) throws(NodeError) -> PresenceObject {
+        let before = try storedPreference(PresenceChoice.setting, in: workspace)
+        if value != before {
+            try keep(.preference(PresenceChoice.setting, value: value), in: workspace)
+        }
+        return presenceObject(of: workspace.member, in: workspace)
+    }
+
+    /// What a setting says, `nil` where there is none.
+    func storedPreference(
+        _ name: String, in workspace: Workspace
+    ) throws(NodeError) -> String? {
+        let found = try stored { () throws(StorageError) in
+            try register(place(ofPreference: name, in: workspace), in: workspace)
+        }
+        guard case .preference(_, let value)? = found else { return nil }
+        return value
+    }
+
+    /// Only members of the workspace see one another's presence and profiles.
+    func requireMember(of workspace: Workspace) throws(NodeError) {
+        guard let home, let role = workspace.ownRole, role <= .member,
+            workspace.evaluator.contentGrant(
+                of: home.device, leastRole: .member, as: workspace.member) != nil
+        else { throw notAllowed(in: workspace) }
+    }
+
+    /// One line of text that can be seen.
+    private func line(_ text: String?, field: String) throws(NodeError) -> String? {
+        guard let text else { return nil }
+        let isBlank = text.unicodeScalars.allSatisfy {
+            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint
+        }
+        guard !isBlank,
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw NodeError(
+                .badRequest, "'\(field)' is not one line of text", reason: "bad_text",
+                fields: [.init(name: field, reason: "form")])
+        }
+        return text
+    }
+
+    func presences(
+        _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<PresenceObject> {
+        let workspace: Workspace = try workspace(scope)
+        guard workspace.ownRole ?? .guest <= .member else { return Page([]) }
+        let others = workspace.members.map(\.member).filter { $0 != workspace.member }
+            .map { presenceObject(of: $0, in: workspace) }
+            .filter { $0.shown.state != "offline" }
+            .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+        let (items, next) = try page(
+            [presenceObject(of: workspace.member, in: workspace)] + others, request)
+        return Page(Array(items), next: next)
+    }
+
+    func sendTyping(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError) {
+        try tellTyping(in: channel, scope)
+    }
+}

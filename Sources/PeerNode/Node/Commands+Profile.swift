@@ -1,0 +1,234 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Profiles, as commands ask for them.
+extension NodeCore {
+    func profile(
+        of reference: MemberReference?, _ scope: CallScope
+    ) throws(NodeError) -> ProfileObject {
+        let workspace: Workspace = try workspace(scope)
+        guard let reference else { return try profile(of: workspace.member, in: workspace) }
+        return try profile(
+            of: person(reference, in: workspace, orRemoved: true), in: workspace)
+    }
+
+    private func profile(
+        of member: MemberID, in workspace: Workspace
+    ) throws(NodeError) -> ProfileObject {
+        var object = ProfileObject(
+            id: PublicID.member(member), workspace: PublicID.workspace(workspace.id),
+            name: workspace.displayName(of: member))
+        object.values = workspace.visibleFields(of: member)
+        object.presence = presence(of: member, in: workspace).map(PresenceObject.Shown.init)
+        guard member == workspace.member else { return object }
+        object.isSelf = true
+        for field in ProfileChange.Field.allCases {
+            let state = try state(of: field, in: workspace)
+            object.values[field] = state.value
+            object.visible[field] = state.isShown ? "workspace" : "nobody"
+        }
+        return object
+    }
+
+    // MARK: Who sees what
+
+    /// What one's own profile says in one field.
+    private struct FieldState: Equatable {
+        /// What everybody here can see.
+        var published: String?
+        /// What is on one's own devices alone.
+        var kept: String?
+        /// Whether it is shown, or would be.
+        var isShown: Bool
+
+        var value: String? { published ?? kept }
+    }
+
+    private func state(
+        of field: ProfileChange.Field, in workspace: Workspace
+    ) throws(NodeError) -> FieldState {
+        let published = workspace.profileFields[workspace.member]?[field]
+        let setting = HiddenField(
+            setting: try storedPreference(field.setting, in: workspace))
+        // What is published is seen, whatever another device has written into a setting.
+        return FieldState(
+            published: published, kept: published == nil ? setting.value : nil,
+            isShown: published != nil || setting.isShown ?? field.isShownByDefault)
+    }
+
+    // MARK: Changing
+
+    func editProfile(
+        _ edit: ProfileEditDraft, _ scope: CallScope
+    ) throws(NodeError) -> ProfileObject {
+        let workspace: Workspace = try workspace(scope)
+        let (name, values) = try checked(edit)
+        try requireMember(of: workspace)
+        if let name, name != workspace.displayName(of: workspace.member) {
+            try say(.profile(name: name), at: nil, in: workspace)
+        }
+        for field in ProfileChange.Field.allCases {
+            let before = try state(of: field, in: workspace)
+            var after = before
+            if edit.shown.contains(field) { after.isShown = true }
+            if edit.hidden.contains(field) { after.isShown = false }
+            let value = values[field] ?? before.value
+            after.published = after.isShown ? value : nil
+            after.kept = after.isShown ? nil : value
+            try change(field, from: before, to: after, in: workspace)
+        }
+        try stored { () throws(StorageError) in try settleRedactions() }
+        return try profile(of: workspace.member, in: workspace)
+    }
+
+    func setProfileImage(
+        preset: Int64?, _ scope: CallScope
+    ) throws(NodeError) -> ProfileObject {
+        try editProfile(
+            ProfileEditDraft(
+                name: nil, nickname: nil,
+                values: [.image: preset.map { "preset:\($0)" } ?? ""], shown: [], hidden: []),
+            scope)
+    }
+
+    /// Every field as it is kept; the outer `nil` where it is not to be changed.
+    private func checked(
+        _ edit: ProfileEditDraft
+    ) throws(NodeError) -> (name: String?, values: [ProfileChange.Field: String?]) {
+        var problems: [NodeError.Field] = []
+        var name: String?
+        for (field, typed) in [("name", edit.name), ("nickname", edit.nickname)] {
+            guard let typed else { continue }
+            do throws(TextProblem) {
+                let text = try CheckedName(authored: typed).text
+                if let name, name != text { problems.append(.init(name: field, reason: "form")) }
+                name = text
+            } catch {
+                problems.append(
+                    .init(name: field, reason: error == .tooManyBytes ? "too_long" : "form"))
+            }
+        }
+        var values: [ProfileChange.Field: String?] = [:]
+        for field in ProfileChange.Field.allCases {
+            guard let typed = edit.values[field] else { continue }
+            do throws(ProfileText.Misform) {
+                values[field] = .some(try ProfileText.checked(typed, for: field))
+            } catch {
+                problems.append(.init(name: field.word, reason: error.rawValue))
+            }
+        }
+        for field in edit.shown where edit.hidden.contains(field) {
+            problems.append(.init(name: "show", reason: "form"))
+            break
+        }
+        guard problems.isEmpty else {
+            let names = problems.map { "'\($0.name)'" }.joined(separator: ", ")
+            throw NodeError(
+                .badRequest, "\(names): not written as it has to be",
+                hint: "wsx-node help profile set", reason: "bad_profile", fields: problems)
+        }
+        return (name, values)
+    }
+
+    /// What is hidden is kept before it is taken back, so that it is never nowhere.
+    private func change(
+        _ field: ProfileChange.Field, from before: FieldState, to after: FieldState,
+        in workspace: Workspace
+    ) throws(NodeError) {
+        let isDefault = after.isShown == field.isShownByDefault && after.kept == nil
+        let setting = isDefault ? nil : HiddenField(isShown: after.isShown, value: after.kept).text
+        if try storedPreference(field.setting, in: workspace) != setting, before != after {
+            try keep(.preference(field.setting, value: setting), in: workspace)
+        }
+        if after.published != before.published {
+            try say(
+                .profileField(ProfileChange(field, after.published)), at: field, in: workspace)
+        }
+        if after.published == nil { try erase(field, in: workspace) }
+    }
+
+    /// Writes a word that takes the place of what counts now.
+    private func say(
+        _ content: ContentPayload, at field: ProfileChange.Field?, in workspace: Workspace
+    ) throws(NodeError) {
+        let made = try stored { () throws(StorageError) in
+            let place = ProfileRegisters.Place(member: workspace.member, field: field)
+            var overwritten: [OperationReference] = []
+            for word in workspace.profileRegisters.heads(place).prefix(Limits.dependenciesMax) {
+                try store.operations.operation(word.arrival).map {
+                    overwritten.append($0.reference)
+                }
+            }
+            return try authorContent(
+                content, to: workspace.profileDocument, in: workspace, overwriting: overwritten)
+        }
+        guard made != nil else { throw notAllowed(in: workspace) }
+    }
+
+    /// Has the bytes of all that was ever said in a field erased, everywhere.
+    private func erase(
+        _ field: ProfileChange.Field, in workspace: Workspace
+    ) throws(NodeError) {
+        let place = ProfileRegisters.Place(member: workspace.member, field: field)
+        let words = workspace.profileRegisters.values(place)
+        guard !words.isEmpty else { return }
+        let isWritten = try stored { () throws(StorageError) in
+            var targets: [OperationReference] = []
+            for word in words {
+                try store.operations.operation(word.arrival).map { targets.append($0.reference) }
+            }
+            return try redact(
+                targets, nil, in: workspace.profileDocument, isOwn: true, of: workspace)
+        }
+        guard isWritten else { throw notAllowed(in: workspace) }
+    }
+}
+
+/// What is kept of one field on the own devices alone: whether others see it, and what it says
+/// where they do not.
+struct HiddenField {
+    /// `nil` where nothing was chosen.
+    let isShown: Bool?
+    let value: String?
+
+    init(isShown: Bool, value: String?) {
+        self.isShown = isShown
+        self.value = value
+    }
+
+    /// From the value of a setting; what makes no sense there is no choice.
+    init(setting text: String?) {
+        guard let text else {
+            (isShown, value) = (nil, nil)
+            return
+        }
+        let hidden = "nobody:"
+        switch text {
+        case "workspace": (isShown, value) = (true, nil)
+        case "nobody": (isShown, value) = (false, nil)
+        case _ where text.hasPrefix(hidden) && text.utf8.count > hidden.utf8.count:
+            (isShown, value) = (false, String(text.dropFirst(hidden.count)))
+        default: (isShown, value) = (nil, nil)
+        }
+    }
+
+    /// The value of the setting.
+    var text: String {
+        isShown == true ? "workspace" : value.map { "nobody:" + $0 } ?? "nobody"
+    }
+}
+
+extension ProfileChange.Field {
+    /// The setting of the own document that keeps what others do not see.
+    var setting: String { "profile." + word }
+
+    /// Whether others see it unless something else was chosen.
+    var isShownByDefault: Bool { self != .phone }
+}
+
+extension Workspace {
+    /// What the own person may see of somebody. Guests see names.
+    func visibleFields(of member: MemberID) -> [ProfileChange.Field: String] {
+        ownRole == .guest ? [:] : profileFields[member] ?? [:]
+    }
+}

@@ -1,0 +1,191 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Who is there, in each workspace: told over links, never stored, gone with the link.
+extension NodeCore {
+    // MARK: The own choice
+
+    /// Takes up what the own devices have chosen, and has it told where it looks different now.
+    func reviewPresence(of workspace: Workspace) throws(StorageError) {
+        guard home != nil else { return }
+        var choice = PresenceChoice()
+        if let place = place(ofPreference: PresenceChoice.setting, in: workspace),
+            let row = try store.view.register(place),
+            case .preference(_, let value)? = try register(place, in: workspace)
+        {
+            choice = PresenceChoice(setting: value, at: row.timestamp)
+        }
+        workspace.presence = choice
+        showPresence(of: workspace)
+    }
+
+    private func showPresence(of workspace: Workspace) {
+        let now = workspace.presence.effective(at: time.wall)
+        guard now != workspace.shownPresence else { return }
+        let before = workspace.shownPresence.word(asks: false)
+        workspace.shownPresence = now
+        untoldPresence.insert(workspace.number)
+        guard PresenceObject.Shown(before) != .init(now.word(asks: false)) else { return }
+        pass(
+            "presence.changed", presenceObject(of: workspace.member, in: workspace).json,
+            in: workspace)
+    }
+
+    /// When something about the own presence is due, on the monotonic clock. Nothing is, unless a
+    /// choice ends, or was made within two seconds of the last one.
+    var presenceDeadlines: [UInt64] {
+        guard home != nil else { return [] }
+        var due = untoldPresence.map { (toldPresence[$0] ?? 0) &+ Limits.presenceMilliseconds }
+        for workspace in workspaces.values {
+            guard let until = workspace.presence.until,
+                workspace.shownPresence == workspace.presence
+            else { continue }
+            due.append(time.monotonic &+ (until > time.wall ? until - time.wall : 0))
+        }
+        return due
+    }
+
+    /// Ends the choices whose time is over.
+    func endPresences() {
+        guard home != nil else { return }
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.presence.until != nil {
+            showPresence(of: workspace)
+        }
+    }
+
+    // MARK: Telling
+
+    /// Tells who is there: whoever has just come, and everybody what has changed.
+    func tellPresence() {
+        guard home != nil else { return }
+        let due = untoldPresence.filter { number in
+            toldPresence[number].map {
+                $0 &+ Limits.presenceMilliseconds <= time.monotonic
+            } ?? true
+        }
+        untoldPresence.subtract(due)
+        for number in due { toldPresence[number] = time.monotonic }
+        for link in network.ordered where !link.isClosing {
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            where sync.owesPresence || due.contains(sync.workspace) {
+                sync.owesPresence = false
+                guard sync.standing == .full, let workspace = workspaces[sync.workspace],
+                    workspace.standing == .member, workspace.ownRole ?? .guest <= .member,
+                    companion(on: link, in: workspace) != nil
+                else { continue }
+                let word = workspace.shownPresence.word(asks: sync.presence == nil)
+                link.session.send(.presence(sync.number, word), in: .control, isUnasked: false)
+            }
+        }
+    }
+
+    /// Whose presence a link carries: somebody else who is more than a guest.
+    private func companion(on link: PeerLink, in workspace: Workspace) -> MemberID? {
+        guard let device = link.peer?.device,
+            let standing = workspace.members.first(where: { $0.devices.contains(device) }),
+            standing.member != workspace.member, standing.role <= .member
+        else { return nil }
+        return standing.member
+    }
+
+    // MARK: Hearing
+
+    /// Takes over what a peer says of itself. The link's handshake says who speaks, and nobody
+    /// can speak for somebody else.
+    func presenceHeard(_ word: PresenceWord, in workspace: Workspace, on link: PeerLink) {
+        guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
+            sync.passing.take(now: time.monotonic),
+            workspace.ownRole ?? .guest <= .member,
+            let member = companion(on: link, in: workspace)
+        else { return }
+        if word.asks { sync.owesPresence = true }
+        changePresence(of: [(workspace, member)]) { sync.presence = word }
+    }
+
+    /// Does something that may change who is there, and tells what has changed by it.
+    private func changePresence(
+        of people: [(workspace: Workspace, member: MemberID)], _ change: () -> Void
+    ) {
+        let before = people.map { presence(of: $0.member, in: $0.workspace) }
+        change()
+        guard home != nil else { return }
+        for (index, (workspace, member)) in people.enumerated() {
+            let now = presence(of: member, in: workspace)
+            guard now.map(PresenceObject.Shown.init) != before[index].map(PresenceObject.Shown.init)
+            else { continue }
+            pass(
+                "presence.changed", presenceObject(of: member, in: workspace).json, in: workspace)
+        }
+    }
+
+    /// A link is gone, and with it what came over it.
+    func forgetPresence(on link: PeerLink) {
+        let people = link.syncs.values.filter { $0.presence != nil }
+            .sorted { $0.workspace < $1.workspace }
+            .compactMap { sync -> (workspace: Workspace, member: MemberID)? in
+                guard let workspace = workspaces[sync.workspace],
+                    let member = companion(on: link, in: workspace)
+                else { return nil }
+                return (workspace, member)
+            }
+        changePresence(of: people) {
+            for sync in link.syncs.values { sync.presence = nil }
+        }
+    }
+
+    /// The keys are dropped: what was heard is forgotten, and asked for again afterwards.
+    func forgetPresences() {
+        untoldPresence = []
+        for link in network.links.values {
+            for sync in link.syncs.values {
+                sync.presence = nil
+                sync.owesPresence = sync.standing == .full
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// How reachable somebody looks; `nil` of whom no device is here, or wants to be seen.
+    func presence(of member: MemberID, in workspace: Workspace) -> PresenceWord? {
+        if member == workspace.member {
+            return workspace.shownPresence.word(asks: false)
+        }
+        guard let standing = workspace.members.first(where: { $0.member == member }) else {
+            return nil
+        }
+        var best: (word: PresenceWord, device: DeviceID)?
+        for link in network.ordered {
+            guard let word = link.syncs[workspace.number]?.presence, let peer = link.peer,
+                standing.devices.contains(peer.device)
+            else { continue }
+            if let other = best,
+                (other.word.chosen, other.device) >= (word.chosen, peer.device)
+            {
+                continue
+            }
+            best = (word, peer.device)
+        }
+        guard let word = best?.word else { return nil }
+        if let until = word.until, until <= time.wall { return PresenceWord(.online) }
+        return word.state == .offline ? nil : word
+    }
+
+    func presenceObject(of member: MemberID, in workspace: Workspace) -> PresenceObject {
+        var object = PresenceObject(
+            id: PublicID.member(member), name: workspace.displayName(of: member),
+            isSelf: member == workspace.member)
+        if let word = presence(of: member, in: workspace) { object.shown = .init(word) }
+        return object
+    }
+}
+
+extension PresenceObject.Shown {
+    init(_ word: PresenceWord) {
+        self.init(
+            state: word.state.word, text: word.text, emoji: word.emoji,
+            until: word.until.map { Int64(clamping: $0) })
+    }
+}

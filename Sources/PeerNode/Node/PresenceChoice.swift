@@ -1,0 +1,96 @@
+import SyncProtocol
+import WorkspaceModel
+
+/// How reachable somebody wants to look, as it is kept for all of the own devices.
+struct PresenceChoice: Equatable {
+    /// The name of the setting in the own document (PROTOCOL.md, 5.10).
+    static let setting = "presence"
+
+    var state = PresenceWord.State.online
+    var text: String?
+    var emoji: String?
+    /// When it ends, milliseconds since 1970.
+    var until: UInt64?
+    /// When it was made, milliseconds since 1970; 0 where none ever was.
+    var chosen: UInt64 = 0
+
+    /// What holds now: whoever has chosen for a time is online after it.
+    func effective(at wall: UInt64) -> PresenceChoice {
+        guard let until, until <= wall else { return self }
+        return PresenceChoice(chosen: until)
+    }
+
+    /// What others are told. Who wants to look absent tells them nothing else.
+    func word(asks: Bool) -> PresenceWord {
+        guard state != .offline else { return PresenceWord(.offline, chosen: chosen, asks: asks) }
+        return PresenceWord(
+            state, text: text, emoji: emoji, until: until, chosen: chosen, asks: asks)
+    }
+
+    /// The value of the setting.
+    var settingValue: String {
+        var members: JSONObject = ["state": .string(state.word)]
+        if let text { members.append("text", .string(text)) }
+        if let emoji { members.append("emoji", .string(emoji)) }
+        if let until { members.append("until", .integer(Int64(clamping: until))) }
+        return JSONValue.object(members).text
+    }
+
+    init(chosen: UInt64 = 0) { self.chosen = chosen }
+
+    /// What a setting says. What makes no sense there, where any program of one's own may write,
+    /// is no choice.
+    init(setting value: String?, at timestamp: HybridTimestamp) {
+        chosen = timestamp.milliseconds
+        guard let value, let json = try? JSONValue(parsing: value),
+            let word = json["state"]?.stringValue, let state = PresenceWord.State(word: word)
+        else { return }
+        self.state = state
+        text = Self.bounded(json["text"], Limits.presenceTextBytesMax)
+        emoji = Self.bounded(json["emoji"], Limits.emojiBytesMax)
+        until = json["until"]?.integerValue.flatMap { UInt64(exactly: $0) }
+    }
+
+    private static func bounded(_ value: JSONValue?, _ bytes: Int) -> String? {
+        guard let text = value?.stringValue, !text.isEmpty, text.utf8.count <= bytes,
+            !text.utf8.contains(0)
+        else { return nil }
+        return text
+    }
+}
+
+extension PresenceWord.State {
+    /// As the interface calls it.
+    var word: String {
+        switch self {
+        case .online: "online"
+        case .absent: "absent"
+        case .busy: "busy"
+        case .offline: "offline"
+        }
+    }
+
+    init?(word: String) {
+        guard let found = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = found
+    }
+}
+
+/// How much one peer may say of what passes: `Limits.passingWordsMax` at once, then one in
+/// `Limits.passingWordMilliseconds`.
+struct PassingBudget {
+    private var left = Limits.passingWordsMax
+    private var filled: UInt64 = 0
+
+    /// Whether one more is heard.
+    mutating func take(now: UInt64) -> Bool {
+        let fresh = (now &- min(filled, now)) / Limits.passingWordMilliseconds
+        if fresh > 0 {
+            left = min(Limits.passingWordsMax, left + Int(clamping: fresh))
+            filled = now
+        }
+        guard left > 0 else { return false }
+        left -= 1
+        return true
+    }
+}

@@ -1,0 +1,165 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What members say of themselves, taken over from the profile document. A pure fold, in memory:
+/// no table holds what a passphrase protects.
+extension NodeCore {
+    /// Somebody about whom something else is said than before, told at the end of the turn.
+    struct ProfileEdit: Hashable {
+        let workspace: Int64
+        let member: MemberID
+    }
+
+    /// Takes over what somebody says of himself.
+    ///
+    /// - Parameter value: the name or the field; `nil` takes the field back.
+    func fold(
+        _ value: String?, at place: ProfileRegisters.Place, _ word: ProfileRegisters.Word,
+        in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        // What was redacted says nothing, whether or not its payload is here.
+        guard try store.view.deletion(of: word.arrival) == nil else { return }
+        let before = workspace.profileRegisters.current(place)?.id
+        workspace.profileRegisters.take(word, at: place)
+        guard let now = workspace.profileRegisters.current(place)?.id, now != before else {
+            // It may have lost its verdict.
+            if workspace.profileRegisters.current(place)?.id != before {
+                try follow(place, in: workspace, arrival: word.arrival, source)
+            }
+            return
+        }
+        if now == word.id {
+            take(value, at: place, in: workspace, arrival: word.arrival, source)
+        } else {
+            try follow(place, in: workspace, arrival: word.arrival, source)
+        }
+    }
+
+    /// Forgets an operation that was redacted.
+    func forgetProfile(
+        _ stored: StoredOperation, in workspace: Workspace, isBackfill: Bool
+    ) throws(StorageError) {
+        guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else { return }
+        let fields = [ProfileChange.Field?.none] + ProfileChange.Field.allCases.map { .some($0) }
+        for field in fields {
+            let place = ProfileRegisters.Place(member: author, field: field)
+            guard workspace.profileRegisters.remove(stored.place.link.id, at: place) else {
+                continue
+            }
+            try follow(
+                place, in: workspace, arrival: stored.place.arrival,
+                .released(source: 0, isBackfill: isBackfill))
+        }
+    }
+
+    /// Reads what counts in a register, after something else than the newest word may do so.
+    private func follow(
+        _ place: ProfileRegisters.Place, in workspace: Workspace, arrival: Int64?,
+        _ source: OperationSource
+    ) throws(StorageError) {
+        let value = try value(workspace.profileRegisters.current(place), at: place, workspace)
+        take(value, at: place, in: workspace, arrival: arrival, source)
+    }
+
+    /// What a word says, opened from its operation.
+    private func value(
+        _ word: ProfileRegisters.Word?, at place: ProfileRegisters.Place, _ workspace: Workspace
+    ) throws(StorageError) -> String? {
+        guard let word, let stored = try store.operations.operation(word.arrival) else {
+            return nil
+        }
+        switch try content(of: stored, in: workspace) {
+        case .profile(let name)? where place.field == nil: return name
+        case .profileField(let change)? where change.field == place.field: return change.value
+        default: return nil
+        }
+    }
+
+    private func take(
+        _ value: String?, at place: ProfileRegisters.Place, in workspace: Workspace,
+        arrival: Int64?, _ source: OperationSource
+    ) {
+        let isChanged: Bool
+        if let field = place.field {
+            isChanged = workspace.profileFields[place.member]?[field] != value
+            guard isChanged else { return }
+            workspace.profileFields[place.member, default: [:]][field] = value
+        } else {
+            guard workspace.profileNames[place.member] != value else { return }
+            let before = workspace.displayName(of: place.member)
+            workspace.profileNames[place.member] = value
+            isChanged = workspace.displayName(of: place.member) != before
+        }
+        guard isChanged, let arrival else { return }
+        let edit = ProfileEdit(workspace: workspace.number, member: place.member)
+        let known = profileEdits[edit]
+        profileEdits[edit] = (
+            known?.arrival ?? arrival, (known?.isBackfill ?? true) && source.isBackfill
+        )
+    }
+
+    /// Tells whom something else is said about: once, whatever came in this turn.
+    func tellProfileEdits() throws(StorageError) {
+        guard !profileEdits.isEmpty, mayWrite else { return }
+        let edits = profileEdits.sorted { $0.value.arrival < $1.value.arrival }
+        profileEdits = [:]
+        for (edit, cause) in edits {
+            guard let workspace = workspaces[edit.workspace] else { continue }
+            try record(
+                .memberEdited, workspace: workspace, arrival: cause.arrival,
+                extra: edit.member.bytes, isBackfill: cause.isBackfill)
+        }
+    }
+
+    // MARK: From nothing
+
+    /// Folds the profile document from nothing: a verdict has changed.
+    func reloadProfiles(of workspace: Workspace) throws(StorageError) {
+        workspace.forgetProfiles()
+        try loadProfiles(of: workspace)
+    }
+
+    /// Takes over what is stored, and tells nobody.
+    func loadProfiles(of workspace: Workspace) throws(StorageError) {
+        var devices: [(StoredOperation, DeviceID, String)] = []
+        var found: [(StoredOperation, ProfileChange.Field?, Bool)] = []
+        try store.operations.forEachOperation(
+            in: workspace.profileDocument, of: workspace.number
+        ) { (stored) throws(StorageError) in
+            switch try content(of: stored, in: workspace) {
+            case .profile(let name)? where (try? CheckedName.checkWire(name)) != nil:
+                found.append((stored, nil, true))
+            case .profileField(let change)?:
+                found.append((stored, change.field, change.value != nil))
+            case .device(let device, let name)?: devices.append((stored, device, name))
+            default: break
+            }
+        }
+        loadDeviceNames(devices, of: workspace)
+        for (stored, field, hasValue) in found {
+            guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
+                try store.view.deletion(of: stored.place.arrival) == nil
+            else { continue }
+            workspace.profileRegisters.take(
+                .init(
+                    id: stored.place.link.id, timestamp: stored.entry.timestamp,
+                    arrival: stored.place.arrival, cited: stored.entry.dependencies.map(\.id),
+                    hasValue: hasValue,
+                    isValid: store.operations.isValid(
+                        stored.place.sequence, in: stored.place.branch)),
+                at: .init(member: author, field: field))
+        }
+        let source = OperationSource.released(source: 0, isBackfill: true)
+        for place in workspace.profileRegisters.places {
+            try follow(place, in: workspace, arrival: nil, source)
+        }
+    }
+}
+
+extension Workspace {
+    func forgetProfiles() {
+        profileRegisters.clear()
+        profileNames = [:]
+        profileFields = [:]
+    }
+}

@@ -1,0 +1,56 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// That somebody writes something: told to those who may read it, and gone after 10 s.
+extension NodeCore {
+    func tellTyping(in reference: ChannelReference, _ scope: CallScope) throws(NodeError) {
+        let workspace: Workspace = try workspace(scope)
+        let channel = try channel(reference, in: workspace)
+        guard workspace.ownRole != nil else { throw notAllowed(in: workspace) }
+        try refuseOutsider(of: channel, in: workspace)
+        let now = time.monotonic
+        toldTyping = toldTyping.filter { $0.value &+ Limits.typingMilliseconds > now }
+        // Nobody has opened the conversation, or has just heard of it.
+        guard channel.number != 0, toldTyping[channel.id] == nil else { return }
+        toldTyping[channel.id] = now
+        for link in network.ordered where !link.isClosing {
+            guard let sync = link.syncs[workspace.number], sync.standing == .full,
+                reader(on: link, of: channel, in: workspace) != nil,
+                link.session.unsentBytes < Limits.unaskedUnsentBytesMax
+            else { continue }
+            link.session.send(.typing(sync.number, channel.id), in: .live, isUnasked: false)
+        }
+    }
+
+    /// Somebody else at the end of a link who may read a channel.
+    private func reader(
+        on link: PeerLink, of channel: Workspace.Channel, in workspace: Workspace
+    ) -> MemberID? {
+        guard let device = link.peer?.device,
+            let standing = workspace.members.first(where: { $0.devices.contains(device) }),
+            standing.member != workspace.member,
+            channel.isPrivate || standing.role <= .member, channel.includes(standing.member)
+        else { return nil }
+        return standing.member
+    }
+
+    /// Tells programs here. Who may not read the channel is not believed to write in it, and the
+    /// link says who speaks.
+    func typingHeard(_ document: DocumentID, in workspace: Workspace, on link: PeerLink) {
+        let now = time.monotonic
+        guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
+            sync.passing.take(now: now),
+            let number = store.operations.document(document, in: workspace.number)?.number,
+            let channel = channel(number, in: workspace), channel.includes(workspace.member),
+            let member = reader(on: link, of: channel, in: workspace)
+        else { return }
+        // On the way two words may come closer together, but not this close.
+        sync.typing = sync.typing.filter { $0.value &+ Limits.typingMilliseconds / 2 > now }
+        guard sync.typing.updateValue(now, forKey: document) == nil else { return }
+        let data: JSONValue = [
+            "channel": .string(channel.publicID), "member": person(member, in: workspace).json,
+        ]
+        pass("typing", data, in: workspace, document: number)
+    }
+}

@@ -1,0 +1,114 @@
+import WorkspaceModel
+
+/// How reachable somebody is at one of the own devices, as that device says it. It holds as long
+/// as the link does over which it came.
+public struct PresenceWord: Sendable, Equatable {
+    /// What somebody says of being there.
+    public enum State: UInt64, CaseIterable, Sendable {
+        case online = 0
+        case absent = 1
+        case busy = 2
+        /// Wants to look as if no device were there.
+        case offline = 3
+    }
+
+    /// How reachable.
+    public var state: State
+    /// With what, 1 to `Limits.presenceTextBytesMax` bytes without NUL.
+    public var text: String?
+    /// A sign for it, 1 to `Limits.emojiBytesMax` bytes without NUL.
+    public var emoji: String?
+    /// When it ends, milliseconds since 1970; who it is about is online then.
+    public var until: UInt64?
+    /// When the choice was made, milliseconds since 1970, 0 where none ever was: of what several
+    /// devices of one person say the latest counts.
+    public var chosen: UInt64
+    /// Whether the sender wants to hear the receiver's.
+    public var asks: Bool
+
+    /// A word with the given fields.
+    public init(
+        _ state: State, text: String? = nil, emoji: String? = nil, until: UInt64? = nil,
+        chosen: UInt64 = 0, asks: Bool = false
+    ) {
+        self.state = state
+        self.text = text
+        self.emoji = emoji
+        self.until = until
+        self.chosen = chosen
+        self.asks = asks
+    }
+}
+
+extension PresenceWord {
+    func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
+        body.map(count: 4 + [text != nil, emoji != nil, until != nil].count { $0 })
+        body.workspace(workspace)
+        body.key(2)
+        body.uint(state.rawValue)
+        if let text {
+            body.key(3)
+            body.text(text)
+        }
+        if let emoji {
+            body.key(4)
+            body.text(emoji)
+        }
+        if let until {
+            body.key(5)
+            body.uint(until)
+        }
+        body.key(6)
+        body.uint(chosen)
+        body.key(7)
+        body.bool(asks)
+    }
+}
+
+extension SyncMessage {
+    static func presence(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
+        let count = try body.mapCount()
+        let workspace = try body.workspace()
+        try body.key(exactly: 2)
+        var word = PresenceWord(try body.code(PresenceWord.State.self))
+        var pairs = 2
+        var key = try body.key()
+        if key == 3 {
+            word.text = try text(Limits.presenceTextBytesMax, from: &body)
+            key = try body.key()
+            pairs += 1
+        }
+        if key == 4 {
+            word.emoji = try text(Limits.emojiBytesMax, from: &body)
+            key = try body.key()
+            pairs += 1
+        }
+        if key == 5 {
+            word.until = try body.uint()
+            key = try body.key()
+            pairs += 1
+        }
+        let start = body.position
+        guard key == 6, count == pairs + 2 else { throw Malformed(.wrongKeys, at: start) }
+        word.chosen = try body.uint()
+        try body.key(exactly: 7)
+        word.asks = try body.bool()
+        return .presence(workspace, word)
+    }
+
+    static func typing(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
+        try body.mapCount(exactly: 2)
+        let workspace = try body.workspace()
+        try body.key(exactly: 2)
+        return .typing(workspace, try body.identifier32())
+    }
+
+    private static func text(
+        _ maxBytes: Int, from body: inout CBORDecoder
+    ) throws(Malformed) -> String {
+        let start = body.position
+        let text = try body.text(maxBytes: maxBytes)
+        guard !text.isEmpty, !text.utf8.contains(0) else { throw Malformed(.badText, at: start) }
+        return text
+    }
+}

@@ -1,0 +1,53 @@
+/// What somebody says of himself besides the name: content of the profile document
+/// (PROTOCOL.md, 3.2).
+///
+/// Each field of each member is a register of its own, so that one can be taken back, bytes and
+/// all, without the others.
+public struct ProfileChange: Hashable, Sendable {
+    /// What it is about. The numbers are signed.
+    public enum Field: UInt64, CaseIterable, Sendable {
+        case description = 1
+        case country = 2
+        case phone = 3
+        case email = 4
+        /// `preset:` and a number.
+        case image = 5
+    }
+
+    /// What it is about.
+    public let field: Field
+    /// 1 to `Limits.profileFieldBytesMax` bytes without NUL; `nil` takes the field back.
+    public let value: String?
+
+    /// Says `value` of `field`.
+    public init(_ field: Field, _ value: String?) {
+        self.field = field
+        self.value = value
+    }
+}
+
+extension ProfileChange {
+    /// The type of content.
+    static let type: UInt64 = 12
+
+    var encoded: [UInt8] {
+        var fields = FieldWriter(type: Self.type)
+        fields.field(1) { $0.uint(field.rawValue) }
+        fields.optional(2, value) { $0.text($1) }
+        return fields.bytes
+    }
+
+    init(_ fields: inout FieldReader) throws(Malformed) {
+        let start = fields.decoder.position
+        let number = try fields.required(1) { (d) throws(Malformed) in try d.uint() }
+        guard let field = Field(rawValue: number) else { throw Malformed(.outOfRange, at: start) }
+        let value = try fields.optional(2) { (d) throws(Malformed) in
+            try d.text(maxBytes: Limits.profileFieldBytesMax)
+        }
+        // No text has one form: absent.
+        guard value?.isEmpty != true, value?.utf8.contains(0) != true else {
+            throw Malformed(.badText, at: start)
+        }
+        self.init(field, value)
+    }
+}

@@ -1,0 +1,243 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Who is there: told over links, never stored, gone with the last link.
+@Suite struct `Presence` {
+    private typealias Table = `Private channels`.Table
+
+    /// What somebody looks like to others, `nil` for somebody who is not there.
+    static func state(of name: String, on node: BenchNode) throws -> String? {
+        try node.ok("presence.list").items.first { $0["name"]?.stringValue == name }?["state"]?
+            .stringValue
+    }
+
+    /// Opens a stream of what passes.
+    static func listen(_ node: BenchNode, _ types: [String] = [], on connection: UInt64 = 7) throws
+    {
+        try node.ok(
+            "events.subscribe",
+            ["types": JSONValue(texts: types), "ephemeral": true, "since": "latest"],
+            on: connection)
+        _ = take(node, on: connection)
+    }
+
+    static func take(_ node: BenchNode, on connection: UInt64 = 7) -> [JSONValue] {
+        (node.host?.events(for: connection, room: 1 << 20) ?? []).map(\.event.json)
+    }
+
+    @Test func `is online as soon as there is a link, and offline when the last is gone`() throws {
+        let table = try Table()
+        #expect(try table.ada.ok("presence.list").texts("name") == ["Ada", "Bob", "Cleo"])
+        #expect(try table.ada.ok("presence.list").items.first?["self"] == true)
+        #expect(try Self.state(of: "Bob", on: table.ada) == "online")
+        let member = try table.ada.ok("member.get", ["member": "@Bob"])
+        #expect(member["presence"]?["state"] == "online")
+        let phone = try table.bench.bareNode("Phone")
+        try table.bob.link(phone)
+        table.bench.advance(10_000)
+        table.bench.cut(table.ada, table.bob)
+        #expect(try Self.state(of: "Bob", on: table.ada) == "online")
+        table.bench.cut(table.ada, phone)
+        #expect(try Self.state(of: "Bob", on: table.ada) == nil)
+        #expect(try table.ada.ok("member.get", ["member": "@Bob"])["presence"] == .null)
+        #expect(try Self.state(of: "Bob", on: table.cleo) == "online")
+        table.bench.heal(table.ada, table.bob)
+        #expect(try Self.state(of: "Bob", on: table.ada) == "online")
+        phone.kill()
+        table.bob.kill()
+        #expect(try Self.state(of: "Bob", on: table.cleo) == nil)
+    }
+
+    @Test func `is told to everybody when it changes, and keeps its choice`() throws {
+        let table = try Table()
+        try Self.listen(table.ada, ["presence.changed"])
+        let until = Int64(table.bench.wall + 600_000)
+        let set = try table.bob.ok(
+            "presence.set",
+            ["state": "busy", "text": "in a meeting", "emoji": "🎧", "until": .integer(until)])
+        #expect(set["state"] == "busy")
+        #expect(set["self"] == true)
+        table.bench.advance(2_500)
+        let seen = try table.ada.ok("profile.of", ["member": "@Bob"])["presence"]
+        #expect(
+            seen == [
+                "state": "busy", "text": "in a meeting", "emoji": "🎧", "until": .integer(until),
+            ])
+        let events = Self.take(table.ada).filter { $0["type"] == "presence.changed" }
+        #expect(events.count == 1)
+        #expect(events.first?["data"]?["name"] == "Bob")
+        #expect(events.first?["data"]?["state"] == "busy")
+        #expect(events.first?["workspace"]?.stringValue?.hasPrefix("w_") == true)
+        // Nothing of it is stored with others, nor told where nobody asked for what passes.
+        #expect(try !`A profile`.knows("in a meeting", table.ada))
+        #expect(try table.ada.events(types: ["presence.changed"]).isEmpty)
+        let count = try `What was read`.operations(table.bob)
+        try table.bob.ok(
+            "presence.set",
+            ["state": "busy", "text": "in a meeting", "emoji": "🎧", "until": .integer(until)])
+        #expect(try `What was read`.operations(table.bob) == count)
+
+        table.bench.cut(table.ada, table.bob)
+        #expect(Self.take(table.ada).last?["data"]?["state"] == "offline")
+        table.bench.heal(table.ada, table.bob)
+        #expect(try Self.state(of: "Bob", on: table.ada) == "busy")
+        try table.bob.restart()
+        table.bench.advance(20_000)
+        #expect(try Self.state(of: "Bob", on: table.bob) == "busy")
+        #expect(try Self.state(of: "Bob", on: table.ada) == "busy")
+        // Its time is over, without a word of anybody.
+        table.bench.advance(700_000)
+        #expect(try Self.state(of: "Bob", on: table.bob) == "online")
+        #expect(try Self.state(of: "Bob", on: table.ada) == "online")
+        #expect(
+            try table.ada.ok("profile.of", ["member": "@Bob"])["presence"]?["text"] == .null)
+        #expect(try `What was read`.operations(table.bob) == count)
+    }
+
+    @Test func `is one choice for all devices, and offline looks like nobody there`() throws {
+        let table = try Table()
+        let phone = try table.bench.bareNode("Phone")
+        try table.bob.link(phone)
+        table.bench.advance(10_000)
+        try phone.ok("presence.set", ["state": "offline", "text": "hidden"])
+        table.bench.advance(10_000)
+        #expect(try Self.state(of: "Bob", on: table.bob) == "offline")
+        #expect(try Self.state(of: "Bob", on: table.ada) == nil)
+        #expect(try Self.state(of: "Bob", on: table.cleo) == nil)
+        try table.bob.ok("presence.clear")
+        table.bench.advance(10_000)
+        for node in [table.ada, table.cleo, table.bob, phone] {
+            #expect(try Self.state(of: "Bob", on: node) == "online")
+        }
+        // The latest choice counts, though one device has not heard of it.
+        table.bench.cut(phone, table.bob)
+        table.bench.cut(phone, table.cleo)
+        table.bench.cut(phone, table.ada)
+        try table.bob.ok("presence.set", ["state": "absent"])
+        table.bench.heal(phone, table.ada)
+        table.bench.advance(10_000)
+        #expect(try Self.state(of: "Bob", on: table.ada) == "absent")
+    }
+
+    @Test func `is one for each workspace`() throws {
+        let table = try Table()
+        try table.ada.ok("workspace.create", ["name": "other"])
+        let link = try table.ada.link()
+        try table.bob.join(link)
+        table.bench.advance(5_000)
+        try table.bob.ok("presence.set", ["state": "busy", "workspace": "other"])
+        table.bench.advance(5_000)
+        func state(_ workspace: String) throws -> JSONValue? {
+            try table.ada.ok(
+                "profile.of", ["member": "@Bob", "workspace": .string(workspace)])["presence"]?[
+                    "state"]
+        }
+        #expect(try state("other") == "busy")
+        #expect(try state("acme") == "online")
+        #expect(
+            try table.cleo.ok("presence.list").texts("state") == ["online", "online", "online"])
+    }
+
+    @Test func `is refused where it makes no sense`() throws {
+        let table = try Table()
+        let rows: [(JSONObject, String)] = [
+            (["state": "asleep"], "state"), (["state": "busy", "text": ""], "text"),
+            (["state": "busy", "text": "  "], "text"), (["state": "busy", "text": "a\nb"], "text"),
+            (["state": "busy", "emoji": "\u{1b}"], "emoji"),
+            (["state": "busy", "text": .string(String(repeating: "x", count: 257))], "text"),
+            (["state": "busy", "until": 5], "until"),
+        ]
+        for (given, field) in rows {
+            let failure = try table.bob.refused("presence.set", .object(given))
+            #expect(failure.kind == .badRequest)
+            #expect(failure.fields.map(\.name) == [field])
+        }
+        #expect(try Self.state(of: "Bob", on: table.bob) == "online")
+        // What a program wrote into the setting by hand is no choice.
+        try table.bob.ok("ui.pref.set", ["setting": "presence", "value": "{\"state\":7}"])
+        #expect(try Self.state(of: "Bob", on: table.bob) == "online")
+    }
+
+    @Test func `is told at most every two seconds, the latest`() throws {
+        let table = try Table()
+        table.bench.advance(10_000)
+        try Self.listen(table.ada)
+        for number in 0..<20 {
+            try table.bob.ok("presence.set", ["state": "busy", "text": .string("\(number)")])
+        }
+        table.bench.advance(10_000)
+        let texts = Self.take(table.ada).compactMap { $0["data"]?["text"]?.stringValue }
+        #expect(texts.count == 2, "\(texts)")
+        #expect(texts.last == "19")
+    }
+
+    @Test func `of a peer that says too much is dropped, and wakes nobody`() throws {
+        let table = try Table()
+        let workspace = try #require(try table.ada.host?.core.selectedWorkspace())
+        let core = try #require(table.ada.host).core
+        let bob = try #require(table.bob.host?.core.ownDevice)
+        let link = try #require(core.network.links(to: bob).first)
+        try Self.listen(table.ada)
+        for number in 0..<1_000 {
+            core.presenceHeard(
+                PresenceWord(.busy, text: "\(number)", chosen: UInt64(number)), in: workspace,
+                on: link)
+        }
+        let heard = Self.take(table.ada).count
+        #expect(heard > 0)
+        #expect(heard <= Limits.passingWordsMax)
+        let before = table.ada.host?.nextDeadline
+        #expect(before.map { $0 > table.bench.time.monotonic + 1_000 } ?? true)
+    }
+
+    @Test func `is forgotten by a lock, and asked for again`() throws {
+        let bench = CoreBench()
+        let ada = try bench.bareNode("Ada")
+        try ada.ok("identity.create", ["name": "Ada", "passphrase": "correct horse battery"])
+        try ada.ok("workspace.create", ["name": "acme"])
+        let bob = try bench.guest("Bob", of: ada)
+        try bob.ok("presence.set", ["state": "busy", "text": "canarytext"])
+        try ada.ok("presence.set", ["state": "absent"])
+        bench.advance(10_000)
+        #expect(try Self.state(of: "Bob", on: ada) == "busy")
+        try Self.listen(ada)
+        try ada.ok("lock.now")
+        let core = try #require(ada.host).core
+        #expect(
+            core.network.links.values.allSatisfy { link in
+                link.syncs.values.allSatisfy { $0.presence == nil }
+            })
+        try bob.ok("presence.set", ["state": "busy", "text": "later"])
+        bench.advance(10_000)
+        #expect(!Self.take(ada).contains { $0["type"] == "presence.changed" })
+        #expect(try Self.state(of: "Ada", on: bob) == "absent")
+        try ada.ok("session.unlock", ["passphrase": "correct horse battery"])
+        bench.advance(10_000)
+        #expect(try ada.ok("profile.of", ["member": "@Bob"])["presence"]?["text"] == "later")
+        #expect(try Self.state(of: "Ada", on: ada) == "absent")
+        #expect(try Self.state(of: "Ada", on: bob) == "absent")
+    }
+
+    @Test func `nobody who listens late loses more than is counted`() throws {
+        let table = try Table()
+        try Self.listen(table.ada, ["typing"])
+        let core = try #require(table.ada.host).core
+        let workspace = try #require(try core.selectedWorkspace())
+        for number in 0..<Limits.passingEventsMax + 5 {
+            core.pass("typing", ["number": .integer(Int64(number))], in: workspace)
+            core.pass("presence.changed", [:], in: workspace)
+        }
+        let events = Self.take(table.ada)
+        #expect(events.count == Limits.passingEventsMax + 1)
+        #expect(events.last?["type"] == "events.dropped")
+        #expect(events.last?["data"]?["count"] == 5)
+        #expect(Self.take(table.ada).isEmpty)
+        core.pass("typing", [:], in: workspace)
+        #expect(Self.take(table.ada).count == 1)
+    }
+}

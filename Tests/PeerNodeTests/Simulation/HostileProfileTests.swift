@@ -1,0 +1,87 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Members who write into others' profiles, or delete what others say of themselves.
+@Suite struct `Somebody else's profile` {
+    private static func field(
+        _ name: String, of person: String, on node: SimulatedNode
+    ) -> JSONValue? {
+        node.ask("profile.of", ["member": .string("@" + person)])?[name]
+    }
+
+    @Test(arguments: Seeds.explore(2))
+    func `is nobody's to write`(seed: UInt64) throws {
+        let scene = try HostileScene(seed: seed)
+        defer { scene.world.end() }
+        #expect(
+            scene.bob.ask("profile.set", ["description": "Bob's own", "name": "Bob"]) != nil)
+        scene.world.run(for: 3_000)
+        let bob = try HostileMember(keysOf: scene.bob)
+        let workspace = try HostileScene.workspace(of: scene.bob)
+        let document = workspace.profileDocument
+        var log = HostileLog(scene.mallory, incarnation: 77, document: document)
+        // As Bob, over Bob's words; then as oneself, over Bob's words; then nonsense.
+        let place = ProfileRegisters.Place(member: workspace.member, field: .description)
+        let core = try #require(scene.bob.host?.core)
+        let word = try #require(workspace.profileRegisters.current(place))
+        let reference = try #require(try core.store.operations.operation(word.arrival)).reference
+        let lie = ContentPayload.profileField(.init(.description, "a lie")).encoded
+        log.write(plaintext: lie, at: scene.wall) {
+            $0.grant = bob.grant
+            $0.dependencies = [reference]
+        }
+        let peer = scene.peer()
+        let link = peer.connect(to: scene.ada)
+        link.push(log.run())
+        scene.world.run(for: 3_000)
+        var own = HostileLog(scene.mallory, incarnation: 78, document: document)
+        own.write(plaintext: lie, at: scene.wall) { $0.dependencies = [reference] }
+        own.write(plaintext: [0x82, 0x0c, 0xa1, 0x01, 0x18, 0x63], at: scene.wall + 1)
+        own.write(
+            plaintext: ContentPayload.profile(name: String(repeating: "\u{1b}", count: 9)).encoded,
+            at: scene.wall + 2)
+        link.push(own.run())
+        scene.world.run(for: 10_000)
+        #expect(link.isOpen)
+        #expect(Self.field("description", of: "Mallory 0", on: scene.ada) == "a lie")
+        for node in scene.honest {
+            #expect(Self.field("description", of: "Bob", on: node) == "Bob's own")
+        }
+        try scene.expectHonestPeace()
+        for node in scene.honest {
+            #expect(Self.field("description", of: "Mallory 0", on: node) == "a lie")
+            #expect(Self.field("description", of: "Bob", on: node) == "Bob's own")
+        }
+    }
+
+    @Test func `is nobody's to delete, whoever owns the workspace`() throws {
+        let table = try `Private channels`.Table()
+        try table.bob.ok("profile.set", ["description": "Bob's own"])
+        table.bench.advance(2_000)
+        let core = try #require(table.ada.host?.core)
+        let workspace = try #require(try core.selectedWorkspace())
+        let bob = try #require(workspace.members.first { $0.member != workspace.member })
+        let place = try #require(
+            workspace.profileRegisters.places.first { $0.field == .description })
+        let word = try #require(workspace.profileRegisters.current(place))
+        let target = try #require(try core.store.operations.operation(word.arrival)).reference
+        let isWritten = try core.redact(
+            [target], nil, in: workspace.profileDocument, isOwn: false, of: workspace)
+        #expect(isWritten)
+        table.bench.give(.tick, to: table.ada)
+        table.bench.settle()
+        table.bench.advance(25 * 3_600 * 1_000)
+        for node in [table.ada, table.bob, table.cleo] {
+            let seen = try `A profile`.profile(of: "Bob", on: node)
+            #expect(seen["description"] == "Bob's own")
+        }
+        #expect(bob.role == .member)
+        #expect(try table.cleo.digest() == table.ada.digest())
+    }
+}
