@@ -9,13 +9,13 @@ extension Workspace {
     func hasTwin(_ member: MemberID) -> Bool {
         if let known = derived.twins { return known.contains(member) }
         var people = Set(visibleMembers.map(\.member))
-        people.formUnion(profiles.keys)
+        people.formUnion(profileNames.keys)
         people.formUnion(told.people.keys)
         for id in authorityOrder {
             guard case .admit(let joiner, _, _, _)? = authority[id]?.payload else { continue }
             people.insert(joiner.member)
             // To look for each name by itself would take as long as there are people, each time.
-            if derived.names[joiner.member] == nil, profiles[joiner.member] == nil {
+            if derived.names[joiner.member] == nil, profileNames[joiner.member] == nil {
                 derived.names[joiner.member] = name(joiner.name, key: 7, of: id)
             }
         }
