@@ -14,6 +14,12 @@ extension NodeCore {
             return
         }
         guard let first = appended.first?.operation.header.sequence else { return }
+        // What is new on a branch changes nothing about what was there.
+        let mayChange =
+            store.operations.branches(of: log, in: workspace.number).count > 1
+            || store.operations.spans(of: branch).contains {
+                $0.validThrough != .max && $0.first < first
+            }
         let isJudgedAnew = try judgeAppended(
             to: branch, from: first, in: workspace, because: source)
         let before = store.operations.branch(branch)?.kept
@@ -42,7 +48,7 @@ extension NodeCore {
         try noteRedactions(appended, of: log, in: document, from: source)
         // Nothing is judged before it is known what a document is.
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
-        if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
+        if isJudgedAnew && mayChange || isRoot { try reviewRedactions(inDocument: document.number) }
         if isJudgedAnew, document.kind == .profile { try reloadProfiles(of: workspace) }
         try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
         try applyPrivate(
