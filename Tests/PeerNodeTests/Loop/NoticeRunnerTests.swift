@@ -144,15 +144,16 @@ import WorkspaceTestKit
                 """)
             try world.run { world.outcomes.count == 1 }
             // Each line ends with a number, an arrow, and where it leads.
-            let open = read(root + "/fds").split(separator: "\n").compactMap { line in
-                line.firstRange(of: " -> ").map { arrow in
-                    (line[..<arrow.lowerBound].split(separator: " ").last ?? "")
-                        + line[arrow.lowerBound...]
-                }
-            }.map(String.init)
+            var open: [String] = []
+            for line in read(root + "/fds").split(separator: "\n") {
+                let words: [Substring] = line.split(separator: " ")
+                guard let arrow = words.firstIndex(of: "->"), arrow > 0 else { continue }
+                open.append(words[(arrow - 1)...].joined(separator: " "))
+            }
             #expect(open.count == 3, "\(open)")
             #expect(open.first?.hasPrefix("0 -> /memfd:wsx-input") == true, "\(open)")
-            #expect(open.dropFirst() == ["1 -> /dev/null", "2 -> /dev/null"], "\(open)")
+            let others: [String] = Array(open.dropFirst())
+            #expect(others == ["1 -> /dev/null", "2 -> /dev/null"], "\(open)")
             let pid = read(root + "/pid").filter(\.isNumber)
             #expect(read(root + "/group") == "\(pid) \(pid)\n")
             withExtendedLifetime(leaky) {}
