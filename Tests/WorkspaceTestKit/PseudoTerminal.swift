@@ -13,6 +13,7 @@ public final class PseudoTerminal: @unchecked Sendable {
     public let pid: Int32
     private let master: Int32
     private var ended: Int32?
+    private var isHungUp = false
 
     /// TIOCSPTLCK, TIOCGPTN and TIOCSWINSZ, the first two of which the Glibc module lacks.
     private static let (unlock, number, setSize): (UInt, UInt, UInt) =
@@ -112,6 +113,7 @@ public final class PseudoTerminal: @unchecked Sendable {
             if !read(within: 100) {
                 left -= 1
                 if hasEnded() { return condition(self) }
+                if isHungUp { poll(nil, 0, 100) }
             }
         }
         return true
@@ -129,6 +131,7 @@ public final class PseudoTerminal: @unchecked Sendable {
         guard poll(&waiting, 1, milliseconds) > 0 else { return false }
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         let count = Glibc.read(master, &chunk, chunk.count)
+        isHungUp = count <= 0
         guard count > 0 else { return false }
         captured += chunk[..<count]
         screen.take(chunk[..<count])
@@ -148,7 +151,12 @@ public final class PseudoTerminal: @unchecked Sendable {
     /// on for too long.
     public func end(within seconds: Int = 120) -> Int32? {
         var left = seconds * 10
-        while !hasEnded(), left > 0 { if !read(within: 100) { left -= 1 } }
+        while !hasEnded(), left > 0 {
+            if read(within: 100) { continue }
+            left -= 1
+            // A terminal that nobody holds any more answers at once, and its program is ending.
+            if isHungUp { poll(nil, 0, 100) }
+        }
         return ended
     }
 

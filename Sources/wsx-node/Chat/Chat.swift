@@ -196,15 +196,23 @@ final class Chat {
     /// A remark of this program, which is nobody's message.
     func remark(_ text: String) {
         guard isLive || io.isInputTerminal else { return }
-        print(rendering.dim(text) + "\n")
+        let rendering = rendering
+        print(lines(text).map(rendering.dim).joined(separator: "\n  ") + "\n")
+    }
+
+    /// A remark in rows that fit, so that none of them begins with what somebody else wrote.
+    private func lines(_ text: String) -> [String] {
+        isLive ? wrapped(text, columns: max(screen.columns - 2, 8)) : [text]
     }
 
     /// Says what went wrong.
     func complain(_ error: NodeError) {
         hasFailed = true
         guard isLive else { return Program.report(error, json: session.globals.json, io: io) }
-        print("! \(sanitised(error.message))\n")
-        if let hint = error.hint { print("  \(sanitised(hint))\n") }
+        print(lines("! \(sanitised(error.message))").joined(separator: "\n  ") + "\n")
+        if let hint = error.hint {
+            print("  " + lines(sanitised(hint)).joined(separator: "\n  ") + "\n")
+        }
     }
 
     /// Shows a message under the others.

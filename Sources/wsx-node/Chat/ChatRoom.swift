@@ -26,7 +26,8 @@ struct ChatRoom {
         id = channel["id"]?.stringValue ?? ""
         workspace = channel["workspace"]?.stringValue
         let sign = channel["kind"] == "dm" ? "@" : "#"
-        title = sign + sanitised(channel["name"]?.stringValue ?? "")
+        let name = sanitised(channel["name"]?.stringValue ?? "")
+        title = sign + TerminalText.truncated(name, toColumns: 32)
     }
 
     /// Notes a message that is shown; a newer state of one that was keeps its place.
