@@ -85,8 +85,7 @@ struct ColumnSet {
             ])
         case "presence.list":
             ColumnSet([
-                "ID": "id", "NAME": "name", "STATE": "state", "EMOJI": "emoji", "TEXT": "text",
-                "UNTIL": "until",
+                "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",
             ])
         case "device.list", "device.rename", "device.revoke":
             ColumnSet([

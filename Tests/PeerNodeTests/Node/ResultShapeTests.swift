@@ -27,7 +27,15 @@ private enum Fields {
     static let preference: Set<String> = ["id", "setting", "value"]
     static let member: Set<String> = [
         "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
-        "kept", "ended_invites", "open_invites", "kept_invites",
+        "kept", "ended_invites", "open_invites", "kept_invites", "description", "country", "phone",
+        "email", "image",
+    ]
+    static let profile: Set<String> = [
+        "id", "workspace", "name", "self", "description", "country", "phone", "email", "image",
+        "visible", "presence",
+    ]
+    static let presence: Set<String> = [
+        "id", "name", "self", "state", "text", "emoji", "until",
     ]
     static let message: Set<String> = [
         "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
@@ -145,6 +153,16 @@ private enum Fields {
         Call(method: "invite.create", fields: Fields.invite),
         Call(method: "invite.list", fields: Fields.page, element: Fields.invite),
         Call(method: "invite.revoke", parameters: ["id": "$invite"], fields: Fields.invite),
+        Call(method: "profile.get", fields: Fields.profile),
+        Call(method: "profile.of", parameters: ["member": "@Mina"], fields: Fields.profile),
+        Call(
+            method: "profile.set", parameters: ["description": "Paints"], fields: Fields.profile),
+        Call(method: "profile.image.set", parameters: ["preset": 7], fields: Fields.profile),
+        Call(method: "profile.image.clear", fields: Fields.profile),
+        Call(method: "presence.set", parameters: ["state": "busy"], fields: Fields.presence),
+        Call(method: "presence.clear", fields: Fields.presence),
+        Call(method: "presence.list", fields: Fields.page, element: Fields.presence),
+        Call(method: "typing.send", parameters: ["channel": "general"], fields: []),
         Call(method: "member.list", fields: Fields.page, element: Fields.member),
         Call(method: "member.get", parameters: ["member": "Joon"], fields: Fields.member),
         Call(
