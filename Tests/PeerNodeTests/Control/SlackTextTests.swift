@@ -74,7 +74,9 @@ import WorkspaceTestKit
     }
 
     /// Each of these was quadratic in a scanner that looks for the end again and again.
-    @Test(arguments: ["*", "`", "```a", "<", "<a|", ":a", "_a", "&", "~a ", "*a\n", "`a` ", "``", "` "])
+    @Test(arguments: [
+        "*", "`", "```a", "<", "<a|", ":a", "_a", "&", "~a ", "*a\n", "`a` ", "``", "` ",
+    ])
     func `of a megabyte of one sign is read`(sign: String) {
         let text = String(repeating: sign, count: 1_000_000 / sign.utf8.count)
         #expect(!SlackText.converted(text).isEmpty)
