@@ -87,6 +87,13 @@ struct ColumnSet {
             ColumnSet([
                 "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",
             ])
+        default: ofDevices(method)
+        }
+    }
+
+    /// The same for what is said of devices, of who comes in, and of peers.
+    private static func ofDevices(_ method: String) -> ColumnSet? {
+        switch method {
         case "device.list", "device.rename", "device.revoke":
             ColumnSet([
                 "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",

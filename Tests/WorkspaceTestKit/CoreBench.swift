@@ -104,6 +104,13 @@ public final class CoreBench {
         }
     }
 
+    /// Lets days pass on the wall clock, and half a minute of them on the other one: a week in
+    /// which every link is pinged twice a minute takes minutes.
+    public func letPass(_ milliseconds: UInt64) {
+        wall += milliseconds - 30_000
+        advance(30_000)
+    }
+
     /// Handles inputs until there are none.
     public func settle() {
         while !queue.isEmpty {

@@ -64,8 +64,8 @@ import WorkspaceModel
         }
     }
 
-    @Test func `refuses each parameter that is missing, of a wrong type or beyond its limit (K12)`()
-    {
+    /// K12.
+    @Test func `refuses each parameter that is missing, of a wrong type or beyond its limit`() {
         for command in Command.methods {
             for parameter in command.remoteParameters {
                 var cases = Self.misfits(parameter.shape).map { (Optional($0.0), $0.1) }

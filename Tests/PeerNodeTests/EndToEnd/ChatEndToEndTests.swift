@@ -134,8 +134,11 @@ extension EndToEnd {
             #expect(chat.shows("#general> one⏎two"))
             chat.type("\u{15}" + String(repeating: "가나다 ", count: 20))
             chat.resize(columns: 30, rows: 10)
-            #expect(chat.wait { $0.screen.lines.last?.hasSuffix("가나다") == true })
-            #expect(TerminalText.displayWidth(chat.screen.lines.last ?? "") < 30)
+            #expect(
+                chat.wait {
+                    let last = $0.screen.lines.last ?? ""
+                    return last.hasSuffix("가나다") && TerminalText.displayWidth(last) < 30
+                })
             chat.type("\u{C}")
             #expect(chat.wait { $0.screen.lines.count == 1 })
             kill(chat.pid, SIGTERM)

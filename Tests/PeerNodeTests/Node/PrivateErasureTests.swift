@@ -41,7 +41,7 @@ import WorkspaceTestKit
             #expect(try node.rowCount("message") == 2)
             #expect(try secrets(id, on: node) > 0)
         }
-        table.bench.advance(Self.week - 60_000)
+        table.bench.letPass(Self.week - 60_000)
         #expect(try secrets(id, on: table.cleo) > 0)
         table.bench.advance(120_000)
         for node in [table.bob, table.cleo] {
@@ -62,7 +62,7 @@ import WorkspaceTestKit
         try table.cleo.delete(message)
         table.bench.advance(5_000)
         try table.bob.ok("channel.delete", ["channel": "board"])
-        table.bench.advance(Self.week + 60_000)
+        table.bench.letPass(Self.week + 60_000)
         #expect(try secrets(id, on: table.bob) == 0)
         for node in [table.bob, table.cleo] { try node.restart() }
         table.bench.advance(60_000)
@@ -83,7 +83,7 @@ import WorkspaceTestKit
         table.bench.cut(table.bob, table.cleo)
         table.bench.cut(table.ada, table.cleo)
         try table.bob.ok("channel.delete", ["channel": "board"])
-        table.bench.advance(Self.week + 60_000)
+        table.bench.letPass(Self.week + 60_000)
         #expect(try secrets(id, on: table.bob) == 0)
         // Cleo has not heard of it and has the keys: nothing of that comes back to Bob.
         try table.cleo.send("three", to: "board")
@@ -105,7 +105,7 @@ import WorkspaceTestKit
         }
         // Cleo has 7 days from when she heard of it.
         #expect(try secrets(id, on: table.cleo) > 0)
-        table.bench.advance(Self.week + 60_000)
+        table.bench.letPass(Self.week + 60_000)
         #expect(try secrets(id, on: table.cleo) == 0)
         // The name is free, and what is made under it is another channel.
         try table.bob.ok("channel.create", ["name": "board", "private": true])
