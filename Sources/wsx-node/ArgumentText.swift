@@ -53,11 +53,14 @@ enum ArgumentText {
         for parameter in command.parameters {
             guard case .time = parameter.shape, let text = values[parameter.name]?.stringValue
             else { continue }
-            guard let time = TimeText.milliseconds(text, now: io.now, zone: io.zoneMinutes) else {
+            let time = TimeText.milliseconds(
+                text, ahead: parameter.isAhead, now: io.now, zone: io.zoneMinutes)
+            guard let time else {
                 throw NodeError(
                     .badRequest,
                     "'--\(parameter.flag)' cannot be \(NodeError.quoted(text))",
-                    hint: "it takes 2h (ago), 2026-11-20, '2026-11-20 14:03', or milliseconds",
+                    hint: "it takes 2h (\(parameter.isAhead ? "from now" : "ago")), "
+                        + "2026-11-20, '2026-11-20 14:03', or milliseconds",
                     reason: "usage",
                     fields: [NodeError.Field(name: parameter.name, reason: Misfit.form.rawValue)])
             }

@@ -120,6 +120,8 @@ struct EventBot {
             for event in page["items"]?.arrayValue ?? [] where left > 0 {
                 if isOver { return try ending() }
                 try take(event, &client)
+                // What was not done is not passed over either.
+                if isOver { return try ending() }
             }
             // Past what the filters left out, so that it is not looked at again.
             if left > 0, let next = page["next"]?.stringValue, next != position {
@@ -143,10 +145,13 @@ struct EventBot {
             if skipped.isMultiple(of: Self.skippedMax) { try tellDone(&client) }
             return
         }
-        let warning = handle(event)
-        done = cursor
-        left -= 1
-        try tellDone(&client, warning: warning)
+        switch handle(event) {
+        case .isOver: return
+        case .done(let warning):
+            done = cursor
+            left -= 1
+            try tellDone(&client, warning: warning)
+        }
     }
 
     /// Tells the node how far it came, before anything else is asked.
@@ -174,22 +179,28 @@ struct EventBot {
 
     // MARK: One event
 
-    /// Runs the command until it takes the event, or has failed too often.
-    ///
-    /// - Returns: why it was given up, `nil` where it was not.
-    private func handle(_ event: JSONValue) -> String? {
+    private enum Handling {
+        /// With a warning, where the event was given up.
+        case done(warning: String?)
+        /// The time is over: the event comes again with the next run.
+        case isOver
+    }
+
+    /// Runs the command until it takes the event, has failed too often, or the time is over.
+    private func handle(_ event: JSONValue) -> Handling {
         let input = Array((event.text + "\n").utf8)
         let environment = environment(for: event)
         var tries = 0
         var delay = Self.delays.first
         while true {
             let status = io.handle(command, input: input, environment: environment)
-            if status == 0 { return nil }
+            if status == 0 { return .done(warning: nil) }
             if status != Self.again {
                 tries += 1
-                if tries == Self.triesMax { return warn(event, status) }
+                if tries == Self.triesMax { return .done(warning: warn(event, status)) }
             }
-            io.pause(milliseconds: delay)
+            io.pause(milliseconds: min(delay, end.map { max(0, $0 - io.now) } ?? delay))
+            if isOver { return .isOver }
             delay = min(delay * 2, Self.delays.last)
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import PeerNode
 
 /// Long answers on a terminal, page by page.
@@ -13,7 +14,15 @@ enum Pager {
     /// - Returns: `false` where the command could not be run at all, as the shell says by 126
     ///   and 127; then nothing was shown.
     static func run(_ command: String, _ bytes: [UInt8]) -> Bool {
-        guard let status = ShellProcess.run(command, input: bytes) else { return false }
+        // The key that interrupts is the pager's. If we ended by it, the shell and a pager that
+        // went on would both read the terminal.
+        let former = [SIGINT, SIGQUIT].map { (number: $0, handler: signal($0, SIG_IGN)) }
+        defer { for (number, handler) in former { signal(number, handler) } }
+        // As git does: else `less` shows our colours as letters, and a page of one line by itself.
+        let usual = getenv("LESS") == nil ? ["LESS": "FRX"] : [:]
+        guard let status = ShellProcess.run(command, input: bytes, environment: usual) else {
+            return false
+        }
         return status != 126 && status != 127
     }
 }

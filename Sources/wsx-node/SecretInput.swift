@@ -26,31 +26,15 @@ enum SecretInput {
         try? ProcessHardening.forbidDumps()
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
-        let process = start(command, output: ends[1], notKeeping: ends[0])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let environment = ShellProcess.environment(with: [])
+        let process = try? ShellProcess.start(
+            command, input: nil, output: ends[1], environment: environment, as: .foreground)
         close(ends[1])
-        defer { close(ends[0]) }
-        guard let process else { return nil }
-        let bytes = SystemIO.readAll(ends[0], limit: limit)
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        return status == 0 ? bytes : nil
-    }
-
-    private static func start(
-        _ command: String, output: Int32, notKeeping other: Int32
-    ) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_addclose(&actions, output)
-        posix_spawn_file_actions_addclose(&actions, other)
-        var words: [UnsafeMutablePointer<CChar>?] = []
-        for word in ["/bin/sh", "-c", command] { words.append(strdup(word)) }
-        words.append(nil)
-        defer { for word in words { free(word) } }
-        var process = pid_t()
-        return posix_spawn(&process, "/bin/sh", &actions, nil, &words, environ) == 0
-            ? process : nil
+        let bytes = process == nil ? [] : SystemIO.readAll(ends[0], limit: limit)
+        // A command that goes on writing would wait for a reader, and we for the command.
+        close(ends[0])
+        guard let process, (try? DetachedProcess.wait(for: process)) == 0 else { return nil }
+        return bytes
     }
 }

@@ -179,6 +179,8 @@ extension Program {
     static func runProcess() -> Never {
         // A reader that goes away is seen as an error of `write`, and ends us with 141.
         signal(SIGPIPE, SIG_IGN)
+        // Whoever started us may have left it ignored; then no child would have an exit status.
+        signal(SIGCHLD, SIG_DFL)
         // Otherwise the connection to the daemon could become what is printed to.
         StandardDescriptors.ensureOpen()
         var environment: [String: String] = [:]

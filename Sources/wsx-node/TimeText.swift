@@ -73,9 +73,13 @@ enum TimeText {
         return "\(seconds / 86_400) days"
     }
 
-    /// Reads `2h` (ago), `2026-11-20`, `2026-11-20 14:03`, or milliseconds since 1970.
-    static func milliseconds(_ text: String, now: Int64, zone: (Int64) -> Int64) -> Int64? {
-        if let ago = DurationText.milliseconds(text) { return max(0, now - min(ago, now)) }
+    /// Reads `2h` (ago, or `ahead` from now), `2026-11-20`, `2026-11-20 14:03`, or milliseconds since 1970.
+    static func milliseconds(
+        _ text: String, ahead: Bool = false, now: Int64, zone: (Int64) -> Int64
+    ) -> Int64? {
+        if let span = DurationText.milliseconds(text) {
+            return ahead ? now + min(span, 1 << 52) : max(0, now - min(span, now))
+        }
         if let exact = ArgumentText.integer(text) { return exact }
         let bytes = Array(text.utf8)
         guard bytes.count == 10 || (bytes.count == 16 && [0x20, 0x54].contains(bytes[10])),

@@ -22,6 +22,8 @@ public struct ParameterDefinition: Sendable {
     public internal(set) var isLocal = false
     /// Whether it is one of the flags that every command takes.
     public internal(set) var isGlobal = false
+    /// Whether a time is one to come, so that `2h` on the command line is in two hours.
+    public internal(set) var isAhead = false
     /// Whether `-` on the command line means standard input.
     public internal(set) var readsStandardInput = false
     /// Whether the command line takes nothing but `-` for it: other words are there for everybody
@@ -94,6 +96,8 @@ public struct Parameter<Value: Sendable>: Sendable {
     func short(_ letter: Character) -> Parameter { changed { $0.shortFlag = letter } }
     /// The same parameter, whose flag takes no value and stands for `value`.
     func standing(for value: JSONValue) -> Parameter { changed { $0.flagValue = value } }
+    /// The same parameter, for a time to come.
+    func ahead() -> Parameter { changed { $0.isAhead = true } }
     /// The same parameter, for the command line alone.
     func local() -> Parameter { changed { $0.isLocal = true } }
     /// The same parameter, listed with the flags that every command takes.

@@ -166,12 +166,14 @@ extension Command {
         let emoji = Parameter.text("emoji", "A sign for it.", bytes: 1...Limits.emojiBytesMax)
             .optional()
         let until = Parameter.time("until", "Until when; without one, until it is changed.")
-            .optional()
+            .ahead().optional()
         return Command(
             "presence.set",
             line: CommandLineForm(
                 "presence set", ["state"],
-                examples: ["presence set busy --text 'in a meeting'", "presence set offline"]),
+                examples: [
+                    "presence set busy --text 'in a meeting' --until 2h", "presence set offline",
+                ]),
             "Say how reachable one is in a workspace, on all of one's devices.",
             parameters: [state.definition, text.definition, emoji.definition, until.definition],
             result: "presence", failures: refusals,

@@ -51,7 +51,7 @@ extension Command {
     }()
 
     private static let channelMute = {
-        let until = Parameter.time("until", "Until when.").optional()
+        let until = Parameter.time("until", "Until when.").ahead().optional()
         let duration = Parameter.duration(
             "for_ms", "For how long; without any for ever, with 0s not any more.",
             0...(3_650 * 24 * 3_600 * 1_000)

@@ -18,24 +18,33 @@ public enum ShellProcess {
 
     /// Starts `command` under `/bin/sh -c`.
     ///
-    /// - Parameter environment: `NAME=value` each.
+    /// - Parameters:
+    ///   - input: what it reads; `nil` for what this process reads.
+    ///   - output: where it writes, in the foreground, instead of where this process does.
+    ///   - environment: `NAME=value` each.
     /// - Returns: its process number; whoever starts it waits for it.
     public static func start(
-        _ command: String, input: [UInt8], environment: [String], as standing: Standing
+        _ command: String, input: [UInt8]?, output: Int32? = nil, environment: [String],
+        as standing: Standing
     ) throws(SystemError) -> Int32 {
         for text in [command] + environment { try FileSystem.checkPath(text) }
-        let file = try FileDescriptor.result(of: "memfd_create") { wsx_memory_file("wsx-input") }
-            .duplicatedAboveStandard()
-        try file.writeAll(input)
-        guard lseek(file.number, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
+        let file = try input.map { (bytes) throws(SystemError) in try memoryFile(bytes) }
         var setup = ShellSetup()
         defer { setup.destroy() }
-        try setup.prepare(input: file.number, standing)
+        try setup.prepare(input: file?.number, output: output, standing)
         return try withCStrings(["/bin/sh", "-c", command]) { words throws(SystemError) in
             try withCStrings(environment) { environment throws(SystemError) in
                 try setup.spawn(words, environment)
             }
         }
+    }
+
+    private static func memoryFile(_ bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
+        let file = try FileDescriptor.result(of: "memfd_create") { wsx_memory_file("wsx-input") }
+            .duplicatedAboveStandard()
+        try file.writeAll(bytes)
+        guard lseek(file.number, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
+        return file
     }
 
     /// Runs `command` in the foreground and waits for its end.
@@ -92,14 +101,16 @@ private struct ShellSetup {
     }
 
     mutating func prepare(
-        input: Int32, _ standing: ShellProcess.Standing
+        input: Int32?, output: Int32?, _ standing: ShellProcess.Standing
     ) throws(SystemError) {
         var usual = sigset_t()
-        var numbers = [posix_spawn_file_actions_adddup2(&actions, input, 0)]
+        var numbers: [Int32] = []
+        if let input { numbers.append(posix_spawn_file_actions_adddup2(&actions, input, 0)) }
         switch standing {
         case .foreground:
             sigemptyset(&usual)
-            sigaddset(&usual, SIGPIPE)
+            for number in [SIGPIPE, SIGCHLD, SIGINT, SIGQUIT] { sigaddset(&usual, number) }
+            if let output { numbers.append(posix_spawn_file_actions_adddup2(&actions, output, 1)) }
             numbers += [
                 posix_spawnattr_setsigdefault(&attributes, &usual),
                 posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF)),

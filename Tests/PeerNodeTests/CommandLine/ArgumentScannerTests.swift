@@ -150,6 +150,20 @@ import WorkspaceModel
         #expect(TimeText.milliseconds(row.text, now: Self.now) { _ in 60 } == row.milliseconds)
     }
 
+    @Test func `is one to come for what ends later`() {
+        let zone: (Int64) -> Int64 = { _ in 0 }
+        #expect(
+            TimeText.milliseconds("2h", ahead: true, now: Self.now, zone: zone)
+                == Self.now + 7_200_000)
+        #expect(
+            TimeText.milliseconds("2026-11-20", ahead: true, now: Self.now, zone: zone)
+                == TimeText.milliseconds("2026-11-20", now: Self.now, zone: zone))
+        let parameters = ["presence.set", "channel.mute"].map { name in
+            Command.methods.first { $0.name == name }?.parameters.first { $0.name == "until" }
+        }
+        #expect(parameters.allSatisfy { $0?.isAhead == true })
+    }
+
     @Test func `is shown by day and clock`() {
         let (day, clock) = TimeText.local(Self.now) { _ in 60 }
         #expect(clock == "06:00")

@@ -103,6 +103,17 @@ import WorkspaceModel
         #expect(io.errors == "wsx-node: \(warning)\n")
     }
 
+    @Test(arguments: [75, 3] as [Int32])
+    func `leaves an event to the next run when its time is over`(_ status: Int32) {
+        let io = world(1)
+        io.handler = { _, _, _ in status }
+        io.happensInPause = { io.now += io.pauses.last ?? 0 }
+        #expect(io.run("--timeout", "4s", "events", "--as", "bot", "--exec", "x") == 0)
+        #expect(io.pauses == [1_000, 2_000, 1_000])
+        #expect(acknowledged(io) == [])
+        #expect(io.errors.isEmpty)
+    }
+
     @Test func `counts only what fails, and warns programs in JSON`() throws {
         let io = world(1)
         var answers: [Int32] = [75, 3, 75, 3, 3, 3, 3]

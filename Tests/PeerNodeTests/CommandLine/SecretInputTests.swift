@@ -49,6 +49,14 @@ import WorkspaceModel
         #expect(!io.errors.contains("long secret") && !io.errors.contains("2580"))
     }
 
+    @Test func `is what a command prints that ends well, and no more of it than fits`() {
+        #expect(SecretInput.output(of: "echo secret", limit: 100) == Array("secret\n".utf8))
+        #expect(SecretInput.output(of: "echo secret; exit 1", limit: 100) == nil)
+        // It would write for ever, and so it would be waited for.
+        #expect(SecretInput.output(of: "yes secret", limit: 100) == nil)
+        #expect(SecretInput.output(of: "true | head -1", limit: 100) == [])
+    }
+
     @Test func `that is typed twice differently changes nothing`() {
         let io = MemoryIO()
         (io.isInputTerminal, io.isOutputTerminal) = (true, true)

@@ -148,6 +148,26 @@ extension EndToEnd {
             node.run("down")
         }
 
+        @Test func `a command that fails has failed, also for whoever ignores its children`() throws
+        {
+            let node = TemporaryNode()
+            try #require(node.up(name: "Mina", workspace: "acme").status == 0)
+            let process = shell(
+                """
+                trap '' CHLD
+                exec wsx-node passphrase change --new-command 'echo a long secret; exit 3'
+                """, on: node)
+            let errors = Pipe()
+            process.standardError = errors
+            try process.run()
+            let text = String(
+                decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus != 0)
+            #expect(text.contains("the command for the secret failed"), "\(text)")
+            #expect(node.run("identity", "show", "--json").object["passphrase"] == false)
+        }
+
         @Test func `that gives up goes on, and says what it gave up`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")

@@ -132,12 +132,14 @@ extension EndToEnd {
             #expect(eventually { node.texts() == ["one\ntwo"] })
             chat.type("\u{1B}[A")
             #expect(chat.shows("#general> one⏎two"))
-            chat.type("\u{15}" + String(repeating: "가나다 ", count: 20))
+            chat.type("\u{15}" + String(repeating: "가나다 ", count: 20) + "끝")
+            // All of it, or rows for the former width would still come.
+            #expect(chat.wait { $0.screen.lines.last?.hasSuffix("끝") == true })
             chat.resize(columns: 30, rows: 10)
             #expect(
                 chat.wait {
                     let last = $0.screen.lines.last ?? ""
-                    return last.hasSuffix("가나다") && TerminalText.displayWidth(last) < 30
+                    return last.hasSuffix("끝") && TerminalText.displayWidth(last) < 30
                 })
             chat.type("\u{C}")
             #expect(chat.wait { $0.screen.lines.count == 1 })
