@@ -105,6 +105,7 @@ extension ViewStore {
                 .run(row.register.place + [.blob(row.id.bytes), .blob(dependency.bytes)])
         }
         let isCovered = try isCovered(row.id, in: row.register)
+        annotatedDocuments?.insert(row.register.document)
         try connection.statement(
             "INSERT INTO annotation VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         ).run(
@@ -276,6 +277,21 @@ extension ViewStore {
 
     // MARK: Reading
 
+    /// Whether anything may be said about the messages of a document.
+    private func isAnnotated(_ document: Int64) throws(StorageError) -> Bool {
+        if let known = annotatedDocuments { return known.contains(document) }
+        var found: Set<Int64> = []
+        let next = try connection.statement(
+            "SELECT did FROM annotation WHERE did > ? ORDER BY did LIMIT 1")
+        var last = Int64.min
+        while let document = try next.integer(.integer(last)) {
+            found.insert(document)
+            last = document
+        }
+        annotatedDocuments = found
+        return found.contains(document)
+    }
+
     /// The word that counts, `nil` where none does.
     public func current(_ register: Annotation.Register) throws(StorageError) -> Annotation? {
         try heads(register, limit: 1).first
@@ -286,6 +302,7 @@ extension ViewStore {
         _ register: Annotation.Register, limit: Int
     ) throws(StorageError) -> [Annotation] {
         var heads: [Annotation] = []
+        guard try isAnnotated(register.document) else { return heads }
         try connection.statement(
             """
             SELECT id, hlc, arr, flags FROM annotation \(Annotation.Register.match)
@@ -320,6 +337,7 @@ extension ViewStore {
     public func reactions(
         to target: MessageKey, in document: Int64
     ) throws(StorageError) -> [Annotation] {
+        guard try isAnnotated(document) else { return [] }
         let place = Annotation.Register(document: document, target: target, .reaction).place
         var found: [Annotation] = []
         var start: [UInt8] = []

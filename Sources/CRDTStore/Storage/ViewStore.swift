@@ -9,6 +9,9 @@ public final class ViewStore {
     private let insert: Statement
     /// What was counted of each document, for as long as it is so.
     var unreadCounts: [Int64: UnreadCount] = [:]
+    /// Every document in which anything is said about a message, and perhaps some in which nothing
+    /// is any more; `nil` until it is needed. A history is asked about one message after another.
+    var annotatedDocuments: Set<Int64>?
 
     /// Where a message stands in its channel: local to this node, and stable.
     public struct Position: Hashable, Comparable, Sendable {
