@@ -88,10 +88,23 @@ public final class PeerStore {
 
     /// Notes that `device` says it holds a branch up to `sequence`. Written with the next COMMIT
     /// that there is: a receipt that is lost comes again when the peer is met again.
-    public func noteHeld(by device: DeviceID, branch: Int64, through sequence: UInt64) {
-        guard sequence < .max, held[branch]?[device] ?? 0 < sequence + 1 else { return }
+    ///
+    /// - Returns: how many operations of the branch it was known to hold before; `nil` where this
+    ///   is nothing new.
+    @discardableResult
+    public func noteHeld(
+        by device: DeviceID, branch: Int64, through sequence: UInt64
+    ) -> UInt64? {
+        let before = held[branch]?[device] ?? 0
+        guard sequence < .max, before < sequence + 1 else { return nil }
         held[branch, default: [:]][device] = sequence + 1
         unwritten.insert(HeldPlace(branch: branch, device: device))
+        return before
+    }
+
+    /// Whether `device` itself has said that it holds the operation at `sequence` of a branch.
+    public func hasReceipt(of device: DeviceID, branch: Int64, through sequence: UInt64) -> Bool {
+        held[branch]?[device] ?? 0 > sequence
     }
 
     /// The devices that say they hold the operation at `sequence` of a branch, by key.

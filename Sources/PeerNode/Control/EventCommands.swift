@@ -22,7 +22,8 @@ extension Command {
     ).defaulting(to: []).flag("in")
 
     private static let eventsSubscribe = {
-        let ephemeral = Parameter.flag("ephemeral", "Also what is not kept, such as progress.")
+        let ephemeral = Parameter.flag(
+            "ephemeral", "Also what is not kept: message.held, presence.changed and typing.")
         let keepalive = Parameter.integer(
             "keepalive_s", "Seconds of silence after which a keepalive comes.", 5...3_600
         ).optional()

@@ -9,12 +9,15 @@ extension EventType {
         "message.pinned", "message.unpinned", "file.added", "file.available", "file.dropped",
         "note.created", "note.edited", "note.renamed", "note.deleted", "mention.received",
         "peer.discovered", "conflict.resolved", "import.finished", "config.changed",
-        "node.stopping", "events.gap", "typing", "presence.changed", "note.lock",
+        "node.stopping", "events.gap", "note.lock",
         "sync.progress", "transfer.progress", "keepalive", "events.dropped",
     ]
 
+    /// What this build tells and does not keep.
+    static let passing = ["message.held", "presence.changed", "typing"]
+
     /// Every name that an event can have.
-    static let names = allCases.map(\.word) + others
+    static let names = allCases.map(\.word) + passing + others
 
     /// Refuses a name, or a pattern, that no event will ever fit: whoever waits for it would wait
     /// for ever.

@@ -102,8 +102,9 @@ enum EventType: Int64, CaseIterable {
 }
 
 extension Manual {
-    /// Every type of event that this build records, in the order of their numbers.
-    public static let eventTypes: [String] = EventType.allCases.map(\.word)
+    /// Every type of event that this build records, in the order of their numbers, and those that
+    /// pass: for whoever asks for what is not kept.
+    public static let eventTypes: [String] = EventType.allCases.map(\.word) + EventType.passing
 }
 
 /// Recording events, in the transaction of what they tell.

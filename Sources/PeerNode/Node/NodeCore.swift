@@ -86,6 +86,8 @@ final class NodeCore {
     var toldPresence: [Int64: UInt64] = [:]
     /// When others were told last that the own member types, on the monotonic clock.
     var toldTyping: [DocumentID: UInt64] = [:]
+    /// Who got to hold what the own device wrote, in this turn.
+    var heldNews = HeldNews()
     /// Whether peers are asked for missing payloads at the end of the turn.
     var asksForPayloads = false
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
@@ -176,6 +178,7 @@ final class NodeCore {
         try tellPeers()
         if try settleOwnHistory() { try tellPeers() }
         planGuestsWhereDue()
+        try tellHeld()
         try serveWaiters()
         try trimEvents()
         try writeReceipts()

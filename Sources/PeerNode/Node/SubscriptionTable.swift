@@ -86,6 +86,9 @@ struct SubscriptionTable {
         }
     }
 
+    /// Whether any stream wants what passes.
+    var wantPassing: Bool { subscriptions.values.contains { $0.passing != nil } }
+
     /// Takes what passed, and how much of it was dropped.
     mutating func takePassing(_ key: Key) -> (events: [PassingEvent], dropped: Int64) {
         guard let stream = subscriptions[key], let passing = stream.passing,

@@ -243,11 +243,11 @@ extension NodeCore {
         guard let device = link.peer?.device else { return }
         let agreed = PeerStore.Agreed(
             root: agreement.root, arrival: Int64(clamping: agreement.arrival))
-        guard try store.peers.agreed(with: device, workspace: workspace.number) != agreed else {
-            return
-        }
+        let before = try store.peers.agreed(with: device, workspace: workspace.number)
+        guard before != agreed else { return }
         try write()
         try store.peers.setAgreed(agreed, with: device, workspace: workspace.number)
+        noteAgreed(with: device, before, in: workspace)
     }
 
     /// What a peer says it holds. Kept in memory, and written with the next COMMIT that there is.
@@ -255,7 +255,9 @@ extension NodeCore {
         let replica = CoreReplica(core: self, workspace: workspace)
         for tip in tips {
             guard let branch = replica.branch(holding: tip) else { continue }
-            store.peers.noteHeld(by: device, branch: branch.number, through: tip.sequence)
+            let before = store.peers.noteHeld(
+                by: device, branch: branch.number, through: tip.sequence)
+            if let before { noteHolding(branch, by: device, before) }
         }
     }
 

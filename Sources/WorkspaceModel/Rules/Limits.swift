@@ -123,6 +123,12 @@ public enum Limits {
     /// Passing events that one stream keeps until its reader takes them; more are dropped, and
     /// counted.
     public static let passingEventsMax = 256
+    /// Own messages of one log of which one turn tells who holds them, the newest: whoever was
+    /// away for long hears of those that somebody still looks at.
+    public static let messagesToldHeldMax = 32
+    /// How old a message may be of which is told that everybody holds it: later it is a new
+    /// device that has it too, which nobody waits for.
+    public static let heldToldMilliseconds: UInt64 = 24 * 60 * 60 * 1_000
 
     // MARK: Deleted messages
 

@@ -1,0 +1,150 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Who got to hold more of what the own device wrote, in one turn.
+struct HeldNews {
+    /// By branch: how many of its operations each device held before, from the log's start.
+    var receipts: [Int64: [DeviceID: UInt64]] = [:]
+    /// By workspace: up to which arrival number each device was in agreement before.
+    var agreed: [Int64: [DeviceID: Int64]] = [:]
+
+    var isEmpty: Bool { receipts.isEmpty && agreed.isEmpty }
+}
+
+/// The event `message.held`, which passes: an own message got to the first other device, or to all
+/// devices of those who read its channel.
+///
+/// What others hold follows from receipts and agreed states (PROTOCOL.md, 5.4), not from a list of
+/// messages that somebody watches. So a message that was written before a restart is told of too,
+/// and nothing has to be kept.
+extension NodeCore {
+    private static let heldType = "message.held"
+
+    // MARK: What changes
+
+    /// Notes a receipt that brings something new.
+    ///
+    /// - Parameter before: how many operations of the branch the device held.
+    func noteHolding(_ branch: LogBranch, by device: DeviceID, _ before: UInt64) {
+        guard subscriptions.wantPassing, branch.log.device == ownDevice else { return }
+        let known = heldNews.receipts[branch.number]?[device] ?? before
+        heldNews.receipts[branch.number, default: [:]][device] = min(known, before)
+    }
+
+    /// Notes that what is agreed with a device has changed.
+    func noteAgreed(
+        with device: DeviceID, _ before: PeerStore.Agreed?, in workspace: Workspace
+    ) {
+        guard subscriptions.wantPassing else { return }
+        let arrival = before?.arrival ?? 0
+        let known = heldNews.agreed[workspace.number]?[device] ?? arrival
+        heldNews.agreed[workspace.number, default: [:]][device] = min(known, arrival)
+    }
+
+    // MARK: Telling
+
+    /// Tells of what this turn has changed, the oldest message of each log first.
+    func tellHeld() throws(StorageError) {
+        let news = heldNews
+        heldNews = HeldNews()
+        guard !news.isEmpty, home != nil, !lock.isLocked else { return }
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.standing == .member {
+            for branch in ownBranches(of: workspace, with: news) {
+                guard let channel = channel(branch.document, in: workspace) else { continue }
+                try tellHeld(branch, of: channel, in: workspace, news)
+            }
+        }
+    }
+
+    /// The branches of own logs of channels of which somebody may hold more now.
+    private func ownBranches(of workspace: Workspace, with news: HeldNews) -> [LogBranch] {
+        let told = news.receipts.keys.sorted().compactMap { store.operations.branch($0) }
+            .filter { channel($0.document, in: workspace) != nil }
+        guard let agreed = news.agreed[workspace.number]?.values.min(), let own = ownDevice,
+            let incarnation = storeIdentity?.incarnation
+        else { return told }
+        let known = Set(told.map(\.number))
+        var branches = told
+        let numbers = workspace.channelIndex.all.flatMap { [$0.number] + $0.others }
+        for document in numbers.compactMap({ store.operations.document(numbered: $0)?.id }) {
+            let log = LogName(document: document, device: own, incarnation: incarnation)
+            branches += store.operations.branches(of: log, in: workspace.number)
+                .filter { $0.changedArrival > agreed && !known.contains($0.number) }
+        }
+        return branches
+    }
+
+    private func tellHeld(
+        _ branch: LogBranch, of channel: Workspace.Channel, in workspace: Workspace,
+        _ news: HeldNews
+    ) throws(StorageError) {
+        let counts = news.receipts[branch.number]?.values.min() ?? .max
+        let agreed = news.agreed[workspace.number]?.values.min() ?? .max
+        var found: [StoredPlace] = []
+        var next: UInt64? = branch.tipSequence
+        while let sequence = next, found.count < Limits.messagesToldHeldMax,
+            let place = try store.operations.place(in: branch.number, at: sequence),
+            sequence >= counts || place.arrival > agreed
+        {
+            found.append(place)
+            next = sequence > 0 ? sequence - 1 : nil
+        }
+        var readers: Set<DeviceID>?
+        for place in found.reversed() {
+            let holders = try holders(of: place, in: workspace, news)
+            guard holders.now.count > holders.before.count else { continue }
+            if readers == nil { readers = try devicesOfReaders(of: channel, in: workspace) }
+            guard holders.before.isEmpty || isHeldByAll(place, readers ?? [], holders.now),
+                let row = try store.view.message(
+                    arrival: place.arrival, sort: place.sort, document: branch.document),
+                !row.isRefused, try store.view.deletion(of: place.arrival) == nil
+            else { continue }
+            let data: JSONValue = [
+                "message": .string(PublicID.message(row.key)),
+                "holders": .integer(Int64(holders.now.count) + 1),
+            ]
+            pass(Self.heldType, data, in: workspace, document: branch.document)
+        }
+    }
+
+    /// Whether nobody is waited for any more. Of an old message it is a new device that has it
+    /// too, and of that nobody is told.
+    private func isHeldByAll(
+        _ place: StoredPlace, _ readers: Set<DeviceID>, _ holders: Set<DeviceID>
+    ) -> Bool {
+        let at = place.link.timestamp.milliseconds
+        return at &+ Limits.heldToldMilliseconds >= time.wall && readers.isSubset(of: holders)
+    }
+
+    /// Other devices that hold an operation, and those of them that did before this turn.
+    private func holders(
+        of place: StoredPlace, in workspace: Workspace, _ news: HeldNews
+    ) throws(StorageError) -> (now: Set<DeviceID>, before: Set<DeviceID>) {
+        let now = store.peers.holders(
+            of: place.branch, through: place.sequence, arrival: place.arrival,
+            workspace: workspace.number
+        ).filter { $0 != ownDevice }
+        var before: Set<DeviceID> = []
+        for device in now {
+            let isReceived =
+                news.receipts[place.branch]?[device].map { $0 > place.sequence }
+                ?? store.peers.hasReceipt(
+                    of: device, branch: place.branch, through: place.sequence)
+            let agreed = try store.peers.agreed(with: device, workspace: workspace.number)
+            let arrival = news.agreed[workspace.number]?[device] ?? agreed?.arrival ?? 0
+            if isReceived || arrival >= place.arrival { before.insert(device) }
+        }
+        return (Set(now), before)
+    }
+
+    private func devicesOfReaders(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> Set<DeviceID> {
+        let readers = Set(try followers(of: channel, in: workspace))
+        let devices = workspace.members.filter { readers.contains($0.member) }
+            .flatMap(\.devices)
+        return Set(devices).subtracting(workspace.recoveryDevices).subtracting(
+            [ownDevice].compactMap { $0 })
+    }
+}

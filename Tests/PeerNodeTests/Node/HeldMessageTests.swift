@@ -1,0 +1,161 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// The event `message.held`: told of own messages, when they reach the first other device and when
+/// everybody has them.
+@Suite struct `What others hold of one's messages` {
+    private typealias Table = `Private channels`.Table
+
+    private func listen(_ node: BenchNode, _ types: [String] = ["message.held"]) throws {
+        try Presence.listen(node, types)
+    }
+
+    /// The holders that were told of, by message.
+    private func told(_ node: BenchNode) -> [String] {
+        Presence.take(node).compactMap { event in
+            guard let data = event["data"], event["type"] == "message.held" else { return nil }
+            #expect(data.fieldNames == ["message", "holders"])
+            #expect(event["workspace"]?.stringValue?.hasPrefix("w_") == true)
+            let id = data["message"]?.stringValue ?? ""
+            return "\(id) \(data["holders"]?.integerValue ?? 0)"
+        }
+    }
+
+    @Test func `is told when the first has it, and when all have`() throws {
+        let table = try Table()
+        let phone = try table.bench.bareNode("Phone")
+        try table.bob.link(phone)
+        table.bench.advance(10_000)
+        for other in [table.bob, table.cleo, phone] { table.bench.cut(table.ada, other) }
+        for other in [table.bob, phone] { table.bench.cut(table.cleo, other) }
+        table.bench.cut(table.bob, phone)
+        try listen(table.ada)
+        let id = try table.ada.send("hello").text("id")
+        table.bench.advance(30_000)
+        #expect(told(table.ada).isEmpty)
+        table.bench.heal(table.ada, table.bob)
+        table.bench.advance(30_000)
+        #expect(told(table.ada) == ["\(id) 2"])
+        // The second of three is nothing that anybody waits for.
+        table.bench.heal(table.ada, table.cleo)
+        table.bench.advance(30_000)
+        #expect(told(table.ada).isEmpty)
+        table.bench.heal(table.ada, phone)
+        table.bench.advance(30_000)
+        #expect(told(table.ada) == ["\(id) 4"])
+        #expect(try table.ada.ok("message.get", ["ids": [.string(id)]]).items[0]["holders"] == 4)
+        table.bench.advance(1_000_000)
+        #expect(told(table.ada).isEmpty)
+    }
+
+    @Test func `is told once where one other is all`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        let bob = try bench.guest("Bob", of: ada)
+        bench.advance(5_000)
+        try listen(ada)
+        try listen(bob)
+        var ids: [String] = []
+        for text in ["one", "two", "three"] {
+            ids.append(try ada.send(text).text("id"))
+            bench.advance(1_000)
+        }
+        #expect(told(ada) == ids.map { "\($0) 2" })
+        // What others say is none of it, nor what is said about a message.
+        #expect(told(bob).isEmpty)
+        try ada.ok("message.react", ["message": .string(ids[0]), "emoji": "👍"])
+        try ada.ok("message.edit", ["message": .string(ids[1]), "text": "2"])
+        bench.advance(5_000)
+        #expect(told(ada).isEmpty)
+        // It passes, and is kept nowhere.
+        #expect(try ada.events(types: ["message.held"]).isEmpty)
+    }
+
+    @Test func `is told of what was written before a restart`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        let bob = try bench.guest("Bob", of: ada)
+        bench.advance(5_000)
+        bench.cut(ada, bob)
+        let id = try ada.send("hello").text("id")
+        try ada.restart()
+        try listen(ada)
+        bench.heal(ada, bob)
+        bench.advance(30_000)
+        #expect(told(ada) == ["\(id) 2"])
+    }
+
+    @Test func `is told of a private channel to who listens there, by its people alone`() throws {
+        let table = try Table()
+        let board = try table.ada.ok("channel.create", ["name": "board", "private": true])
+        try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
+        table.bench.advance(10_000)
+        try table.ada.ok(
+            "events.subscribe",
+            [
+                "types": ["message.held"], "channels": [board["id"] ?? .null], "ephemeral": true,
+                "since": "latest",
+            ], on: 7)
+        try table.ada.send("not here")
+        table.bench.advance(5_000)
+        let id = try table.ada.send("here", to: "board").text("id")
+        table.bench.advance(5_000)
+        let all = told(table.ada)
+        #expect(all.allSatisfy { $0.hasPrefix(id) } && !all.isEmpty)
+    }
+
+    @Test func `is told of the newest alone, and of nothing old when a device is new`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        let count = Limits.messagesToldHeldMax + 8
+        var ids: [String] = []
+        for number in 0..<count { ids.append(try ada.send("\(number)").text("id")) }
+        try listen(ada)
+        let bob = try bench.guest("Bob", of: ada)
+        bench.advance(30_000)
+        let first = told(ada)
+        #expect(Set(first).count == first.count)
+        #expect(first.count <= Limits.messagesToldHeldMax)
+        #expect(first.last == "\(ids[count - 1]) 2")
+        // Days later nobody waits for them.
+        bench.letPass(3 * Limits.heldToldMilliseconds)
+        _ = told(ada)
+        let phone = try bench.bareNode("Phone")
+        try bob.link(phone)
+        bench.advance(60_000)
+        #expect(try phone.log().count == count)
+        #expect(told(ada).isEmpty)
+    }
+
+    @Test func `costs nothing where nobody listens`() throws {
+        let table = try Table()
+        try table.ada.ok("events.subscribe", ["types": ["message.held"]], on: 7)
+        try table.ada.send("hello")
+        table.bench.advance(5_000)
+        #expect(try #require(table.ada.host).core.heldNews.isEmpty)
+        #expect(told(table.ada).isEmpty)
+        let core = try #require(table.ada.host).core
+        let workspace = try #require(try core.selectedWorkspace())
+        core.noteAgreed(with: try #require(table.bob.host?.core.ownDevice), nil, in: workspace)
+        #expect(core.heldNews.isEmpty)
+    }
+
+    @Test func `that a lost turn has heard is told by the next one`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        let bob = try bench.guest("Bob", of: ada)
+        bench.advance(5_000)
+        bench.cut(ada, bob)
+        let id = try ada.send("hello").text("id")
+        try listen(ada)
+        ada.plant(.commitBefore(0), .full)
+        bench.heal(ada, bob)
+        bench.advance(600_000)
+        #expect(ada.openCount > 1)
+        #expect(told(ada).filter { $0 == "\(id) 2" }.count == 1)
+    }
+}
