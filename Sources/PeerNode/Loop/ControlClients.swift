@@ -192,6 +192,7 @@ final class ControlClients {
                 continue
             }
             let events = host.events(for: id, room: Self.eventRoom)
+            if host.looksForEvents(for: id) { hasMoreEvents = true }
             guard !events.isEmpty else { continue }
             for (subscription, event) in events {
                 client.connection.notify(subscription: subscription, event)

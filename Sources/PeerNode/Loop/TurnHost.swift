@@ -19,6 +19,8 @@ public protocol TurnHost: AnyObject {
     func events(
         for connection: UInt64, room: Int
     ) -> [(subscription: Int64, event: EventObject)]
+    /// Whether `events(for:room:)` goes on at once, though it may have found nothing yet.
+    func looksForEvents(for connection: UInt64) -> Bool
     /// Moves the write-ahead log into the database.
     func checkpoint(_ mode: Connection.CheckpointMode)
     /// Bytes in the write-ahead log.
@@ -38,6 +40,8 @@ extension TurnHost {
     public var wantsNetwork: Bool { true }
     /// Nobody measures.
     public func didPerform(at monotonic: UInt64) {}
+    /// It looks at all events at once.
+    public func looksForEvents(for connection: UInt64) -> Bool { false }
     /// Nothing was erased.
     public var mustEmptyLog: Bool { false }
     /// There is nothing to do.

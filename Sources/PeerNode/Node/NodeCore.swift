@@ -32,6 +32,8 @@ final class NodeCore {
     /// Logs with more branches than may stay.
     var overgrown: Set<WorkspaceLog> = []
     var subscriptions = SubscriptionTable()
+    /// Rows of the event table that calls may still look at in this turn.
+    var eventRowsLeft = Limits.eventsLookedAtMax
     var network: NetworkState
     /// Why nothing may be written any more, if so.
     private var refusal: StorageError?
@@ -139,6 +141,7 @@ final class NodeCore {
     func beginTurn(at time: TurnTime) {
         self.time = time
         hasMoreToDo = false
+        eventRowsLeft = Limits.eventsLookedAtMax
     }
 
     /// Takes one input; the effects are carried out after the turn's COMMIT.

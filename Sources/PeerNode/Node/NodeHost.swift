@@ -90,6 +90,12 @@ public final class NodeHost {
         (try? core.nextEvents(for: connection, room: room)) ?? []
     }
 
+    /// Whether a stream of a connection was cut short because it looks at very many events, and
+    /// goes on with the next `events(for:room:)` at once.
+    public func looksForEvents(for connection: UInt64) -> Bool {
+        core.subscriptions.subscriptions(of: connection).contains(where: \.isLooking)
+    }
+
     /// Moves the write-ahead log into the database; a step between turns.
     public func checkpoint(_ mode: Connection.CheckpointMode) {
         _ = try? store.connection.checkpoint(mode)

@@ -18,6 +18,8 @@ struct SubscriptionTable {
         var dropped: Int64 = 0
         /// Whether it gets a sign of life as soon as its connection takes one.
         var owesKeepalive = false
+        /// Whether there is more to look at than was in one go, and nothing else to wait for.
+        var isLooking = false
 
         /// Its number on its connection.
         var id: Int64 { key.id }
@@ -35,14 +37,40 @@ struct SubscriptionTable {
         let id: Int64
     }
 
-    /// One `events.wait` that found nothing yet.
+    /// One `events.wait` that found nothing yet, or has not looked at everything.
     struct Waiter {
         let call: CallID
         let filter: EventFilter
         let limit: Int
-        var sequence: Int64
+        /// The event behind which it begins.
+        let start: Int64
         /// On the monotonic clock.
         let deadline: UInt64
+        /// The last event that was looked at.
+        var sequence: Int64
+        /// What was found so far, and its bytes.
+        var found: [EventObject] = []
+        var bytes = 0
+        /// Whether it goes on at once.
+        var isLooking = false
+
+        init(
+            call: CallID, filter: EventFilter, limit: Int, after start: Int64, deadline: UInt64
+        ) {
+            self.call = call
+            self.filter = filter
+            self.limit = limit
+            self.start = start
+            self.deadline = deadline
+            sequence = start
+        }
+
+        /// Begins anew, with nothing in hand.
+        mutating func forget() {
+            sequence = start
+            found = []
+            bytes = 0
+        }
     }
 
     private(set) var subscriptions: [Key: Subscription] = [:]
@@ -99,8 +127,9 @@ struct SubscriptionTable {
         return (passing, stream.dropped)
     }
 
-    mutating func advance(_ key: Key, to sequence: Int64) {
+    mutating func advance(_ key: Key, to sequence: Int64, isLooking: Bool = false) {
         subscriptions[key]?.sequence = sequence
+        subscriptions[key]?.isLooking = isLooking
     }
 
     mutating func gave(_ key: Key, at now: UInt64) {

@@ -136,6 +136,25 @@ import WorkspaceModel
         }
     }
 
+    /// A stream that looks for its first event in a long table has found none yet, and nothing else
+    /// would wake the loop for it.
+    @Test func `come again at once while a stream still looks, and only then`() throws {
+        try withDesk { desk in
+            let reader = try TestClient(desk.home.socket)
+            reader.call("events.subscribe", id: 1)
+            try desk.work { desk.calls.count == 1 }
+            let host = ScriptedHost()
+            host.subscribers = desk.calls.map(\.call.connection)
+            host.looks = 3
+            var visits = 0
+            repeat {
+                desk.clients.deliverEvents(of: host, now: desk.now)
+                visits += 1
+            } while desk.clients.hasMoreEvents && visits < 20
+            #expect(visits == 4)
+        }
+    }
+
     @Test func `get answers only to their own calls, and only while they are there`() throws {
         try withDesk { desk in
             let left = try TestClient(desk.home.socket)

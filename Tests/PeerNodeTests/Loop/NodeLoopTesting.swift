@@ -14,6 +14,8 @@ final class ScriptedHost: TurnHost {
     var pendingEvents: [EventObject] = []
     var eventsAtATime = 10
     var subscribers: [UInt64] = []
+    /// How often streams are still to say that they look on.
+    var looks = 0
     var checkpoints: [Connection.CheckpointMode] = []
     var logByteCount = 0
     /// Whether something was erased.
@@ -37,6 +39,11 @@ final class ScriptedHost: TurnHost {
         let next = pendingEvents.prefix(eventsAtATime)
         pendingEvents.removeFirst(next.count)
         return next.map { (1, $0) }
+    }
+
+    func looksForEvents(for connection: UInt64) -> Bool {
+        looks -= 1
+        return looks >= 0
     }
 
     func checkpoint(_ mode: Connection.CheckpointMode) { checkpoints.append(mode) }

@@ -14,7 +14,7 @@ import WorkspaceTestKit
     private func waiter(_ connection: UInt64, _ number: UInt64) -> SubscriptionTable.Waiter {
         SubscriptionTable.Waiter(
             call: CallID(connection: connection, number: number), filter: all, limit: 1,
-            sequence: 0, deadline: 100)
+            after: 0, deadline: 100)
     }
 
     @Test func `numbers streams from 1 and never gives a number again`() {

@@ -1,0 +1,111 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// A narrow filter over a long table, which must hold up nobody.
+@Suite struct `Events of a long table` {
+    private static let types: JSONValue = ["channel.created"]
+
+    /// A node with 10,000 events of no interest between two that are looked for.
+    private func longTable() throws -> (bench: CoreBench, mina: BenchNode, core: NodeCore) {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let core = try #require(mina.host).core
+        try core.write()
+        for _ in 0..<10_000 { try core.record(.syncCaughtUp, workspace: nil) }
+        try core.store.commit()
+        try mina.ok("channel.create", ["name": "plans"])
+        return (bench, mina, core)
+    }
+
+    @Test func `are looked at a part at a time for a stream`() throws {
+        let (_, mina, core) = try longTable()
+        let host = try #require(mina.host)
+        try mina.ok(
+            "events.subscribe", ["types": Self.types, "since": "all"], on: 7)
+        func place() throws -> Int64 {
+            try #require(core.subscriptions.subscriptions(of: 7).first?.sequence)
+        }
+        var found: [JSONValue?] = []
+        var visits = 0
+        while try place() < core.store.events.newest, visits < 10 {
+            let before = try place()
+            found += host.events(for: 7, room: 1 << 20).map { $0.event.data["name"] }
+            #expect(try place() - before <= 4_096)
+            // The loop comes again at once though nothing may have been found.
+            #expect(try host.looksForEvents(for: 7) == (place() < core.store.events.newest))
+            visits += 1
+        }
+        #expect(found == ["general", "plans"])
+        #expect(visits == 3)
+        #expect(!host.looksForEvents(for: 7) && !host.looksForEvents(for: 8))
+    }
+
+    @Test func `are looked at by all streams of a connection in turn`() throws {
+        let (_, mina, core) = try longTable()
+        for _ in 0..<4 {
+            try mina.ok(
+                "events.subscribe", ["types": Self.types, "since": "all"], on: 7)
+        }
+        _ = mina.host?.events(for: 7, room: 1 << 20)
+        let places = core.subscriptions.subscriptions(of: 7).map(\.sequence)
+        #expect(places == [1_024, 1_024, 1_024, 1_024])
+    }
+
+    @Test func `are all there for a call, which is answered some turns later`() throws {
+        let (bench, mina, _) = try longTable()
+        let host = try #require(mina.host)
+        func call(_ number: UInt64, _ limit: Int64) -> NodeInput {
+            .call(
+                CallID(connection: 9, number: number), method: "events.wait",
+                arguments: ["types": Self.types, "since": "all", "limit": .integer(limit)])
+        }
+        func answers(_ effects: [NodeEffect]) throws -> [JSONValue] {
+            try effects.compactMap { effect throws -> JSONValue? in
+                guard case .answer(_, let result) = effect else { return nil }
+                return try result.get()
+            }
+        }
+        // What is found early enough needs no more turns.
+        let early = try answers(host.turn([call(1, 1)], at: bench.time))
+        #expect(early.map { $0.items.map { $0["data"]?["name"] } } == [["general"]])
+        var told = try answers(host.turn([call(2, 10)], at: bench.time))
+        #expect(told.isEmpty && host.hasMoreToDo)
+        var turns = 1
+        while told.isEmpty, host.hasMoreToDo, turns < 20 {
+            told = try answers(host.turn([], at: bench.time))
+            turns += 1
+        }
+        #expect(turns == 3)
+        #expect(told.map { $0.items.map { $0["data"]?["name"] } } == [["general", "plans"]])
+        #expect(!host.hasMoreToDo)
+        // Also for who waits, and finds nothing.
+        let none = try mina.ok(
+            "events.wait", ["types": ["session.locked"], "since": "all", "timeout_ms": 0])
+        #expect(none.items.isEmpty)
+        #expect(try none.text("next") == mina.cursor())
+    }
+
+    @Test func `that calls look at together are as many as for one`() throws {
+        let (bench, mina, core) = try longTable()
+        let host = try #require(mina.host)
+        let calls = (1...3).map { number in
+            NodeInput.call(
+                CallID(connection: 9, number: UInt64(number)), method: "events.wait",
+                arguments: ["types": ["session.locked"], "since": "all", "timeout_ms": 60_000])
+        }
+        _ = host.turn(calls, at: bench.time)
+        #expect(core.subscriptions.waiters.map(\.sequence).reduce(0, +) <= 4_096)
+        var turns = 1
+        while host.hasMoreToDo, turns < 20 {
+            _ = host.turn([], at: bench.time)
+            turns += 1
+        }
+        #expect(turns == 8)
+        #expect(
+            core.subscriptions.waiters.allSatisfy { $0.sequence == core.store.events.newest })
+    }
+}
