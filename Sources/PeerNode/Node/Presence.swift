@@ -135,6 +135,25 @@ extension NodeCore {
         }
     }
 
+    /// Forgets what was heard of, and by, whoever is a guest now, and asks those who are none any
+    /// more: on a link that stands they are not new.
+    func reviewCompanions(in changed: Set<Int64>) {
+        guard home != nil else { return }
+        for link in network.ordered {
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            where changed.contains(sync.workspace) {
+                guard let workspace = workspaces[sync.workspace], sync.standing == .full,
+                    workspace.ownRole ?? .guest <= .member,
+                    companion(on: link, in: workspace) != nil
+                else {
+                    sync.presence = nil
+                    continue
+                }
+                if sync.presence == nil { sync.owesPresence = true }
+            }
+        }
+    }
+
     /// The keys are dropped: what was heard is forgotten, and asked for again afterwards.
     func forgetPresences() {
         untoldPresence = []
@@ -153,9 +172,11 @@ extension NodeCore {
         if member == workspace.member {
             return workspace.shownPresence.word(asks: false)
         }
-        guard let standing = workspace.members.first(where: { $0.member == member }) else {
-            return nil
-        }
+        // What was heard before somebody became a guest is of no worth: nothing follows it.
+        guard workspace.ownRole ?? .guest <= .member,
+            let standing = workspace.members.first(where: { $0.member == member }),
+            standing.role <= .member
+        else { return nil }
         var best: (word: PresenceWord, device: DeviceID)?
         for link in network.ordered {
             guard let word = link.syncs[workspace.number]?.presence, let peer = link.peer,

@@ -355,6 +355,7 @@ extension NodeCore {
             guestPlansDue.insert(number)
         }
         try changeStandings(in: changed) { _, _ in true }
+        reviewCompanions(in: changed)
     }
 
     private func workspacesWithNewAuthority(_ stored: [AppendedRun]) -> Set<Int64> {

@@ -223,6 +223,31 @@ import WorkspaceTestKit
         #expect(try Self.state(of: "Ada", on: bob) == "absent")
     }
 
+    @Test func `ends for whoever becomes a guest, in both directions`() throws {
+        let table = try Table()
+        try table.ada.ok("presence.set", ["state": "busy", "text": "canarytext"])
+        table.bench.advance(5_000)
+        func seen(_ name: String, by node: BenchNode) throws -> JSONValue? {
+            try node.ok("member.get", ["member": .string("@" + name)])["presence"]
+        }
+        #expect(try seen("Ada", by: table.bob)?["text"] == "canarytext")
+        #expect(try seen("Bob", by: table.ada)?["state"] == "online")
+        try table.ada.ok("member.role", ["member": "@Bob", "role": "guest"])
+        table.bench.advance(5_000)
+        #expect(try seen("Ada", by: table.bob) == .null)
+        #expect(try table.bob.ok("profile.of", ["member": "@Ada"])["presence"] == .null)
+        #expect(try seen("Bob", by: table.ada) == .null)
+        #expect(try Self.state(of: "Bob", on: table.cleo) == nil)
+        // The links stand all the while, and are good for it again.
+        try table.ada.ok("presence.set", ["state": "absent", "text": "later"])
+        table.bench.advance(5_000)
+        #expect(try seen("Ada", by: table.bob) == .null)
+        try table.ada.ok("member.role", ["member": "@Bob", "role": "member"])
+        table.bench.advance(5_000)
+        #expect(try seen("Ada", by: table.bob)?["text"] == "later")
+        #expect(try seen("Bob", by: table.ada)?["state"] == "online")
+    }
+
     @Test func `nobody who listens late loses more than is counted`() throws {
         let table = try Table()
         try Self.listen(table.ada, ["typing"])

@@ -249,9 +249,15 @@ import WorkspaceTestKit
         #expect(try gil.refused("presence.set", ["state": "busy"]).kind == .forbidden)
         #expect(try gil.ok("presence.list").items.isEmpty)
         #expect(try ada.ok("presence.list").items.count == 1)
-        // Whoever becomes a guest sees no more than a guest.
+        // A member sees more, and who becomes a guest is told no more than a guest.
         let bob = try bench.guest("Bob", of: ada)
         bench.advance(1_000)
         #expect(try Self.profile(of: "Ada", on: bob)["description"] == "canarydescription")
+        #expect(try Self.profile(of: "Ada", on: bob)["presence"]?["state"] == "online")
+        try ada.ok("member.role", ["member": "@Bob", "role": "guest"])
+        try ada.ok("profile.set", ["description": "canarynews"])
+        bench.advance(5_000)
+        #expect(try Self.profile(of: "Ada", on: bob)["presence"] == .null)
+        #expect(try !Self.knows("canarynews", bob))
     }
 }
