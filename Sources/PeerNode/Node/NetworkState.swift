@@ -53,6 +53,10 @@ struct NetworkState {
     var hearsOwnBeacon = false
     /// When the first beacon was sent, on the monotonic clock.
     var firstBeacon: UInt64?
+    /// How far each peer was asked for missing payloads; outlives its links.
+    var payloadRounds: [PayloadRound.Place: PayloadRound] = [:]
+    /// Missing payloads that one link asks for. Tests make it smaller.
+    var payloadsPerLink = Limits.payloadsAskedPerLinkMax
     /// The secrets under which others may open a link, until authority changes.
     var candidates: [PSKCandidate]?
 

@@ -7,32 +7,18 @@ import WorkspaceModel
 extension NodeCore {
     // MARK: Asking
 
-    /// Asks a peer for what is missing and was not asked of it on this link.
+    /// Asks a peer for what is missing, from where its last link stopped.
     func askForPayloads(
         of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
     ) throws(StorageError) {
-        guard sync.standing == .full, mayWrite, try store.operations.hasMissingPayloads() else {
-            return
-        }
-        let replica = confined(workspace, on: link, sync)
-        var wanted: [DocumentID: [OperationReference]] = [:]
-        var last: Int64 = 0
-        while link.askedPayloads.count < Limits.payloadsAskedPerLinkMax {
-            let page = try store.operations.missingPayloads(
-                after: last, limit: Limits.payloadsPerWantMax)
-            guard let end = page.last else { break }
-            last = end
-            for arrival in page where !link.askedPayloads.contains(arrival) {
-                guard let stored = try store.operations.operation(arrival),
-                    store.operations.document(numbered: stored.document)?.workspace
-                        == workspace.number,
-                    !workspace.isGone(stored.log.document), replica.serves(stored.log.document),
-                    link.askedPayloads.count < Limits.payloadsAskedPerLinkMax
-                else { continue }
-                link.askedPayloads.insert(arrival)
-                wanted[stored.log.document, default: []].append(stored.reference)
-            }
-        }
+        guard let device = link.peer?.device, sync.standing == .full, mayWrite,
+            try store.operations.hasMissingPayloads()
+        else { return }
+        let place = PayloadRound.Place(device: device, workspace: workspace.number)
+        var round = network.payloadRounds[place] ?? PayloadRound()
+        round.beginIfDue(on: link.id, now: time.monotonic)
+        let wanted = try missingPayloads(of: workspace, on: link, sync, &round)
+        network.payloadRounds[place] = round
         for (document, references) in wanted.sorted(by: { $0.key < $1.key }) {
             let ordered = references.sorted { $0.id < $1.id }
             for start in stride(from: 0, to: ordered.count, by: Limits.payloadsPerWantMax) {
@@ -44,6 +30,38 @@ extension NodeCore {
                             operations: Array(part))), in: .control, isUnasked: false)
             }
         }
+    }
+
+    /// What is missing behind `round`, as much as this link may still ask for.
+    private func missingPayloads(
+        of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink,
+        _ round: inout PayloadRound
+    ) throws(StorageError) -> [DocumentID: [OperationReference]] {
+        let replica = confined(workspace, on: link, sync)
+        var wanted: [DocumentID: [OperationReference]] = [:]
+        var left = Limits.missingLookedAtMax
+        while left > 0, link.askedPayloads.count < network.payloadsPerLink {
+            let page = try store.operations.missingPayloads(
+                after: round.last, limit: Limits.payloadsPerWantMax)
+            if page.isEmpty {
+                round.end(on: link.id, now: time.monotonic)
+                break
+            }
+            for arrival in page where link.askedPayloads.count < network.payloadsPerLink {
+                round.last = arrival
+                left -= 1
+                guard !link.askedPayloads.contains(arrival),
+                    let stored = try store.operations.operation(arrival, hasPayload: false),
+                    store.operations.document(numbered: stored.document)?.workspace
+                        == workspace.number,
+                    !workspace.isGone(stored.log.document), replica.serves(stored.log.document)
+                else { continue }
+                link.askedPayloads.insert(arrival)
+                round.hasAsked = true
+                wanted[stored.log.document, default: []].append(stored.reference)
+            }
+        }
+        return wanted
     }
 
     /// What both ends of a link may speak of: the payloads of everything else, too, are nothing
@@ -59,6 +77,8 @@ extension NodeCore {
     func askForPayloadsEverywhere() throws(StorageError) {
         guard asksForPayloads else { return }
         asksForPayloads = false
+        // What is missing since now may lie behind the place where peers were asked last.
+        network.payloadRounds = [:]
         for link in network.ordered {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                 guard let workspace = workspaces[sync.workspace] else { continue }
@@ -107,6 +127,11 @@ extension NodeCore {
         else { return }
         let source = OperationSource.released(source: 0, isBackfill: false)
         try fill(place.arrival, with: have.payload, in: workspace, from: source)
+        guard let device = link.peer?.device,
+            try store.operations.absentPayload(place.arrival)?.isMissing != true
+        else { return }
+        // Whoever had one is asked again as soon as can be.
+        network.payloadRounds[.init(device: device, workspace: workspace.number)]?.count = 0
     }
 
     /// Takes the payloads that a run brings of operations that were stored without.
@@ -125,5 +150,48 @@ extension NodeCore {
             else { continue }
             try fill(place.arrival, with: operation.payload, in: workspace, from: source)
         }
+    }
+}
+
+/// How far one peer was asked for what is missing in a workspace, from the oldest to the newest.
+///
+/// A link asks for some of it, and the next one goes on where it stopped, so what nobody has keeps
+/// nobody from what somebody has. A peer that was asked for all is asked again later, and the more
+/// often that was in vain the later.
+struct PayloadRound {
+    struct Place: Hashable {
+        let device: DeviceID
+        let workspace: Int64
+    }
+
+    /// The arrival number up to which was asked. What goes missing later has a larger one, or has
+    /// all rounds begin anew.
+    var last: Int64 = 0
+    /// Rounds that have ended since the peer had something.
+    var count = 0
+    /// Whether anything was asked for in this round.
+    var hasAsked = false
+    /// Where the last round has ended, and when the next one may begin, on the monotonic clock.
+    private var ended: (link: LinkID, next: UInt64)?
+
+    /// Begins with the oldest again, on another link than the last round ended on: what was asked
+    /// on that one is answered there, or not.
+    mutating func beginIfDue(on link: LinkID, now: UInt64) {
+        guard let ended, ended.link != link, ended.next <= now else { return }
+        self.ended = nil
+        last = 0
+        hasAsked = false
+    }
+
+    /// Notes that everything was asked for. The second round comes as soon as there is a link, for
+    /// the first one may have been cut short.
+    mutating func end(on link: LinkID, now: UInt64) {
+        guard ended == nil else { return }
+        if hasAsked { count += 1 }
+        var pause: UInt64 = 0
+        if count > 1 {
+            pause = Limits.payloadRoundMilliseconds << UInt64(min(count - 2, 20))
+        }
+        ended = (link, now &+ min(pause, Limits.payloadRoundMillisecondsMax))
     }
 }

@@ -155,6 +155,13 @@ public enum Limits {
     public static let payloadsPerWantMax = 64
     /// Missing payloads that one link asks for, or is given; the rest on the next one.
     public static let payloadsAskedPerLinkMax = 4_096
+    /// Rows of missing payloads that are looked at in one go, also those of other workspaces.
+    public static let missingLookedAtMax = 16_384
+    /// How long a peer is not asked again for what it did not have when it was asked twice; each
+    /// time twice as long, up to a day.
+    public static let payloadRoundMilliseconds: UInt64 = 60 * 1_000
+    /// The longest such time.
+    public static let payloadRoundMillisecondsMax: UInt64 = 24 * 60 * 60 * 1_000
 
     // MARK: Deleted channels
 

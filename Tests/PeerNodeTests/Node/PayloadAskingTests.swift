@@ -1,0 +1,145 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Asking peers for what is missing, so that what nobody has keeps nobody from what somebody has.
+@Suite struct `Missing payloads` {
+    /// Ada has said twelve things, of which Bob has lost all, and Ada herself the first ten.
+    private struct Scene {
+        let bench = CoreBench()
+        let ada: BenchNode
+        let bob: BenchNode
+        let perLink: Int
+
+        init(perLink: Int = 4) throws {
+            self.perLink = perLink
+            ada = try bench.node("Ada")
+            bob = try bench.guest("Bob", of: ada)
+            for number in 1...12 { try ada.send("m\(number)") }
+            bench.advance(10_000)
+            bench.cut(ada, bob)
+            try Self.lose(12, of: bob, isMissing: true)
+            try Self.lose(10, of: ada, isMissing: false)
+        }
+
+        /// Erases the payloads of the oldest messages.
+        private static func lose(_ count: Int, of node: BenchNode, isMissing: Bool) throws {
+            let core = try #require(node.host).core
+            let workspace = try node.workspace()
+            let general = try #require(workspace.channels.values.first { $0.isDefault })
+            var places: [StoredPlace] = []
+            try core.store.operations.forEachOperation(
+                in: general.id, of: workspace.number
+            ) { stored in places.append(stored.place) }
+            let arrivals = try places.filter { place in
+                try core.store.view.message(
+                    arrival: place.arrival, sort: place.sort, document: general.number) != nil
+            }.map(\.arrival)
+            try #require(arrivals.count == 12)
+            try core.write()
+            for arrival in arrivals.prefix(count) {
+                try core.store.operations.erasePayload(of: arrival)
+                try core.store.operations.setMissing(isMissing, arrival)
+            }
+            try core.store.commit()
+        }
+
+        /// How many are still missing.
+        func missing() throws -> Int64 {
+            try #require(bob.host).core.store.operations.missingPayloadCount()
+        }
+
+        /// A new link.
+        func meet() throws {
+            bench.cut(ada, bob)
+            try #require(bob.host).core.network.payloadsPerLink = perLink
+            bench.heal(ada, bob)
+            bench.advance(1_000)
+        }
+
+        /// The link that stands.
+        func link() throws -> PeerLink {
+            let network = try #require(bob.host).core.network
+            return try #require(network.ordered.first)
+        }
+
+        /// Rounds in which Bob asked Ada for all that is missing since she had some of it.
+        func rounds() throws -> Int {
+            let network = try #require(bob.host).core.network
+            return try #require(network.payloadRounds.values.first).count
+        }
+    }
+
+    @Test func `are asked for on one link after the other, until all were`() throws {
+        let scene = try Scene()
+        #expect(try scene.missing() == 12)
+        try scene.meet()
+        // The oldest are not there, and are all that this link asks for.
+        #expect(try scene.missing() == 12)
+        #expect(try scene.link().askedPayloads.count <= 4)
+        for _ in 0..<3 { try scene.meet() }
+        #expect(try scene.missing() == 10)
+        #expect(try scene.bob.log().suffix(2) == ["m11", "m12"])
+    }
+
+    @Test func `that a peer does not have are asked of it less and less`() throws {
+        let scene = try Scene(perLink: 100)
+        // Once more than once, for an answer may be lost with its link.
+        for _ in 0..<5 { try scene.meet() }
+        #expect(try scene.missing() == 10)
+        #expect(try scene.rounds() == 2)
+        #expect(try scene.link().askedPayloads.isEmpty)
+        // A peer may have got them meanwhile.
+        scene.bench.advance(2 * Limits.payloadRoundMilliseconds)
+        #expect(try scene.rounds() == 2)
+        try scene.meet()
+        #expect(try scene.rounds() == 3)
+        try scene.meet()
+        #expect(try scene.rounds() == 3)
+    }
+
+    @Test func `are asked for at once when they go missing, wherever they stand`() throws {
+        let scene = try Scene(perLink: 100)
+        for _ in 0..<5 { try scene.meet() }
+        let link = try scene.link()
+        #expect(link.askedPayloads.isEmpty)
+        try #require(scene.bob.host).core.asksForPayloads = true
+        scene.bench.give(.tick, to: scene.bob)
+        scene.bench.settle()
+        #expect(link.askedPayloads.count == 10)
+    }
+
+    // MARK: Rounds
+
+    @Test func `are asked for in rounds, which come later and later`() {
+        var round = PayloadRound()
+        var now: UInt64 = 1_000
+        var pauses: [UInt64] = []
+        for number in 1...20 {
+            let link = LinkID(UInt64(number))
+            round.beginIfDue(on: link, now: now)
+            #expect(round.last == 0)
+            round.last = 7
+            round.hasAsked = true
+            round.end(on: link, now: now)
+            // The link on which it ended does not begin another one.
+            round.beginIfDue(on: link, now: .max)
+            #expect(round.last == 7)
+            let began = now
+            let next = LinkID(UInt64(number + 1))
+            while true {
+                var copy = round
+                copy.beginIfDue(on: next, now: now)
+                if copy.last == 0 { break }
+                now += 60_000
+            }
+            pauses.append((now - began) / 60_000)
+        }
+        #expect(pauses.prefix(6) == [0, 1, 2, 4, 8, 16])
+        #expect(pauses.last == Limits.payloadRoundMillisecondsMax / 60_000)
+        #expect(pauses == pauses.sorted())
+    }
+}
