@@ -52,6 +52,8 @@ extension NodeCore {
     func tellLocked() throws(StorageError) {
         try record(.sessionLocked, workspace: nil)
         notices.fresh = []
+        // It holds names and texts that keys have opened.
+        subscriptions.forgetPassing(isCounted: false)
         effects.append(.forgetNotices)
         lock.lastEvent = store.events.newest
         effects.append(.log(.info, "session.locked"))

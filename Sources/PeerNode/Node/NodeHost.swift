@@ -159,6 +159,8 @@ public final class NodeHost {
             var subscriptions = core.subscriptions
             // Those who waited were told to ask again.
             subscriptions.waiters = []
+            // Some of it may tell of what this turn did, and did not do.
+            subscriptions.forgetPassing(isCounted: true)
             let former = core.network
             let tally = core.tally
             core = try NodeCore(

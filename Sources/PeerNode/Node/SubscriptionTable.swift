@@ -117,6 +117,18 @@ struct SubscriptionTable {
     /// Whether any stream wants what passes.
     var wantPassing: Bool { subscriptions.values.contains { $0.passing != nil } }
 
+    /// Forgets all that was kept in memory of what happened: it must not be told any more.
+    ///
+    /// - Parameter isCounted: whether streams are told how much of it there was.
+    mutating func forgetPassing(isCounted: Bool) {
+        for (key, stream) in subscriptions {
+            guard let passing = stream.passing else { continue }
+            subscriptions[key]?.passing = []
+            subscriptions[key]?.dropped = isCounted ? stream.dropped + Int64(passing.count) : 0
+        }
+        for place in waiters.indices { waiters[place].forget() }
+    }
+
     /// Takes what passed, and how much of it was dropped.
     mutating func takePassing(_ key: Key) -> (events: [PassingEvent], dropped: Int64) {
         guard let stream = subscriptions[key], let passing = stream.passing,

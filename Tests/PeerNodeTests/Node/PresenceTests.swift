@@ -248,6 +248,33 @@ import WorkspaceTestKit
         #expect(try seen("Bob", by: table.ada)?["state"] == "online")
     }
 
+    @Test func `that a lost turn has chosen is told to nobody`() throws {
+        let table = try Table()
+        table.bench.advance(10_000)
+        try Self.listen(table.bob, ["presence.changed"])
+        table.bob.plant(.commitBefore(0), .full)
+        _ = try table.bob.refused("presence.set", ["state": "busy", "text": "lost"])
+        let told = Self.take(table.bob)
+        #expect(!told.contains { $0["data"]?["name"] == "Bob" })
+        #expect(told.contains { $0["type"] == "events.dropped" })
+    }
+
+    @Test func `that nobody has taken is gone with the keys`() throws {
+        let bench = CoreBench()
+        let ada = try bench.sealedNode("Ada")
+        let bob = try bench.guest("Bob", of: ada)
+        bench.advance(10_000)
+        try Self.listen(ada, ["presence.changed"])
+        try bob.ok("presence.set", ["state": "busy", "text": "canarytext"])
+        bench.advance(10_000)
+        func kept() -> [PassingEvent]? {
+            ada.host?.core.subscriptions.subscriptions(of: 7).first?.passing
+        }
+        #expect(kept()?.last?.data["text"] == "canarytext")
+        try ada.ok("lock.now")
+        #expect(kept()?.isEmpty == true)
+    }
+
     @Test func `nobody who listens late loses more than is counted`() throws {
         let table = try Table()
         try Self.listen(table.ada, ["typing"])

@@ -17,6 +17,36 @@ import WorkspaceTestKit
             after: 0, deadline: 100)
     }
 
+    @Test func `forgets what is kept in memory, and counts it where it must`() {
+        var table = SubscriptionTable()
+        let plain = table.open(on: 7, all, after: 10, keepalive: nil, now: 0)
+        let passing = table.open(
+            on: 7, all, after: 10, keepalive: nil, isEphemeral: true, now: 0)
+        #expect(table.wantPassing)
+        let event = PassingEvent(at: 0, type: "typing", workspace: "w_1", data: [:])
+        for isCounted in [true, false] {
+            table.offer(event) { _ in true }
+            table.offer(event) { _ in true }
+            var waiting = waiter(9, 1)
+            waiting.found = [
+                EventObject(sequence: 1, cursor: "e1.1", at: 0, type: "typing", data: [:])
+            ]
+            waiting.sequence = 9
+            waiting.bytes = 200
+            table.waiters = [waiting]
+            table.forgetPassing(isCounted: isCounted)
+            let taken = table.takePassing(key(7, passing))
+            #expect(taken.events.isEmpty)
+            #expect(taken.dropped == (isCounted ? 2 : 0))
+            let other = table.takePassing(key(7, plain))
+            #expect(other.dropped == 0)
+            #expect(table.waiters[0].found.isEmpty && table.waiters[0].bytes == 0)
+            #expect(table.waiters[0].sequence == 0)
+        }
+        let isClosed = table.close(passing, on: 7)
+        #expect(isClosed && !table.wantPassing)
+    }
+
     @Test func `numbers streams from 1 and never gives a number again`() {
         var table = SubscriptionTable()
         let first = table.open(on: 7, all, after: 10, keepalive: nil, now: 0)
