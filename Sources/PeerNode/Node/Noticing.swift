@@ -73,7 +73,8 @@ extension NodeCore {
                     arrival: item.arrival, sort: stored.place.sort, document: item.document),
                 try wantsNotice(of: row, channel, workspace),
                 let message = try object(of: row, in: workspace), message.deleted == nil,
-                !message.isSelf
+                // Programs that answer programs never end, and the mark does not say which it was.
+                !message.isSelf, !message.isBot
             else { continue }
             effects.append(
                 .notify(try notice(command, message, row, channel, workspace)))
@@ -105,7 +106,7 @@ extension NodeCore {
             ("WSX_CHANNEL_NAME", shown.name), ("WSX_MESSAGE", message.id),
             ("WSX_TEXT", message.text ?? ""), ("WSX_AUTHOR", message.author.name),
             ("WSX_WORKSPACE", message.workspace), ("WSX_WORKSPACE_NAME", workspace.displayName),
-            ("WSX_NODE_SOCKET", environment.socket),
+            ("WSX_NODE_SOCKET", environment.socket), ("WSX_BOT", "notify"),
         ]
         return Notice(
             command: command, input: Array((message.json.text + "\n").utf8),

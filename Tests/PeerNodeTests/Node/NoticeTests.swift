@@ -44,7 +44,7 @@ import WorkspaceTestKit
                 "WSX_CHANNEL": try sent.text("channel"), "WSX_CHANNEL_NAME": "general",
                 "WSX_MESSAGE": try sent.text("id"), "WSX_TEXT": "hello",
                 "WSX_WORKSPACE": try workspace.text("id"), "WSX_WORKSPACE_NAME": "acme",
-                "WSX_NODE_SOCKET": table.bob.environment.socket,
+                "WSX_NODE_SOCKET": table.bob.environment.socket, "WSX_BOT": "notify",
             ])
         // Nothing is left in the core, and nothing is told twice.
         table.bench.advance(60_000)
@@ -199,6 +199,19 @@ import WorkspaceTestKit
         try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
         #expect(try mina.log() == ["one", "two"])
         #expect(!texts(mina).contains("one"))
+    }
+
+    /// Or two nodes whose commands answer would answer each other without end.
+    @Test func `is not given of what a program wrote`() throws {
+        let table = try table()
+        for text in ["I am away", "@Bob I am away"] {
+            try table.ada.ok(
+                "message.send", ["channel": "general", "text": .string(text), "bot": true])
+        }
+        try table.ada.ok("message.send", ["channel": "@Bob", "text": "away", "bot": true])
+        #expect(texts(table.bob).isEmpty)
+        try table.ada.send("here I am")
+        #expect(texts(table.bob) == ["here I am"])
     }
 
     @Test func `drops the oldest of very many that come at once`() throws {
