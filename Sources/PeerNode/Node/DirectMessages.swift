@@ -44,6 +44,13 @@ extension Workspace {
         return (others.isEmpty ? [member] : others).map(displayName).sorted().joined(
             separator: ", ")
     }
+
+    /// What a channel or conversation is called for people: nothing is read for it.
+    func shownName(of channel: Channel) -> String {
+        if channel.isDirect { return name(ofDirect: channel) }
+        let channels = channelIndex
+        return channels.place(of: channel.publicID).map { channels.names[$0] } ?? ""
+    }
 }
 
 extension NodeCore {

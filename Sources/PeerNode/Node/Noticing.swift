@@ -77,7 +77,7 @@ extension NodeCore {
                 !message.isSelf, !message.isBot
             else { continue }
             effects.append(
-                .notify(try notice(command, message, row, channel, workspace)))
+                .notify(notice(command, message, row, channel, workspace)))
         }
     }
 
@@ -97,13 +97,12 @@ extension NodeCore {
     private func notice(
         _ command: String, _ message: MessageObject, _ row: ViewStore.MessageRow,
         _ channel: Workspace.Channel, _ workspace: Workspace
-    ) throws(StorageError) -> Notice {
+    ) -> Notice {
         let type: EventType =
             row.isMention && !channel.isDirect ? .mentionReceived : .messageCreated
-        let shown = try object(of: channel, in: workspace)
         let pairs = [
             ("WSX_EVENT_TYPE", type.word), ("WSX_CHANNEL", message.channel),
-            ("WSX_CHANNEL_NAME", shown.name), ("WSX_MESSAGE", message.id),
+            ("WSX_CHANNEL_NAME", workspace.shownName(of: channel)), ("WSX_MESSAGE", message.id),
             ("WSX_TEXT", message.text ?? ""), ("WSX_AUTHOR", message.author.name),
             ("WSX_WORKSPACE", message.workspace), ("WSX_WORKSPACE_NAME", workspace.displayName),
             ("WSX_NODE_SOCKET", environment.socket), ("WSX_BOT", "notify"),

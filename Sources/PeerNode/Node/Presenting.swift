@@ -136,15 +136,11 @@ extension NodeCore {
     func object(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> ChannelObject {
-        let id = channel.publicID
-        let channels = workspace.channelIndex
         var object = ChannelObject(
-            id: id, workspace: PublicID.workspace(workspace.id),
-            name: channels.place(of: id).map { channels.names[$0] } ?? "",
-            createdAt: Int64(channel.createdAt))
+            id: channel.publicID, workspace: PublicID.workspace(workspace.id),
+            name: workspace.shownName(of: channel), createdAt: Int64(channel.createdAt))
         if channel.isDirect {
             object.kind = "dm"
-            object.name = workspace.name(ofDirect: channel)
             object.people = channel.people.map { person($0, in: workspace) }
         }
         object.isPrivate = channel.isPrivate
