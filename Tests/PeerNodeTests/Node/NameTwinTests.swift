@@ -50,6 +50,23 @@ import WorkspaceTestKit
         #expect(lines.contains("(\((id ?? "").prefix(10)))"))
     }
 
+    /// What somebody wrote stands after a removal, and their name is known from the admission alone.
+    @Test func `is found beside one who is out`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        let mina = try bench.guest("Mina", of: ada)
+        try mina.send("I was here")
+        #expect(try ada.log() == ["I was here"])
+        try ada.ok("member.remove", ["member": "@Mina", "force": true])
+        let other = try bench.guest("Міna", of: ada)
+        try other.send("and so am I")
+        let said = try ada.ok("message.history", ["channel": "general"]).items
+        #expect(said.map { $0["author"]?["name"] } == ["Mina", "Міna"])
+        #expect(said.map { $0["author"]?["twin"] } == [true, true])
+        let members = try ada.ok("member.list").items
+        #expect(members.filter { $0["twin"] == true }.map { $0["name"] } == ["Міna"])
+    }
+
     @Test func `is no matter while names differ`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
