@@ -49,7 +49,7 @@ extension NodeCore {
             try setReader(name, to: sequence)
             guard let warning else { return }
             try warn([
-                "reason": "bot.failed", "message": .string(warning), "name": .string(name),
+                "kind": "bot.failed", "message": .string(warning), "name": .string(name),
                 "cursor": .string(cursor),
             ])
         }

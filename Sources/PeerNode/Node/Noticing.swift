@@ -139,7 +139,7 @@ extension NodeCore {
             guard notices.failures == Limits.noticeFailuresMax, mayWrite else { return }
             effects.append(.log(.warning, "notify.failed status=\(status ?? -1)"))
             try warn([
-                "reason": "notify.failed",
+                "kind": "notify.failed",
                 "message": .string(
                     "the command for notices failed \(notices.failures) times in a row"),
                 "status": status.map { .integer(Int64($0)) } ?? .null,

@@ -7,7 +7,7 @@ extension NodeCore {
 
     /// Records `node.warning`.
     ///
-    /// - Parameter data: what it says, beginning with `reason`. It may have names and sentences in
+    /// - Parameter data: what it says, beginning with `kind`. It may have names and sentences in
     ///   it, so it lies sealed on the disk; before there is an identity there are none.
     func warn(_ data: JSONObject) throws(StorageError) {
         let text = JSONValue.object(data).bytes
@@ -22,6 +22,15 @@ extension NodeCore {
         guard let extra = event.extra else { return .null }
         let opened = home.flatMap { $0.open(extra, name: Self.warningName) }
         // What was said before there was a key stands there as it is.
-        return (try? JSONValue(parsing: opened ?? extra)) ?? .null
+        guard let data = (try? JSONValue(parsing: opened ?? extra))?.objectValue else {
+            return .null
+        }
+        // What an earlier build recorded called its kind `reason`.
+        guard data["kind"] == nil, let reason = data["reason"] else { return .object(data) }
+        var renamed: JSONObject = ["kind": reason]
+        for member in data.members where member.key != "reason" {
+            renamed.append(member.key, member.value)
+        }
+        return .object(renamed)
     }
 }

@@ -301,7 +301,7 @@ import WorkspaceTestKit
         give(.dropped)
         let told = try warnings()
         #expect(told.count == 1)
-        #expect(told[0]["data"]?["reason"] == "notify.failed")
+        #expect(told[0]["data"]?["kind"] == "notify.failed")
         #expect(told[0]["data"]?["status"] == 127)
         // Another command is another try.
         try mina.ok("notify.command", ["command": "other"])

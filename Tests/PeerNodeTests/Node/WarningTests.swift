@@ -21,7 +21,7 @@ import WorkspaceTestKit
         #expect(warnings.count == 1)
         #expect(
             warnings.first?["data"] == [
-                "reason": "bot.failed", "message": "canaryreason", "name": "canarybot",
+                "kind": "bot.failed", "message": "canaryreason", "name": "canarybot",
                 "cursor": .string(cursor),
             ])
         // Names and sentences lie sealed.
@@ -29,6 +29,17 @@ import WorkspaceTestKit
         #expect(!image.contains("canarybot") && !image.contains("canaryreason"))
         try mina.restart()
         #expect(try mina.events(types: ["node.warning"]).count == 1)
+    }
+
+    @Test func `of an earlier build has its kind too`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let core = try #require(mina.host).core
+        try core.warn(["reason": "bot.failed", "message": "old"])
+        try core.store.commit()
+        #expect(
+            try mina.events(types: ["node.warning"]).first?["data"]
+                == ["kind": "bot.failed", "message": "old"])
     }
 
     @Test func `is none where nothing was given up, and is no longer than it may be`() throws {
