@@ -22,7 +22,8 @@ import WorkspaceTestKit
     }
 
     @Test func `are looked at a part at a time for a stream`() throws {
-        let (_, mina, core) = try longTable()
+        let (bench, mina, core) = try longTable()
+        defer { withExtendedLifetime(bench) {} }
         let host = try #require(mina.host)
         try mina.ok(
             "events.subscribe", ["types": Self.types, "since": "all"], on: 7)
@@ -45,7 +46,8 @@ import WorkspaceTestKit
     }
 
     @Test func `are looked at by all streams of a connection in turn`() throws {
-        let (_, mina, core) = try longTable()
+        let (bench, mina, core) = try longTable()
+        defer { withExtendedLifetime(bench) {} }
         for _ in 0..<4 {
             try mina.ok(
                 "events.subscribe", ["types": Self.types, "since": "all"], on: 7)
@@ -57,6 +59,7 @@ import WorkspaceTestKit
 
     @Test func `are all there for a call, which is answered some turns later`() throws {
         let (bench, mina, _) = try longTable()
+        defer { withExtendedLifetime(bench) {} }
         let host = try #require(mina.host)
         func call(_ number: UInt64, _ limit: Int64) -> NodeInput {
             .call(
@@ -91,6 +94,7 @@ import WorkspaceTestKit
 
     @Test func `that calls look at together are as many as for one`() throws {
         let (bench, mina, core) = try longTable()
+        defer { withExtendedLifetime(bench) {} }
         let host = try #require(mina.host)
         let calls = (1...3).map { number in
             NodeInput.call(

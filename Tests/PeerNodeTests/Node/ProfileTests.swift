@@ -254,6 +254,7 @@ import WorkspaceTestKit
         bench.advance(1_000)
         #expect(try Self.profile(of: "Ada", on: bob)["description"] == "canarydescription")
         #expect(try Self.profile(of: "Ada", on: bob)["presence"]?["state"] == "online")
+        try ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
         try ada.ok("member.role", ["member": "@Bob", "role": "guest"])
         try ada.ok("profile.set", ["description": "canarynews"])
         bench.advance(5_000)
