@@ -13,8 +13,6 @@ extension Workspace {
         people.formUnion(told.people.keys)
         for id in authorityOrder {
             guard case .admit(let joiner, _, _, _)? = authority[id]?.payload else { continue }
-            // Who came as a guest wrote nothing that stands where everybody reads.
-            if evaluator.role(ofGrant: id) ?? .guest <= .member { people.insert(joiner.member) }
             people.insert(joiner.member)
             // To look for each name by itself would take as long as there are people, each time.
             if derived.names[joiner.member] == nil, profileNames[joiner.member] == nil {
