@@ -69,6 +69,8 @@ extension Session {
         io.print(rendering.messages(items, lastDay: &view.lastDay, namesChannel: false))
         try follow(&client, &view) { message in
             if let thread, message["thread"] != thread { return false }
+            // Nobody can have pinned what has only just come.
+            if parameters["pinned"] == true { return false }
             guard let id = message["id"]?.stringValue else { return false }
             // Only the events that overlap with the past can repeat it.
             return seen.remove(id) == nil

@@ -34,6 +34,7 @@ import WorkspaceTestKit
         _ = try NodeStore(connection)
         try connection.begin()
         try connection.execute("DROP TABLE redaction")
+        try connection.execute("DROP INDEX annotation_pin")
         try connection.execute(
             """
             CREATE TABLE redaction(did INTEGER NOT NULL, target BLOB NOT NULL, by INTEGER NOT NULL,
