@@ -16,6 +16,7 @@ enum NodeCommand {
         settings.home.configuration = paths.configuration
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
+        settings.notices = try notices(file)
         settings.journal = environment["JOURNAL_STREAM"]
         settings.notifySocket = environment["NOTIFY_SOCKET"]
         settings.passphrase = try Session(scan: scan, environment: environment, io: io)
@@ -32,6 +33,7 @@ enum NodeCommand {
     static func check(_ file: ConfigFile) throws(NodeError) {
         _ = try loopOptions(nil, file)
         _ = try logLevel(nil, file, [:])
+        _ = try notices(file)
     }
 
     /// Writes what the command line said of the network into the settings, so that the next start
@@ -69,6 +71,20 @@ enum NodeCommand {
             options.announces = word == "true"
         }
         return options
+    }
+
+    /// Of what the owner wants to be told where `notify` has not said it.
+    static func notices(_ file: ConfigFile) throws(NodeError) -> NoticeDefaults {
+        let level = try? file.text(of: "notify.level")
+        guard
+            let notices = NoticeDefaults(
+                level: level, command: try? file.text(of: "notify.command"))
+        else {
+            throw .badConfiguration(
+                "notify.level: there is no level \(NodeError.quoted(level ?? ""))",
+                hint: "all, mentions or none")
+        }
+        return notices
     }
 
     private static func logLevel(

@@ -89,6 +89,7 @@ extension EndToEnd {
             #expect(node.run("config", "set", "net.listen", "here", "--json").status == 78)
             #expect(node.run("config", "set", "net.announce", "maybe", "--json").status == 78)
             #expect(node.run("config", "set", "log.level", "loud", "--json").status == 78)
+            #expect(node.run("config", "set", "notify.level", "loud", "--json").status == 78)
             #expect(node.run("config", "get", "net.listen").output == "127.0.0.1:0\n")
             let unset = node.run("config", "get", "name")
             #expect(unset.status == 5)
