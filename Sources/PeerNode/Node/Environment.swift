@@ -1,5 +1,6 @@
 public import CRDTStore
 public import WorkspaceCrypto
+import WorkspaceModel
 
 /// The world as the core sees it: randomness, files and facts come in here, and nowhere else.
 public struct NodeEnvironment {
