@@ -50,7 +50,7 @@ extension EndToEnd {
             #expect(chat.wait { $0.screen.lines.last == "#general> hello @Joon and" })
             chat.type(" me\r")
             #expect(chat.shows("hello @Joon and me  ✓2/2"), "\(chat.screen.text)")
-            #expect(chat.screen.lines.last == "#general>")
+            #expect(chat.wait { $0.screen.lines.last == "#general>" })
             #expect(
                 joon.texts().contains("hello @Joon and me")
                     || eventually { joon.texts().count == 5 })
