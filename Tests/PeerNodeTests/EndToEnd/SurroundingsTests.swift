@@ -45,8 +45,13 @@ extension EndToEnd {
             let log = Pipe()
             let daemon = try node.startForeground(
                 environment: ["WSX_NODE_LOG": "debug"], errors: log)
-            let first = String(decoding: log.fileHandleForReading.availableData, as: UTF8.self)
-            #expect(first.contains("net.listening"), "\(first)")
+            // It comes line by line, and to its end only if the daemon ends.
+            var first = ""
+            while !first.contains("net.listening") {
+                let part = log.fileHandleForReading.availableData
+                try #require(!part.isEmpty, "\(first)")
+                first += String(decoding: part, as: UTF8.self)
+            }
             try log.fileHandleForReading.close()
             for number in 1...5 {
                 #expect(node.run("net", "suspend").status == 0, "which it logs")
