@@ -9,7 +9,7 @@ struct DaemonStarter {
     let options: [String]
 
     /// How long a daemon may take until it answers, in steps of 10 ms.
-    private static let stepsMax = 1_500
+    private static let stepsMax = ControlClient.patience / 10
     /// How much of the log of a daemon that ended at once is worth showing.
     private static let lastLines = 3
 
