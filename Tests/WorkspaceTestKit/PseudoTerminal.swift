@@ -170,6 +170,15 @@ public final class PseudoTerminal: @unchecked Sendable {
         return flags.c_lflag & wanted == wanted
     }
 
+    /// Makes the terminal what shells want it to be, whatever the program made of it.
+    public func cook() {
+        var flags = termios()
+        guard tcgetattr(master, &flags) == 0 else { return }
+        flags.c_iflag |= tcflag_t(ICRNL)
+        flags.c_lflag |= tcflag_t(ECHO | ICANON | ISIG)
+        tcsetattr(master, TCSANOW, &flags)
+    }
+
     /// The text that the program wrote, with what it tells the terminal.
     public var text: String { String(decoding: captured, as: UTF8.self) }
 }
