@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -63,6 +64,25 @@ extension EndToEnd {
             #expect(node.run("down").status == 0)
             daemon.waitUntilExit()
             #expect(daemon.terminationReason == .exit && daemon.terminationStatus == 0)
+        }
+
+        /// What the node runs for its owner begins in another folder, and is told where the node is.
+        @Test func `finds its home also from elsewhere`() throws {
+            let node = TemporaryNode()
+            let name = (node.home as NSString).lastPathComponent
+            let flags = TemporaryNode.loopback.joined(separator: " ")
+            let daemon = try sh(
+                "cd '\(node.folder)' && exec '\(TemporaryNode.program)' --home '\(name)' "
+                    + "daemon run \(flags)")
+            defer {
+                if daemon.isRunning { kill(daemon.processIdentifier, SIGKILL) }
+                daemon.waitUntilExit()
+            }
+            try #require(eventually { node.run("status").status == 0 })
+            let status = node.run("status", "--json").object
+            #expect(status["home"] == .string(node.home))
+            #expect(status["socket"] == .string(node.socket))
+            #expect(node.run("down").status == 0)
         }
 
         // MARK: P03
