@@ -9,7 +9,7 @@ import Glibc
 ///
 /// - Returns: whether the condition came true.
 public func eventually(
-    within seconds: Double = Double(Patience.seconds), _ condition: () -> Bool
+    within seconds: Double = Double(LongestWait.seconds), _ condition: () -> Bool
 ) -> Bool {
     let deadline = Date().addingTimeInterval(seconds)
     while true {
@@ -88,7 +88,7 @@ public final class DaemonSigns {
 
 /// How long a slow machine may need for anything that is waited for. Whoever waits is woken when it
 /// happens, so that no test takes longer for it.
-public enum Patience {
+public enum LongestWait {
     /// As `eventually` takes it.
     public static let seconds = 240
     /// As `poll` takes it.

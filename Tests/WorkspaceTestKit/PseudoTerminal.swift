@@ -107,7 +107,7 @@ public final class PseudoTerminal: @unchecked Sendable {
 
     /// Reads what the program writes until `condition` holds, for as long as a slow machine needs.
     public func wait(
-        within seconds: Int = Patience.seconds, until condition: (PseudoTerminal) -> Bool
+        within seconds: Int = LongestWait.seconds, until condition: (PseudoTerminal) -> Bool
     ) -> Bool {
         var left = seconds * 10
         while !condition(self) {
@@ -122,7 +122,7 @@ public final class PseudoTerminal: @unchecked Sendable {
     }
 
     /// Reads until a line of the screen contains `text`.
-    public func shows(_ text: String, within seconds: Int = Patience.seconds) -> Bool {
+    public func shows(_ text: String, within seconds: Int = LongestWait.seconds) -> Bool {
         wait(within: seconds) { $0.screen.text.contains(text) }
     }
 
@@ -151,7 +151,7 @@ public final class PseudoTerminal: @unchecked Sendable {
 
     /// The exit status, once the program has ended; 128 and more for a signal. `nil` when it goes
     /// on for too long.
-    public func end(within seconds: Int = Patience.seconds) -> Int32? {
+    public func end(within seconds: Int = LongestWait.seconds) -> Int32? {
         var left = seconds * 10
         while !hasEnded(), left > 0 {
             if read(within: 100) { continue }

@@ -31,7 +31,7 @@ extension EndToEnd {
                 "events.wait",
                 [
                     "since": after["next"] ?? .null,
-                    "timeout_ms": .integer(Int64(Patience.milliseconds)),
+                    "timeout_ms": .integer(Int64(LongestWait.milliseconds)),
                     "types": ["message.created"],
                 ])
             node.run("send", "general", "late")
