@@ -209,7 +209,7 @@ extension EndToEnd {
             var first: String?
             #expect(
                 eventually {
-                    socket.call("message.send", ["channel": "general", "text": "more"])
+                    _ = socket.call("message.send", ["channel": "general", "text": "more"])
                     first = tailed.next(within: 1)
                     return first != nil
                 })
