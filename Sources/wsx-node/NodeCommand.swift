@@ -9,11 +9,10 @@ enum NodeCommand {
     static func run(
         paths: Paths, scan: ArgumentScan, environment: [String: String], io: any ProgramIO
     ) throws(NodeError) -> Int32 {
+        // Commands that the node runs begin elsewhere, and find their way back by these.
+        let paths = try paths.absolute(io)
         let file = try ConfigFile(io.readFile(paths.configuration) ?? [])
-        var settings = NodeProcess.Settings(
-            home: HomeFolder(data: paths.data, socket: paths.socket),
-            homeName: paths.home ?? paths.data)
-        settings.home.configuration = paths.configuration
+        var settings = settings(paths)
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
         settings.notices = try notices(file)
@@ -27,6 +26,15 @@ enum NodeCommand {
                 log.write(.warning, "config.not_kept")
             }
         }
+    }
+
+    /// Where a node keeps its things, and what it is called by.
+    private static func settings(_ paths: Paths) -> NodeProcess.Settings {
+        var settings = NodeProcess.Settings(
+            home: HomeFolder(data: paths.data, socket: paths.socket),
+            homeName: paths.home ?? paths.data)
+        settings.home.configuration = paths.configuration
+        return settings
     }
 
     /// Whether a daemon could start with these settings.
