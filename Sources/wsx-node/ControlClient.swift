@@ -11,6 +11,10 @@ struct ControlClient {
     /// Events that came while an answer was awaited.
     private var events: [JSONValue] = []
 
+    /// How long a daemon may be silent that begins or ends, in milliseconds. A disk that is slow or
+    /// a machine that is busy takes long for that; whoever waits is woken when it is done.
+    static let patience: Int64 = 120_000
+
     /// - Parameter timeoutMilliseconds: for each answer; `nil` waits for ever.
     init(_ transport: any ControlTransport, timeoutMilliseconds: Int64?) {
         self.transport = transport
@@ -67,9 +71,9 @@ struct ControlClient {
         return nil
     }
 
-    /// Reads until the daemon closes the connection.
-    mutating func waitForEnd() throws(NodeError) {
-        while try nextLine(within: 10_000) != nil {}
+    /// Reads until the daemon closes the connection, which it may do after a long silence.
+    mutating func waitForEnd(within milliseconds: Int64 = patience) throws(NodeError) {
+        while try nextLine(within: milliseconds) != nil {}
     }
 
     /// The daemon has gone while it was listened to.

@@ -4,12 +4,14 @@ import WorkspaceModel
 
 /// Starts a detached daemon: its own session, no descriptor of the caller, its log in a file.
 struct DaemonStarter {
+    /// Absolute, since the daemon's folder is the root of the file system, where it keeps nothing
+    /// mounted.
     let paths: Paths
     /// Words for `daemon run`.
     let options: [String]
 
     /// How long a daemon may take until it answers, in steps of 10 ms.
-    private static let stepsMax = 1_500
+    private static let stepsMax = ControlClient.patience / 10
     /// How much of the log of a daemon that ended at once is worth showing.
     private static let lastLines = 3
 
@@ -17,7 +19,7 @@ struct DaemonStarter {
     ///
     /// - Throws: with the last lines of its log when it ends instead.
     func start() throws(NodeError) {
-        let home = HomeFolder(data: absolute(paths.data), socket: absolute(paths.socket))
+        let home = HomeFolder(data: paths.data, socket: paths.socket)
         try home.prepare()
         let (process, logStart) = try spawn(home)
         for _ in 0..<Self.stepsMax {
@@ -56,13 +58,6 @@ struct DaemonStarter {
         guard let path = realpath("/proc/self/exe", nil) else { return "/proc/self/exe" }
         defer { free(path) }
         return access(path, X_OK) == 0 ? String(cString: path) : "/proc/self/exe"
-    }
-
-    /// The daemon's folder is the root of the file system, so that it keeps nothing mounted.
-    private func absolute(_ path: String) -> String {
-        guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
-        defer { free(folder) }
-        return String(cString: folder) + "/" + path
     }
 
     /// The caller's, without what makes a crash print memory into the log, and without the socket

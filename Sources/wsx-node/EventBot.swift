@@ -5,7 +5,8 @@ import WorkspaceModel
 ///
 /// The node keeps how far the bot has come under its name, and is told after each event that was
 /// done. So a bot or a node that was killed goes on with the first event that was not done: none
-/// is missed, and none comes again that the node knows to be done.
+/// is missed, and none comes again that the node knows to be done. What a command fails at is given
+/// up after a few tries, which count only while the node is there to be spoken to.
 struct EventBot {
     let io: any ProgramIO
     let paths: Paths
@@ -195,7 +196,7 @@ struct EventBot {
         while true {
             let status = io.handle(command, input: input, environment: environment)
             if status == 0 { return .done(warning: nil) }
-            if status != Self.again {
+            if status != Self.again, isServed {
                 tries += 1
                 if tries == Self.triesMax { return .done(warning: warn(event, status)) }
             }
@@ -203,6 +204,16 @@ struct EventBot {
             if isOver { return .isOver }
             delay = min(delay * 2, Self.delays.last)
         }
+    }
+
+    /// Whether the node is there and open. While it is not, a command that needs it can only fail,
+    /// and that is no word about the event.
+    private var isServed: Bool {
+        do throws(NodeError) {
+            var client = ControlClient(
+                try io.connect(paths.socket), timeoutMilliseconds: ControlClient.patience)
+            return try client.call("session.status", [:])["locked"] != true
+        } catch { return !Self.passes(error) && error.kind != .timeout }
     }
 
     /// What the command finds in its environment: the event, and the way back to this node.

@@ -8,23 +8,15 @@ struct LiveView {
     var names: [String: String]?
     /// The day that the line before belongs to.
     var lastDay: Int64?
-    /// Messages that may be spoken of later, by their ids.
-    private(set) var messages: [String: JSONValue] = [:]
-    private var order: [String] = []
-
-    /// More are not kept: a stream may run for years.
-    private static let messagesMax = 1_000
+    /// Messages that may be spoken of later.
+    private(set) var messages = RecentMessages()
 
     init(rendering: Rendering, names: [String: String]?) {
         self.rendering = rendering
         self.names = names
     }
 
-    mutating func note(_ message: JSONValue) {
-        guard let id = message["id"]?.stringValue else { return }
-        if messages.updateValue(message, forKey: id) == nil { order.append(id) }
-        if order.count > Self.messagesMax { messages[order.removeFirst()] = nil }
-    }
+    mutating func note(_ message: JSONValue) { messages.note(message) }
 
     /// Has the names read again where that of a message's channel is not known.
     mutating func learnName(

@@ -9,13 +9,13 @@ enum NodeCommand {
     static func run(
         paths: Paths, scan: ArgumentScan, environment: [String: String], io: any ProgramIO
     ) throws(NodeError) -> Int32 {
+        // Commands that the node runs begin elsewhere, and find their way back by these.
+        let paths = try paths.absolute(io)
         let file = try ConfigFile(io.readFile(paths.configuration) ?? [])
-        var settings = NodeProcess.Settings(
-            home: HomeFolder(data: paths.data, socket: paths.socket),
-            homeName: paths.home ?? paths.data)
-        settings.home.configuration = paths.configuration
+        var settings = settings(paths)
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
+        settings.notices = try notices(file)
         settings.journal = environment["JOURNAL_STREAM"]
         settings.notifySocket = environment["NOTIFY_SOCKET"]
         settings.passphrase = try Session(scan: scan, environment: environment, io: io)
@@ -28,10 +28,20 @@ enum NodeCommand {
         }
     }
 
+    /// Where a node keeps its things, and what it is called by.
+    private static func settings(_ paths: Paths) -> NodeProcess.Settings {
+        var settings = NodeProcess.Settings(
+            home: HomeFolder(data: paths.data, socket: paths.socket),
+            homeName: paths.home ?? paths.data)
+        settings.home.configuration = paths.configuration
+        return settings
+    }
+
     /// Whether a daemon could start with these settings.
     static func check(_ file: ConfigFile) throws(NodeError) {
         _ = try loopOptions(nil, file)
         _ = try logLevel(nil, file, [:])
+        _ = try notices(file)
     }
 
     /// Writes what the command line said of the network into the settings, so that the next start
@@ -69,6 +79,20 @@ enum NodeCommand {
             options.announces = word == "true"
         }
         return options
+    }
+
+    /// Of what the owner wants to be told where `notify` has not said it.
+    static func notices(_ file: ConfigFile) throws(NodeError) -> NoticeDefaults {
+        let level = try? file.text(of: "notify.level")
+        guard
+            let notices = NoticeDefaults(
+                level: level, command: try? file.text(of: "notify.command"))
+        else {
+            throw .badConfiguration(
+                "notify.level: there is no level \(NodeError.quoted(level ?? ""))",
+                hint: "all, mentions or none")
+        }
+        return notices
     }
 
     private static func logLevel(

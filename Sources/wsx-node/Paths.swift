@@ -45,6 +45,31 @@ struct Paths: Equatable {
             let runtime = value("XDG_RUNTIME_DIR").map { $0 + "/wsx-node" } ?? state + "/run"
             socket = flagSocket ?? value("WSX_NODE_SOCKET") ?? runtime + "/control.sock"
         }
+        try checkSocket()
+    }
+
+    /// The same places, named so that they are found from every folder.
+    ///
+    /// - Throws: where the socket's path is too long then.
+    func absolute(_ io: any ProgramIO) throws(NodeError) -> Paths {
+        try Paths(
+            home: home.map(io.absolutePath), configuration: io.absolutePath(configuration),
+            data: io.absolutePath(data), state: io.absolutePath(state),
+            socket: io.absolutePath(socket))
+    }
+
+    private init(
+        home: String?, configuration: String, data: String, state: String, socket: String
+    ) throws(NodeError) {
+        self.home = home
+        self.configuration = configuration
+        self.data = data
+        self.state = state
+        self.socket = socket
+        try checkSocket()
+    }
+
+    private func checkSocket() throws(NodeError) {
         guard socket.utf8.count <= Self.socketBytesMax else {
             throw .badConfiguration(
                 "the path of the control socket is longer than \(Self.socketBytesMax) bytes",

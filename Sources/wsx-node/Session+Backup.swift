@@ -1,4 +1,3 @@
-private import Glibc
 import PeerNode
 import WorkspaceModel
 
@@ -55,10 +54,6 @@ extension Session {
     }
 
     private func absolute(_ value: JSONValue?) -> JSONValue? {
-        guard let path = value?.stringValue, path.utf8.first != UInt8(ascii: "/"),
-            let folder = getcwd(nil, 0)
-        else { return value }
-        defer { free(folder) }
-        return .string(String(cString: folder) + "/" + path)
+        value?.stringValue.map { .string(io.absolutePath($0)) } ?? value
     }
 }

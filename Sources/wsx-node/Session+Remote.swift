@@ -5,8 +5,22 @@ import WorkspaceModel
 extension Session {
     func client() throws(NodeError) -> ControlClient {
         let socket = try paths().socket
-        return ControlClient(
-            try io.connect(socket), timeoutMilliseconds: globals.timeoutMilliseconds)
+        return ControlClient(try io.connect(socket), timeoutMilliseconds: answerMilliseconds)
+    }
+
+    /// How long each answer may take; `nil` for ever. Where `--timeout` says how long a stream
+    /// lasts, or how long the node itself looks for somebody, that is no measure for its answers.
+    private var answerMilliseconds: Int64? {
+        guard let limit = globals.timeoutMilliseconds else { return nil }
+        let isStream =
+            switch scan.command?.name {
+            case "tail", "events.subscribe": true
+            case "message.history": scan.values["follow"]?.boolValue == true
+            default: scan.command?.parameters.contains { $0.flag == "timeout" } == true
+            }
+        guard isStream else { return limit }
+        return limit.addingReportingOverflow(ControlClient.patience).overflow
+            ? nil : limit + ControlClient.patience
     }
 
     /// The parameters of `command` as they travel: checked here too, so that a slip is told

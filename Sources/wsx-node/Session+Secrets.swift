@@ -189,7 +189,10 @@ extension Session {
         let result = try client.call(command.name, try parameters(for: command))
         if result["wiped"] == true {
             try? client.waitForEnd()
-            _ = io.waitUntilGone(paths, milliseconds: 10_000)
+            // While the daemon is there, so are the keys, and nothing has gone wrong.
+            guard io.waitUntilGone(paths, milliseconds: ControlClient.patience) else {
+                throw Self.stillEnding
+            }
             let home = HomeFolder(data: paths.data, socket: paths.socket)
             if home.holdsKeys {
                 throw NodeError(

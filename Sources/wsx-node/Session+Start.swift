@@ -25,24 +25,28 @@ extension Session {
 
     func stop() throws(NodeError) -> Int32 {
         let paths = try paths()
+        let patience = globals.timeoutMilliseconds ?? ControlClient.patience
         var wasRunning = true
         do {
             var client = try client()
             _ = try client.call("node.stop", [:])
-            try client.waitForEnd()
+            try client.waitForEnd(within: patience)
         } catch {
             // It may end before its answer is read: the socket tells whether it has gone.
             guard error.kind == .notRunning || error.kind == .stopping else { throw error }
             wasRunning = error.kind == .stopping
         }
-        guard !wasRunning || io.waitUntilGone(paths, milliseconds: 10_000) else {
-            throw NodeError(
-                .timeout, "the daemon has not ended within 10 s", hint: "wsx-node status",
-                reason: "node.stopping")
+        guard !wasRunning || io.waitUntilGone(paths, milliseconds: patience) else {
+            throw Self.stillEnding
         }
         if globals.json { io.print("{\"stopped\":\(wasRunning)}\n") }
         return 0
     }
+
+    /// What a daemon has to write may take longer than anybody waits for; nothing is wrong then.
+    static let stillEnding = NodeError(
+        .timeout, "the daemon is still about to end", hint: "wsx-node status",
+        reason: "node.stopping")
 
     // MARK: up
 
@@ -80,7 +84,7 @@ extension Session {
     private func endStarted(_ client: inout ControlClient) {
         guard let paths = try? paths(), (try? client.call("node.stop", [:])) != nil else { return }
         try? client.waitForEnd()
-        _ = io.waitUntilGone(paths, milliseconds: 10_000)
+        _ = io.waitUntilGone(paths, milliseconds: ControlClient.patience)
     }
 
     /// The end of `up` for a home that nobody opened.

@@ -13,16 +13,10 @@ extension Session {
         var left = scan.values["count"]?.integerValue ?? .max
         let rendering = rendering
         try client.subscribe(parameters)
-        let end = globals.timeoutMilliseconds.map { io.now &+ $0 }
+        let end = streamEnd
         var isEmpty = true
         while left > 0 {
-            let event: JSONValue
-            do throws(NodeError) {
-                guard let next = try client.nextEvent(within: end.map { max(0, $0 - io.now) })
-                else { throw ControlClient.ended }
-                event = next
-            } catch {
-                guard error.kind == .timeout, end != nil else { throw error }
+            guard let event = try nextEvent(&client, until: end) else {
                 if isEmpty, globals.exitCode { return Self.nothingFound }
                 // A stream without a count was to last so long; one with a count was to be full.
                 guard left < .max / 2 else { return 0 }
@@ -39,6 +33,25 @@ extension Session {
             left -= 1
         }
         return 0
+    }
+
+    /// When a stream that begins now was to end, milliseconds since 1970; `nil` for never.
+    private var streamEnd: Int64? { globals.timeoutMilliseconds.map { io.now &+ $0 } }
+
+    /// The next event; `nil` when the time is over that was given.
+    ///
+    /// - Throws: also when the daemon ends, which is a failure of whoever listens.
+    private func nextEvent(
+        _ client: inout ControlClient, until end: Int64?
+    ) throws(NodeError) -> JSONValue? {
+        do throws(NodeError) {
+            guard let event = try client.nextEvent(within: end.map { max(0, $0 - io.now) })
+            else { throw ControlClient.ended }
+            return event
+        } catch {
+            guard error.kind == .timeout, end != nil else { throw error }
+            return nil
+        }
     }
 
     func tail(_ parameters: JSONObject) throws(NodeError) -> Int32 {
@@ -69,6 +82,8 @@ extension Session {
         io.print(rendering.messages(items, lastDay: &view.lastDay, namesChannel: false))
         try follow(&client, &view) { message in
             if let thread, message["thread"] != thread { return false }
+            // Nobody can have pinned what has only just come.
+            if parameters["pinned"] == true { return false }
             guard let id = message["id"]?.stringValue else { return false }
             // Only the events that overlap with the past can repeat it.
             return seen.remove(id) == nil
@@ -91,18 +106,8 @@ extension Session {
         _ client: inout ControlClient, _ view: inout LiveView, where wants: (JSONValue) -> Bool
     ) throws(NodeError) {
         let hasBell = scan.values["bell"]?.boolValue == true && io.isOutputTerminal
-        let end = globals.timeoutMilliseconds.map { io.now &+ $0 }
-        while true {
-            let event: JSONValue
-            do throws(NodeError) {
-                guard let next = try client.nextEvent(within: end.map { max(0, $0 - io.now) })
-                else { throw ControlClient.ended }
-                event = next
-            } catch {
-                // It was to last so long.
-                guard error.kind == .timeout, end != nil else { throw error }
-                return
-            }
+        let end = streamEnd
+        while let event = try nextEvent(&client, until: end) {
             guard let data = event["data"], !data.isNull else { continue }
             guard event["type"] == "message.created" else {
                 try tell(event, &client, &view)

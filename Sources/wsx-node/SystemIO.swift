@@ -153,7 +153,7 @@ final class SystemIO: ProgramIO {
     }
 
     func startDaemon(_ paths: Paths, options: [String]) throws(NodeError) {
-        try DaemonStarter(paths: paths, options: options).start()
+        try DaemonStarter(paths: paths.absolute(self), options: options).start()
     }
 
     func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool {

@@ -39,6 +39,8 @@ public final class BenchNode {
     public var announces = false
     /// Times that node.db was opened.
     public private(set) var openCount = 0
+    /// What its settings say of notices, from the next start on.
+    public var noticeDefaults = NoticeDefaults()
     /// How far its wall clock is from the others', milliseconds.
     public var clockSkew: Int64 = 0
 
@@ -61,10 +63,12 @@ public final class BenchNode {
 
     /// What the node sees of the world.
     public var environment: NodeEnvironment {
-        NodeEnvironment(
+        var environment = NodeEnvironment(
             random: random, files: files, home: "/bench/\(name)",
             socket: "/bench/\(name)/control.sock", announces: announces,
             passphraseCost: .init(passes: 1, memoryKiB: 8))
+        environment.notices = noticeDefaults
+        return environment
     }
 
     /// What its clocks show.

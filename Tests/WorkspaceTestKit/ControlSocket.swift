@@ -59,7 +59,7 @@ public final class ControlSocket: @unchecked Sendable {
     public func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The next line as JSON; `nil` at the end of the stream, or when none comes for so long.
-    public func next(within milliseconds: Int32 = 20_000) -> JSONValue? {
+    public func next(within milliseconds: Int32 = LongestWait.milliseconds) -> JSONValue? {
         while true {
             while scanned < received.count, received[scanned] != 0x0A { scanned += 1 }
             if scanned < received.count {
@@ -79,7 +79,11 @@ public final class ControlSocket: @unchecked Sendable {
 
     /// What comes until the text so far ends with `ending`, or, without one, until the other side
     /// closes; `nil` when that does not happen for so long.
-    public func text(until ending: String? = nil, within milliseconds: Int32 = 60_000) -> String? {
+    public func text(
+        until ending: String? = nil, within milliseconds: Int32 = LongestWait.milliseconds
+    )
+        -> String?
+    {
         while true {
             if let ending {
                 let text = String(decoding: received, as: UTF8.self)

@@ -8,7 +8,9 @@ import Glibc
 /// without a sign it looks again a few times a second; no test depends on how often that is.
 ///
 /// - Returns: whether the condition came true.
-public func eventually(within seconds: Double = 240, _ condition: () -> Bool) -> Bool {
+public func eventually(
+    within seconds: Double = Double(LongestWait.seconds), _ condition: () -> Bool
+) -> Bool {
     let deadline = Date().addingTimeInterval(seconds)
     while true {
         // Before the condition is looked at, so that no change falls between the two.
@@ -82,4 +84,13 @@ public final class DaemonSigns {
         dlsym(nil, "pidfd_open").map {
             unsafeBitCast($0, to: (@convention(c) (Int32, UInt32) -> Int32).self)
         }
+}
+
+/// How long a slow machine may need for anything that is waited for. Whoever waits is woken when it
+/// happens, so that no test takes longer for it.
+public enum LongestWait {
+    /// As `eventually` takes it.
+    public static let seconds = 240
+    /// As `poll` takes it.
+    public static let milliseconds = Int32(seconds) * 1_000
 }

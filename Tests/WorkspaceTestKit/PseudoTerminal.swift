@@ -106,7 +106,9 @@ public final class PseudoTerminal: @unchecked Sendable {
     }
 
     /// Reads what the program writes until `condition` holds, for as long as a slow machine needs.
-    public func wait(within seconds: Int = 120, until condition: (PseudoTerminal) -> Bool) -> Bool {
+    public func wait(
+        within seconds: Int = LongestWait.seconds, until condition: (PseudoTerminal) -> Bool
+    ) -> Bool {
         var left = seconds * 10
         while !condition(self) {
             guard left > 0 else { return false }
@@ -120,7 +122,7 @@ public final class PseudoTerminal: @unchecked Sendable {
     }
 
     /// Reads until a line of the screen contains `text`.
-    public func shows(_ text: String, within seconds: Int = 120) -> Bool {
+    public func shows(_ text: String, within seconds: Int = LongestWait.seconds) -> Bool {
         wait(within: seconds) { $0.screen.text.contains(text) }
     }
 
@@ -149,7 +151,7 @@ public final class PseudoTerminal: @unchecked Sendable {
 
     /// The exit status, once the program has ended; 128 and more for a signal. `nil` when it goes
     /// on for too long.
-    public func end(within seconds: Int = 120) -> Int32? {
+    public func end(within seconds: Int = LongestWait.seconds) -> Int32? {
         var left = seconds * 10
         while !hasEnded(), left > 0 {
             if read(within: 100) { continue }
@@ -166,6 +168,15 @@ public final class PseudoTerminal: @unchecked Sendable {
         guard tcgetattr(master, &flags) == 0 else { return false }
         let wanted = tcflag_t(ECHO | ICANON | ISIG)
         return flags.c_lflag & wanted == wanted
+    }
+
+    /// Makes the terminal what shells want it to be, whatever the program made of it.
+    public func cook() {
+        var flags = termios()
+        guard tcgetattr(master, &flags) == 0 else { return }
+        flags.c_iflag |= tcflag_t(ICRNL)
+        flags.c_lflag |= tcflag_t(ECHO | ICANON | ISIG)
+        tcsetattr(master, TCSANOW, &flags)
     }
 
     /// The text that the program wrote, with what it tells the terminal.

@@ -252,7 +252,7 @@ public final class LineReader: @unchecked Sendable {
     init(_ handle: FileHandle) { self.handle = handle }
 
     /// The next line; `nil` at the end, or when none comes for so long.
-    public func next(within seconds: Double = 240) -> String? {
+    public func next(within seconds: Double = Double(LongestWait.seconds)) -> String? {
         let deadline = Date().addingTimeInterval(seconds)
         while true {
             if let end = received.firstIndex(of: 0x0A) {

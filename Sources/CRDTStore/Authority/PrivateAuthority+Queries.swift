@@ -96,6 +96,13 @@ extension PrivateAuthority {
         return PrivateMember(member: member, role: role, seat: seat)
     }
 
+    /// Whether a member ever had a valid seat of this role or a stronger one.
+    public func hasSeated(_ member: MemberID, asAtLeast role: Role) -> Bool {
+        seats(of: member).contains { seat in
+            evaluator.records[seat].role.map { $0 <= role } ?? false
+        }
+    }
+
     /// The valid removals and departures by which the member lost the place; empty for whoever is
     /// in or never was. Ascending.
     public func ends(of member: MemberID) -> [OperationID] {

@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 5
+    public static let version: Int32 = 6
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -34,6 +34,12 @@ public enum Schema {
     private static let annotationHead = """
         CREATE INDEX annotation_head ON annotation(did, key_hlc, key_id, kind, member, tag, hlc, id,
             arr, flags) WHERE hidden = 0 AND covered = 0
+        """
+
+    /// The pins that count, or count as much as others of their message.
+    private static let annotationPin = """
+        CREATE INDEX annotation_pin ON annotation(did, key_hlc, key_id, hlc, id, flags)
+            WHERE kind = 3 AND hidden = 0 AND covered = 0
         """
 
     /// What an annotation cites, whatever that is.
@@ -77,7 +83,9 @@ public enum Schema {
     ]
 
     /// What a store of an older schema lacks. By the schema that it has.
-    static let additions: [Int64: [String]] = [2: [registers] + since3, 3: since3, 4: since4]
+    static let additions: [Int64: [String]] = [
+        2: [registers] + since3, 3: since3, 4: since4, 5: [annotationPin],
+    ]
 
     private static let redactionGrant = "CREATE INDEX redaction_grant ON redaction(did, gid, by)"
 
@@ -90,13 +98,13 @@ public enum Schema {
         UPDATE redaction SET (undo, gid) = (SELECT substr(payload, 2, 1) = x'02', gid
             FROM operation WHERE arr = redaction.by)
         """,
-        redactionGrant,
+        redactionGrant, annotationPin,
     ]
 
     private static let since3 =
         [
             "ALTER TABLE message ADD COLUMN mention INTEGER NOT NULL DEFAULT 0", annotation,
-            annotationArrival, annotationHead, annotationPast, annotationCiting,
+            annotationArrival, annotationHead, annotationPin, annotationPast, annotationCiting,
         ] + absent + redactions
 
     /// Everything, in the order of creation.
@@ -205,7 +213,8 @@ public enum Schema {
             PRIMARY KEY(did, member)) WITHOUT ROWID
         """,
 
-        registers, annotation, annotationArrival, annotationHead, annotationPast, annotationCiting,
+        registers, annotation, annotationArrival, annotationHead, annotationPin, annotationPast,
+        annotationCiting,
 
         // What happened, by reference only. type: EventType. arr: the operation, or NULL.
         // extra: Enc of what has no operation. backfill: it came by a first sync.

@@ -371,6 +371,17 @@ extension ViewStore {
         return found
     }
 
+    /// What holds of a message that is pinned and not deleted: of the pins that nothing overwrites
+    /// the one that counts is on. Begins at the few pins of a document, not at its messages.
+    static let isPinned = """
+        (key_hlc, key_id) IN (SELECT key_hlc, key_id FROM annotation a INDEXED BY annotation_pin
+            WHERE did = ? AND kind = 3 AND hidden = 0 AND covered = 0 AND flags & 1
+            AND NOT EXISTS (SELECT 1 FROM annotation b WHERE b.did = a.did
+                AND b.key_hlc = a.key_hlc AND b.key_id = a.key_id AND b.kind = 3 AND b.hidden = 0
+                AND b.covered = 0 AND (b.hlc, b.id) > (a.hlc, a.id)))
+            AND NOT EXISTS (SELECT 1 FROM redacted WHERE redacted.arr = message.arr)
+        """
+
     /// The row of the operation with this arrival number, valid or not.
     public func annotation(arrival: Int64) throws(StorageError) -> Annotation? {
         try rows("WHERE arr = ?", [.integer(arrival)]).first?.row

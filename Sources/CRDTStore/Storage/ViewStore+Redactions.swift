@@ -44,14 +44,53 @@ extension ViewStore {
             .integer(naming.isUndo ? 1 : 0), .integer(naming.grant))
     }
 
-    /// The redactions, or undos, that name an operation, in the order of their arrival.
+    /// The redactions that name an operation, in the order of their arrival.
     public func namings(
-        of target: OperationID, in document: Int64, undoing isUndo: Bool
+        of target: OperationID, in document: Int64
     ) throws(StorageError) -> [Naming] {
         try connection.statement(
-            "SELECT by, gid FROM redaction WHERE did = ? AND target = ? AND undo = ? ORDER BY by"
-        ).rows(.integer(document), .blob(target.bytes), .integer(isUndo ? 1 : 0)) {
-            Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: isUndo)
+            "SELECT by, gid FROM redaction WHERE did = ? AND target = ? AND undo = 0 ORDER BY by"
+        ).rows(.integer(document), .blob(target.bytes)) {
+            Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: false)
+        }
+    }
+
+    /// The grants under which a redaction is undone, by their numbers, ascending. Not the undos
+    /// themselves: there can be very many of them.
+    public func grantsOfUndos(
+        of redaction: OperationID, in document: Int64
+    ) throws(StorageError) -> [Int64] {
+        try connection.statement(
+            """
+            SELECT DISTINCT gid FROM redaction WHERE did = ? AND target = ? AND undo = 1
+                ORDER BY gid
+            """
+        ).rows(.integer(document), .blob(redaction.bytes)) { $0.integer(0) }
+    }
+
+    /// The arrival numbers of the undos of a redaction that cite a grant, ascending.
+    public func undos(
+        of redaction: OperationID, in document: Int64, citing grant: Int64
+    ) throws(StorageError) -> [Int64] {
+        try connection.statement(
+            """
+            SELECT by FROM redaction WHERE did = ? AND target = ? AND undo = 1 AND gid = ?
+                ORDER BY by
+            """
+        ).rows(.integer(document), .blob(redaction.bytes), .integer(grant)) { $0.integer(0) }
+    }
+
+    /// The first redaction under each grant that names an operation, in the order of the grants.
+    public func firstNamings(
+        of target: OperationID, in document: Int64
+    ) throws(StorageError) -> [Naming] {
+        try connection.statement(
+            """
+            SELECT min(by), gid FROM redaction WHERE did = ? AND target = ? AND undo = 0
+                GROUP BY gid ORDER BY gid
+            """
+        ).rows(.integer(document), .blob(target.bytes)) {
+            Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: false)
         }
     }
 
@@ -61,6 +100,20 @@ extension ViewStore {
     ) throws(StorageError) -> Bool {
         try connection.statement("SELECT 1 FROM redaction WHERE did = ? AND target = ? LIMIT 1")
             .integer(.integer(document), .blob(target.bytes)) == 1
+    }
+
+    /// Whether a branch holds a redaction or an undo.
+    ///
+    /// - Parameter place: only behind this sequence number, `nil` for all of it.
+    public func hasNamings(
+        in branch: Int64, behind place: UInt64?
+    ) throws(StorageError) -> Bool {
+        try connection.statement(
+            """
+            SELECT 1 FROM redaction WHERE by IN
+                (SELECT arr FROM operation WHERE lid = ? AND seq > ?) LIMIT 1
+            """
+        ).integer(.integer(branch), .integer(place.map { Int64(bitPattern: $0) } ?? -1)) == 1
     }
 
     /// The documents in which there are redactions, ascending.

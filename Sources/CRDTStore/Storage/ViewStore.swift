@@ -174,6 +174,8 @@ public final class ViewStore {
         public var since: UInt64?
         /// Only what was written at this time or earlier, milliseconds.
         public var until: UInt64?
+        /// Only what is pinned, and not deleted.
+        public var isPinned = false
 
         /// Everything of the channel with this number.
         public init(document: Int64) { self.document = document }
@@ -212,7 +214,7 @@ public final class ViewStore {
     ) throws(StorageError) -> [MessageRow] {
         var sql = """
             SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden, mention
-                FROM message
+                FROM message \(filter.isPinned ? "INDEXED BY message_key" : "")
                 WHERE did = ? AND hidden NOT IN (1, 3) AND (sort, arr) \(comparison) (?, ?)
             """
         var values: [SQLValue] = [
@@ -231,6 +233,10 @@ public final class ViewStore {
         if let until = filter.until {
             sql += " AND key_hlc BETWEEN 0 AND ?"
             values.append(.integer(Self.timestamp(until) | 0xffff))
+        }
+        if filter.isPinned {
+            sql += " AND \(Self.isPinned)"
+            values.append(.integer(document))
         }
         sql += " ORDER BY sort \(order), arr \(order) LIMIT ?"
         values.append(.integer(Int64(limit)))

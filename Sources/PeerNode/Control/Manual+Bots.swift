@@ -17,7 +17,8 @@ extension Manual {
         exit status 0   done; the node keeps the position under the name given with --as
         75              not now: again after 1 s, 2 s, and so on up to 60 s, until it is done
         any other       five tries, then a warning on standard error and as the event
-                        node.warning, and on to the next event
+                        node.warning, and on to the next event; a try counts only while
+                        the node is there and open
 
         A bot or a node that is killed or restarted goes on with the first event that was not done.
         What was done just before a bot was killed may come once more, so give answers a --key.

@@ -79,6 +79,7 @@ extension Command {
         ).optional()
         let since = Parameter.time("since", "Only messages written since.").optional()
         let until = Parameter.time("until", "Only messages written until then.").optional()
+        let pinned = Parameter.flag("pinned", "Only messages that are pinned.")
         let limit = Parameter.integer("limit", "At most so many messages.", 1...100)
             .defaulting(to: 30).short("n")
         let follow = Parameter.flag("follow", "Go on with what comes, as tail does.").local()
@@ -86,12 +87,13 @@ extension Command {
         return Command(
             "message.history",
             line: CommandLineForm(
-                "log", ["channel"], examples: ["log general -n 10", "log general --since 2h"]),
+                "log", ["channel"],
+                examples: ["log general -n 10", "log general --since 2h", "log general --pinned"]),
             "Show part of a channel's past, oldest first.",
             parameters: [
                 channel.definition, before.definition, after.definition, around.definition,
-                thread.definition, since.definition, until.definition, limit.definition,
-                follow.definition,
+                thread.definition, since.definition, until.definition, pinned.definition,
+                limit.definition, follow.definition,
             ],
             result: "list of message, with older and newer",
             failures: [.notFound, .ambiguous, .forbidden],
@@ -103,7 +105,7 @@ extension Command {
                         HistoryRequest(
                             channel: given[channel], position: position, thread: given[thread],
                             since: given[since], until: given[until],
-                            limit: Int(clamping: given[limit])),
+                            isPinned: given[pinned], limit: Int(clamping: given[limit])),
                         context.scope(given)))
             })
     }()

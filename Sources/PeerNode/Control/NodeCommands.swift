@@ -446,6 +446,8 @@ public struct HistoryRequest: Sendable {
     public let since: Int64?
     /// Only what was written at this time or earlier, ms.
     public let until: Int64?
+    /// Only what is pinned.
+    public var isPinned = false
     /// At most so many, 1 to 100.
     public let limit: Int
 }

@@ -2,8 +2,6 @@ private import CLinux
 private import Glibc
 
 /// A program started to live on without us: own session, no terminal, no descriptor of ours.
-///
-/// Never `fork` here: once threads exist, a forked child may find any lock taken for ever.
 public enum DetachedProcess {
     /// Starts the program.
     ///
@@ -21,19 +19,13 @@ public enum DetachedProcess {
         executable: String, arguments: [String], environment: [String], log: FileDescriptor,
         workingFolder: String = "/"
     ) throws(SystemError) -> Int32 {
-        for text in [executable, workingFolder] + arguments + environment {
-            try FileSystem.checkPath(text)
-        }
         // A log on 0...2 would be overwritten before it is copied.
         let log = try log.duplicatedAboveStandard()
-        var setup = SpawnSetup()
-        defer { setup.destroy() }
-        try setup.detach(log: log, workingFolder: workingFolder)
-        return try withCStrings([executable] + arguments) { arguments throws(SystemError) in
-            try withCStrings(environment) { environment throws(SystemError) in
-                try setup.spawn(executable, arguments, environment)
-            }
-        }
+        defer { withExtendedLifetime(log) {} }
+        return try SpawnSetup.start(
+            executable, [executable] + arguments, environment: environment,
+            streams: (.nothing, .descriptor(log.number), .descriptor(log.number)),
+            as: .background(folder: workingFolder))
     }
 
     /// Waits for a child of ours to end.
@@ -60,65 +52,4 @@ public enum DetachedProcess {
         }
         return try FileSystem.openFile(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
     }
-}
-
-/// The two attribute objects of `posix_spawn`. Their functions return an errno instead of setting
-/// it.
-private struct SpawnSetup {
-    private var actions = posix_spawn_file_actions_t()
-    private var attributes = posix_spawnattr_t()
-
-    init() {
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-    }
-
-    mutating func destroy() {
-        posix_spawn_file_actions_destroy(&actions)
-        posix_spawnattr_destroy(&attributes)
-    }
-
-    mutating func detach(log: FileDescriptor, workingFolder: String) throws(SystemError) {
-        var all = sigset_t()
-        var none = sigset_t()
-        sigfillset(&all)
-        sigemptyset(&none)
-        // POSIX_SPAWN_SETSID, which the Glibc module lacks.
-        let newSession: Int32 = 0x80
-        let flags = newSession | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
-        for number in [
-            posix_spawnattr_setflags(&attributes, Int16(flags)),
-            posix_spawnattr_setsigdefault(&attributes, &all),
-            posix_spawnattr_setsigmask(&attributes, &none),
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0),
-            posix_spawn_file_actions_adddup2(&actions, log.number, 1),
-            posix_spawn_file_actions_adddup2(&actions, log.number, 2),
-            wsx_spawn_close_from(&actions, 3),
-            wsx_spawn_chdir(&actions, workingFolder),
-        ] where number != 0 {
-            throw SystemError("posix_spawn_file_actions", number: number)
-        }
-    }
-
-    mutating func spawn(
-        _ executable: String, _ arguments: [UnsafeMutablePointer<CChar>?],
-        _ environment: [UnsafeMutablePointer<CChar>?]
-    ) throws(SystemError) -> Int32 {
-        var pid = pid_t()
-        let number = posix_spawn(&pid, executable, &actions, &attributes, arguments, environment)
-        guard number == 0 else {
-            throw SystemError("posix_spawn", path: executable, number: number)
-        }
-        return pid
-    }
-}
-
-/// C's form of a list of strings: ended by a null pointer, valid only inside `body`.
-func withCStrings<Result>(
-    _ strings: [String],
-    _ body: ([UnsafeMutablePointer<CChar>?]) throws(SystemError) -> Result
-) throws(SystemError) -> Result {
-    let copies = strings.map { strdup($0) }
-    defer { for copy in copies { free(copy) } }
-    return try body(copies + [nil])
 }

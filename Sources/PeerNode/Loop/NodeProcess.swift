@@ -19,6 +19,8 @@ public enum NodeProcess {
         public var journal: String?
         /// The value of `NOTIFY_SOCKET`, where a service manager waits to hear of the start.
         public var notifySocket: String?
+        /// What the settings say of notices.
+        public var notices = NoticeDefaults()
         /// What opens a home that has a passphrase; without it the node starts locked.
         public var passphrase: String?
 
@@ -103,6 +105,7 @@ public enum NodeProcess {
             random: SystemRandom(), files: DiskHomeFiles(home: home), home: settings.homeName,
             socket: home.socket, announces: settings.loop.announces)
         environment.surroundings = MachineSurroundings(socket: home.socket)
+        environment.notices = settings.notices
         let time = TurnTime(
             wall: WallClock.milliseconds(), monotonic: MonotonicClock.milliseconds())
         do throws(StartError) {

@@ -27,15 +27,21 @@ public enum ShellProcess {
         _ command: String, input: [UInt8]?, output: Int32? = nil, environment: [String],
         as standing: Standing
     ) throws(SystemError) -> Int32 {
-        for text in [command] + environment { try FileSystem.checkPath(text) }
         let file = try input.map { (bytes) throws(SystemError) in try memoryFile(bytes) }
-        var setup = ShellSetup()
-        defer { setup.destroy() }
-        try setup.prepare(input: file?.number, output: output, standing)
-        return try withCStrings(["/bin/sh", "-c", command]) { words throws(SystemError) in
-            try withCStrings(environment) { environment throws(SystemError) in
-                try setup.spawn(words, environment)
-            }
+        // Only its number is handed on.
+        defer { withExtendedLifetime(file) {} }
+        let given = file.map { SpawnSetup.Stream.descriptor($0.number) } ?? .ours
+        let words = ["/bin/sh", "-c", command]
+        switch standing {
+        case .foreground:
+            let output = output.map { SpawnSetup.Stream.descriptor($0) } ?? .ours
+            return try SpawnSetup.start(
+                "/bin/sh", words, environment: environment, streams: (given, output, .ours),
+                as: .foreground)
+        case .background:
+            return try SpawnSetup.start(
+                "/bin/sh", words, environment: environment, streams: (given, .nothing, .nothing),
+                as: .background(folder: "/"))
         }
     }
 
@@ -82,67 +88,5 @@ public enum ShellProcess {
             all.append(name + "=" + String(decoding: value.utf8.filter { $0 != 0 }, as: UTF8.self))
         }
         return all
-    }
-}
-
-/// The two attribute objects of `posix_spawn`, whose functions return an errno.
-private struct ShellSetup {
-    private var actions = posix_spawn_file_actions_t()
-    private var attributes = posix_spawnattr_t()
-
-    init() {
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-    }
-
-    mutating func destroy() {
-        posix_spawn_file_actions_destroy(&actions)
-        posix_spawnattr_destroy(&attributes)
-    }
-
-    mutating func prepare(
-        input: Int32?, output: Int32?, _ standing: ShellProcess.Standing
-    ) throws(SystemError) {
-        var usual = sigset_t()
-        var numbers: [Int32] = []
-        if let input { numbers.append(posix_spawn_file_actions_adddup2(&actions, input, 0)) }
-        switch standing {
-        case .foreground:
-            sigemptyset(&usual)
-            for number in [SIGPIPE, SIGCHLD, SIGINT, SIGQUIT] { sigaddset(&usual, number) }
-            if let output { numbers.append(posix_spawn_file_actions_adddup2(&actions, output, 1)) }
-            numbers += [
-                posix_spawnattr_setsigdefault(&attributes, &usual),
-                posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF)),
-            ]
-        case .background:
-            var none = sigset_t()
-            sigfillset(&usual)
-            sigemptyset(&none)
-            // POSIX_SPAWN_SETSID, which the Glibc module lacks.
-            let newSession: Int32 = 0x80
-            let flags = newSession | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
-            numbers += [
-                posix_spawnattr_setflags(&attributes, Int16(flags)),
-                posix_spawnattr_setsigdefault(&attributes, &usual),
-                posix_spawnattr_setsigmask(&attributes, &none),
-                posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0),
-                posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0),
-                wsx_spawn_close_from(&actions, 3),
-                wsx_spawn_chdir(&actions, "/"),
-            ]
-        }
-        if let number = numbers.first(where: { $0 != 0 }) {
-            throw SystemError("posix_spawn_file_actions", number: number)
-        }
-    }
-
-    mutating func spawn(
-        _ words: [UnsafeMutablePointer<CChar>?], _ environment: [UnsafeMutablePointer<CChar>?]
-    ) throws(SystemError) -> Int32 {
-        var process = pid_t()
-        let number = posix_spawn(&process, "/bin/sh", &actions, &attributes, words, environment)
-        guard number == 0 else { throw SystemError("posix_spawn", number: number) }
-        return process
     }
 }

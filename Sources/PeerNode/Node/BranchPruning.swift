@@ -37,6 +37,10 @@ extension NodeCore {
         try rekeep(log.document, in: workspace)
         let left = try ends(leftOf: leaves, in: log, valid: valid, workspace)
         for branch in branches {
+            // What these redactions deleted, or these undos brought back, may be so no more.
+            if try store.view.hasNamings(in: branch.number, behind: left[branch.number]) {
+                try reviewRedactions(inDocument: branch.document)
+            }
             let gone = try store.operations.cut(branch.number, behind: left[branch.number])
             try reindex(gone, of: branch.document)
             try store.view.remove(gone, in: branch.document)

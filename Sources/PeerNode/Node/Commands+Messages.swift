@@ -108,6 +108,7 @@ extension NodeCore {
         }
         filter.since = request.since.map { UInt64(max($0, 0)) }
         filter.until = request.until.map { UInt64(max($0, 0)) }
+        filter.isPinned = request.isPinned
         let place = try place(request.position, in: channel)
         let rows = try rows(place, filter, limit: request.limit)
         let objects = try stored { () throws(StorageError) in

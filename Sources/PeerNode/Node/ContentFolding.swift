@@ -125,7 +125,8 @@ extension NodeCore {
         _ message: ContentPayload.Message, _ place: Folding, grant: Int64
     ) throws(StorageError) {
         let workspace = place.workspace
-        let isOwn = isOwn(place.grant, of: place.device, workspace)
+        // Whether it is ours matters where it does not count.
+        let isRefused = !place.isValid && isOwn(place.grant, of: place.device, workspace)
         let key = MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix)
         var row = ViewStore.MessageRow(
             document: place.document.number,
@@ -133,10 +134,10 @@ extension NodeCore {
             thread: message.thread)
         row.isMention = try isMention(
             message, key, in: place.document.number, grant: grant, workspace)
-        try store.view.fold(row, as: place.isValid ? .shown : isOwn ? .refused : .hidden)
+        try store.view.fold(row, as: place.isValid ? .shown : isRefused ? .refused : .hidden)
         indexShown(row, isBackfill: place.source.isBackfill)
         guard place.isValid else {
-            if isOwn, let stored = try store.operations.operation(place.arrival) {
+            if isRefused, let stored = try store.operations.operation(place.arrival) {
                 try recordRefused(stored, in: place.document.number, workspace, place.source)
             }
             return

@@ -1,5 +1,6 @@
 public import CRDTStore
 public import WorkspaceCrypto
+import WorkspaceModel
 
 /// The world as the core sees it: randomness, files and facts come in here, and nowhere else.
 public struct NodeEnvironment {
@@ -17,6 +18,8 @@ public struct NodeEnvironment {
     public let passphraseCost: PassphraseVault.Cost
     /// What `doctor` can learn of the machine; `nil` where there is none to look at.
     public var surroundings: (any Surroundings)?
+    /// What the settings say of notices.
+    public var notices = NoticeDefaults()
 
     /// The given world.
     public init(
@@ -29,6 +32,27 @@ public struct NodeEnvironment {
         self.socket = socket
         self.announces = announces
         self.passphraseCost = passphraseCost
+    }
+}
+
+/// Of what the owner is told, and how, for as long as the owner has not said otherwise.
+public struct NoticeDefaults: Sendable {
+    let level: OwnRegister.NoticeLevel
+    let command: String?
+
+    /// Every message, and no command.
+    public init() { (level, command) = (.all, nil) }
+
+    /// - Parameters:
+    ///   - word: `all`, `mentions` or `none`, in every workspace; `nil` for `all`.
+    ///   - command: for `/bin/sh -c`, run for each message; `nil` and empty for none.
+    /// - Returns: `nil` where `word` is none of these.
+    public init?(level word: String?, command: String?) {
+        let word = word ?? OwnRegister.NoticeLevel.all.word
+        guard let level = OwnRegister.NoticeLevel.allCases.first(where: { $0.word == word })
+        else { return nil }
+        self.level = level
+        self.command = command?.isEmpty == true ? nil : command
     }
 }
 

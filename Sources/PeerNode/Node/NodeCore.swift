@@ -68,7 +68,9 @@ final class NodeCore {
     var nextVoidErasure: UInt64
     /// What of the redactions of a document is judged at the end of the turn, by short number.
     var redactionReviews: [Int64: RedactionReview] = [:]
-    /// How much of that in one turn.
+    /// How much of that is held in memory, of all documents together.
+    var queuedRedactions = 0
+    /// How much of it is judged in one turn.
     var redactionBudget = Limits.redactionsJudgedPerTurnMax
     /// The documents of which the store says that not all is judged.
     var storedReviews: [Int64] = []
@@ -76,6 +78,8 @@ final class NodeCore {
     var redactedDocuments: Set<Int64> = []
     /// What was said about deleted messages, and goes too.
     var lateWords: [LateWord] = []
+    /// The workspaces in which the own member may say something in a hidden field.
+    var hiddenProfiles: Set<Int64> = []
     /// When the next payload is erased, ms; `nil` while none is due.
     var nextPayloadErasure: UInt64?
     /// Whether this turn has erased something, so that the write-ahead log still holds it.

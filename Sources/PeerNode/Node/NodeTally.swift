@@ -31,6 +31,11 @@ struct NodeTally {
     /// Times that missing guests were looked for.
     private(set) var guestPlans = 0
 
+    /// Words of profiles that were opened again, because something else counts or at a start.
+    private(set) var profileReads = 0
+
+    mutating func noteProfileRead() { profileReads &+= 1 }
+
     mutating func noteRejudged() { rejudged &+= 1 }
 
     mutating func noteGuestPlan() { guestPlans &+= 1 }

@@ -159,7 +159,7 @@ extension NodeCore {
         guard let name = levelName(of: workspace),
             case .level(_, let level)? = try register(
                 place(.level, name, in: workspace), in: workspace)
-        else { return .all }
+        else { return environment.notices.level }
         return level
     }
 
@@ -223,11 +223,9 @@ extension NodeCore {
                 // Sealed: it may have a password in it, and whoever can write to the disk alone
                 // must not have a command run.
                 try store.registry.setValue(
-                    command.isEmpty
-                        ? nil
-                        : home?.seal(
-                            Array(command.utf8), name: Array(Self.commandName.utf8),
-                            using: environment.random), of: Self.commandName)
+                    home?.seal(
+                        Array(command.utf8), name: Array(Self.commandName.utf8),
+                        using: environment.random), of: Self.commandName)
             }
             notices.failures = 0
         }
@@ -237,8 +235,11 @@ extension NodeCore {
 
     /// What is run for each notice, on this node alone; `nil` while there is none.
     private func noticeCommand() throws(StorageError) -> String? {
-        guard let home, let sealed = try store.registry.value(Self.commandName),
-            let bytes = home.open(sealed, name: Array(Self.commandName.utf8))
+        guard let home, let sealed = try store.registry.value(Self.commandName) else {
+            return environment.notices.command
+        }
+        // An empty one says that there is to be none, whatever the settings say.
+        guard let bytes = home.open(sealed, name: Array(Self.commandName.utf8)), !bytes.isEmpty
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }

@@ -39,6 +39,8 @@ final class PrivateDocument {
     /// How far a log has a right over what others wrote, of those that redactions made one ask
     /// about.
     private var deletionLimits: [LimitPlace: [PrivateContentLimit]] = [:]
+    /// Members whose undos were passed over because they never had a right here.
+    private var passedOver: Set<MemberID> = []
     /// Whether redactions have to be judged anew: at first, and whenever those limits change.
     var hasOtherRights = true
     /// Whether `limits` has every stretch that is stored, and not only those asked for since the
@@ -137,8 +139,21 @@ final class PrivateDocument {
         return limits
     }
 
+    /// Whether a member ever had a right to delete what others wrote here.
+    func everMayDelete(_ member: MemberID) -> Bool {
+        guard root?.subtype == .channel, authority.hasSeated(member, asAtLeast: .admin) else {
+            passedOver.insert(member)
+            return false
+        }
+        return true
+    }
+
     /// Called when `authority` was made anew.
     func noteRights() {
+        if passedOver.contains(where: { authority.hasSeated($0, asAtLeast: .admin) }) {
+            hasOtherRights = true
+        }
+        passedOver = []
         let before = deletionLimits
         deletionLimits = [:]
         for (place, limits) in before where deletionLimits(at: place) != limits {

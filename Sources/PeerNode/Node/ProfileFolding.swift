@@ -21,6 +21,7 @@ extension NodeCore {
         guard try store.view.deletion(of: word.arrival) == nil else { return }
         let before = workspace.profileRegisters.current(place)?.id
         workspace.profileRegisters.take(word, at: place)
+        if place.member == workspace.member { hiddenProfiles.insert(workspace.number) }
         guard let now = workspace.profileRegisters.current(place)?.id, now != before else {
             // It may have lost its verdict.
             if workspace.profileRegisters.current(place)?.id != before {
@@ -35,26 +36,44 @@ extension NodeCore {
         }
     }
 
-    /// Forgets an operation that was redacted.
+    /// Registers of which something was redacted, in order, each with the arrival number of the
+    /// first such operation.
+    struct ForgottenWords {
+        fileprivate var places: [ProfileRegisters.Place] = []
+        fileprivate var arrivals: [ProfileRegisters.Place: Int64] = [:]
+    }
+
+    /// Forgets an operation that was redacted. What counts then is read once for all of them.
     func forgetProfile(
-        _ stored: StoredOperation, in workspace: Workspace, isBackfill: Bool
-    ) throws(StorageError) {
+        _ stored: StoredOperation, in workspace: Workspace, _ forgotten: inout ForgottenWords
+    ) {
         guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else { return }
         let fields = [ProfileChange.Field?.none] + ProfileChange.Field.allCases.map { .some($0) }
         for field in fields {
             let place = ProfileRegisters.Place(member: author, field: field)
-            guard workspace.profileRegisters.remove(stored.place.link.id, at: place) else {
-                continue
-            }
+            guard workspace.profileRegisters.remove(stored.place.link.id, at: place),
+                forgotten.arrivals[place] == nil
+            else { continue }
+            forgotten.places.append(place)
+            forgotten.arrivals[place] = stored.place.arrival
+        }
+    }
+
+    /// Reads what counts in registers of which something was redacted.
+    func follow(
+        _ forgotten: ForgottenWords, in workspace: Workspace, isBackfill: Bool
+    ) throws(StorageError) {
+        for place in forgotten.places {
+            guard let arrival = forgotten.arrivals[place] else { continue }
             try follow(
-                place, in: workspace, arrival: stored.place.arrival,
+                place, in: workspace, arrival: arrival,
                 .released(source: 0, isBackfill: isBackfill))
         }
     }
 
     /// Reads what counts in a register, after something else than the newest word may do so.
     private func follow(
-        _ place: ProfileRegisters.Place, in workspace: Workspace, arrival: Int64?,
+        _ place: ProfileRegisters.Place, in workspace: Workspace, arrival: Int64,
         _ source: OperationSource
     ) throws(StorageError) {
         let value = try value(workspace.profileRegisters.current(place), at: place, workspace)
@@ -68,6 +87,7 @@ extension NodeCore {
         guard let word, let stored = try store.operations.operation(word.arrival) else {
             return nil
         }
+        tally.noteProfileRead()
         switch try content(of: stored, in: workspace) {
         case .profile(let name)? where place.field == nil: return name
         case .profileField(let change)? where change.field == place.field: return change.value
@@ -77,7 +97,7 @@ extension NodeCore {
 
     private func take(
         _ value: String?, at place: ProfileRegisters.Place, in workspace: Workspace,
-        arrival: Int64?, _ source: OperationSource
+        arrival: Int64, _ source: OperationSource
     ) {
         let isChanged: Bool
         if let field = place.field {
@@ -90,7 +110,7 @@ extension NodeCore {
             workspace.profileNames[place.member] = value
             isChanged = workspace.displayName(of: place.member) != before
         }
-        guard isChanged, let arrival else { return }
+        guard isChanged else { return }
         let edit = ProfileEdit(workspace: workspace.number, member: place.member)
         let known = profileEdits[edit]
         profileEdits[edit] = (
@@ -111,11 +131,32 @@ extension NodeCore {
         }
     }
 
+    // MARK: What came beside a word that takes it back
+
+    /// Has erased what the own member said in a field that is taken back or hidden: another own
+    /// device may have written it when it had not heard of that, and whoever hid the field named
+    /// what was known then.
+    func noteHiddenFields() throws(StorageError) {
+        guard !hiddenProfiles.isEmpty, home != nil, mayWrite else { return }
+        for number in hiddenProfiles.sorted() {
+            guard let workspace = workspaces[number] else { continue }
+            for field in ProfileChange.Field.allCases {
+                let place = ProfileRegisters.Place(member: workspace.member, field: field)
+                guard workspace.profileRegisters.current(place)?.hasValue == false else { continue }
+                for word in workspace.profileRegisters.values(place) {
+                    lateWords.append(
+                        LateWord(workspace: number, arrival: word.arrival, isOwn: true))
+                }
+            }
+        }
+        hiddenProfiles = []
+    }
+
     // MARK: From nothing
 
     /// Folds the profile document from nothing: a verdict has changed.
     func reloadProfiles(of workspace: Workspace) throws(StorageError) {
-        workspace.forgetProfiles()
+        workspace.profileRegisters.clear()
         try loadProfiles(of: workspace)
     }
 
@@ -149,10 +190,27 @@ extension NodeCore {
                         stored.place.sequence, in: stored.place.branch)),
                 at: .init(member: author, field: field))
         }
-        let source = OperationSource.released(source: 0, isBackfill: true)
+        hiddenProfiles.insert(workspace.number)
+        try showProfiles(of: workspace)
+    }
+
+    /// Every assignment of the names makes all that is derived from them anew, so there is one.
+    private func showProfiles(of workspace: Workspace) throws(StorageError) {
+        var names: [MemberID: String] = [:]
+        var fields: [MemberID: [ProfileChange.Field: String]] = [:]
         for place in workspace.profileRegisters.places {
-            try follow(place, in: workspace, arrival: nil, source)
+            guard
+                let value = try value(
+                    workspace.profileRegisters.current(place), at: place, workspace)
+            else { continue }
+            if let field = place.field {
+                fields[place.member, default: [:]][field] = value
+            } else {
+                names[place.member] = value
+            }
         }
+        workspace.profileNames = names
+        workspace.profileFields = fields
     }
 }
 

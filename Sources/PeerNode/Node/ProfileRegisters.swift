@@ -25,30 +25,55 @@ struct ProfileRegisters {
         /// Whether it says something, rather than taking the field back.
         let hasValue: Bool
         let isValid: Bool
-
-        func counts(before other: Word) -> Bool {
-            (timestamp.rawValue, id) > (other.timestamp.rawValue, other.id)
-        }
     }
 
     private struct Register {
         var words: [OperationID: Word] = [:]
-        /// What a valid word has in its past.
-        var covered: Set<OperationID> = []
-        /// The valid words that are not covered.
-        var heads: Set<OperationID> = []
+        /// How many words cite an id, of those that are valid or have themselves a valid one behind
+        /// them. What is cited so is in the past of a valid word.
+        var citations: [OperationID: Int] = [:]
+        /// The valid words that are in the past of no other one.
+        var heads = ProfileHeads()
+        /// Citations that were followed.
+        var visitCount = 0
 
         mutating func take(_ word: Word) {
             words[word.id] = word
-            let isCovered = covered.contains(word.id)
-            if word.isValid, !isCovered { heads.insert(word.id) }
-            guard word.isValid || isCovered else { return }
-            // Each id is covered once, so a register costs what its operations cite.
-            var open = word.cited
+            let isCovered = citations[word.id] != nil
+            if word.isValid, !isCovered { heads.insert(word.id, at: word.timestamp) }
+            if word.isValid || isCovered { cite(word.cited) }
+        }
+
+        mutating func remove(_ id: OperationID) -> Bool {
+            guard let word = words.removeValue(forKey: id) else { return false }
+            heads.remove(id)
+            if word.isValid || citations[id] != nil { uncite(word.cited) }
+            return true
+        }
+
+        private mutating func cite(_ ids: [OperationID]) {
+            var open = ids
             while let id = open.popLast() {
-                guard covered.insert(id).inserted else { continue }
-                heads.remove(id)
-                if let next = words[id] { open += next.cited }
+                visitCount += 1
+                let count = citations[id] ?? 0
+                citations[id] = count + 1
+                guard count == 0, let word = words[id] else { continue }
+                if word.isValid { heads.remove(id) } else { open += word.cited }
+            }
+        }
+
+        private mutating func uncite(_ ids: [OperationID]) {
+            var open = ids
+            while let id = open.popLast() {
+                visitCount += 1
+                guard let count = citations[id] else { continue }
+                citations[id] = count > 1 ? count - 1 : nil
+                guard count == 1, let word = words[id] else { continue }
+                if word.isValid {
+                    heads.insert(id, at: word.timestamp)
+                } else {
+                    open += word.cited
+                }
             }
         }
     }
@@ -56,6 +81,8 @@ struct ProfileRegisters {
     private var registers: [Place: Register] = [:]
 
     /// Takes an operation over; one that is known with another verdict is judged anew.
+    ///
+    /// - Cost: what the operation cites, and what that cites as far as it is not valid.
     mutating func take(_ word: Word, at place: Place) {
         let known = registers[place]?.words[word.id]
         guard known != word else { return }
@@ -65,34 +92,33 @@ struct ProfileRegisters {
 
     /// Forgets an operation: it was redacted.
     ///
+    /// - Cost: as for `take`.
     /// - Returns: whether it was there.
     @discardableResult
     mutating func remove(_ id: OperationID, at place: Place) -> Bool {
-        guard var left = registers[place]?.words, left.removeValue(forKey: id) != nil else {
-            return false
-        }
-        var register = Register()
-        for (_, word) in left { register.take(word) }
-        registers[place] = left.isEmpty ? nil : register
+        guard registers[place]?.remove(id) == true else { return false }
+        if registers[place]?.words.isEmpty == true { registers[place] = nil }
         return true
     }
 
     /// The word that counts.
     func current(_ place: Place) -> Word? {
         guard let register = registers[place] else { return nil }
-        var best: Word?
-        for id in register.heads {
-            guard let word = register.words[id] else { continue }
-            if best.map(word.counts(before:)) ?? true { best = word }
-        }
-        return best
+        return register.heads.first.flatMap { register.words[$0] }
+    }
+
+    /// How many words were looked at to know what counts in a register.
+    func visitCount(_ place: Place) -> Int {
+        registers[place].map { $0.visitCount + $0.heads.visitCount } ?? 0
     }
 
     /// What whoever writes next cites: all that count as much as what he sees, the latest first.
     func heads(_ place: Place) -> [Word] {
         guard let register = registers[place] else { return [] }
-        return register.heads.compactMap { register.words[$0] }
-            .sorted { $0.counts(before: $1) }
+        return register.heads.ids.compactMap { register.words[$0] }
+            .sorted {
+                ($0.timestamp.rawValue, $0.id) > ($1.timestamp.rawValue, $1.id)
+            }
     }
 
     /// Every word that says something, in the order of arrival.

@@ -21,8 +21,7 @@ extension NodeCore {
                 guard try store.view.isNamed(item.operation.id, in: document.number) else {
                     continue
                 }
-                review(
-                    [reference(item.operation, in: log)], because: nil, in: document.number, source)
+                try review(reference(item.operation, in: log), in: document.number, source)
             default: break
             }
         }
@@ -50,16 +49,11 @@ extension NodeCore {
             for target in targets {
                 try store.view.note(naming, of: target.id, in: document.number)
             }
-            review(targets, because: arrival, in: document.number, source)
+            review(targets, because: naming, in: document.number, source)
         case .undo(let redaction):
             let naming = ViewStore.Naming(by: arrival, grant: grant, isUndo: true)
             try store.view.note(naming, of: redaction.id, in: document.number)
-            guard
-                let place = try store.operations.find(
-                    redaction, in: document.id, of: document.workspace),
-                let undone = try store.operations.operation(place.arrival)
-            else { return }
-            review(undone.redaction?.targets ?? [], because: nil, in: document.number, source)
+            review(undo: naming, in: document.number, source)
         }
     }
 
@@ -74,15 +68,17 @@ extension NodeCore {
         for number in redactionReviews.keys.sorted() {
             guard let row = store.operations.document(numbered: number), row.kind.holdsContent,
                 row.kind != .unknown, let workspace = workspaces[row.workspace],
-                var review = redactionReviews[number]
+                // Taken out, so that what is large is not copied.
+                var review = redactionReviews.removeValue(forKey: number)
             else {
                 redactionReviews[number] = nil
                 continue
             }
-            let targets = try slice(of: &review, in: row, &budget)
+            let targets = try slice(of: &review, in: row, workspace, pass, &budget)
             redactionReviews[number] = review.isDone ? nil : review
             try settle(targets, in: row, workspace, pass, isBackfill: review.isBackfill)
         }
+        queuedRedactions = redactionReviews.values.reduce(0) { $0 + $1.count }
         if !redactionReviews.isEmpty { hasMoreToDo = true }
         try storeReviews()
     }
@@ -109,6 +105,7 @@ extension NodeCore {
         }
         // After the messages themselves, so that nobody is told how a deleted one changed.
         let source = OperationSource.released(source: 0, isBackfill: isBackfill)
+        try follow(said.forgotten, in: workspace, isBackfill: isBackfill)
         try judgeAnnotations(said.gone, isValid: false, in: workspace, source)
         try judgeAnnotations(said.back, isValid: true, in: workspace, source)
     }
@@ -118,6 +115,8 @@ extension NodeCore {
     private struct SaidAnew {
         var gone: [Int64] = []
         var back: [Int64] = []
+        /// What somebody said of himself.
+        var forgotten = ForgottenWords()
     }
 
     private func settle(
@@ -165,7 +164,7 @@ extension NodeCore {
                 if !absent { nextPayloadErasure = min(nextPayloadErasure ?? due, due) }
             }
             guard document.kind != .profile else {
-                return try forgetProfile(stored, in: workspace, isBackfill: isBackfill)
+                return forgetProfile(stored, in: workspace, &said.forgotten)
             }
             try show(stored, because: redaction, in: workspace)
             if try store.view.isValid(annotationAt: place.arrival) == true {

@@ -1,50 +1,57 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What of a document's redactions has to be judged anew.
-struct RedactionReview {
-    /// The redactions that came, because of which alone a verdict can be another one than before;
-    /// `nil` for any reason.
-    typealias Cause = Set<Int64>?
-
-    /// Operations that a redaction names, or that came after it.
-    var targets: [OperationReference: Cause] = [:]
-    /// What redactions under these grants name, by the grant's number: those that came behind
-    /// this arrival number.
-    var grants: [Int64: Int64] = [:]
-    /// Everything that is deleted, behind this arrival number: a redaction may be stored no more.
-    var deleted: Int64?
-    /// Whether all of it came by a first sync.
-    var isBackfill = true
-
-    var isDone: Bool { targets.isEmpty && grants.isEmpty && deleted == nil }
-
-    mutating func add(_ target: OperationReference, because redaction: Int64?) {
-        guard let redaction else { return targets[target] = .some(nil) }
-        switch targets[target] {
-        case nil: targets[target] = .some([redaction])
-        case .some(nil): break
-        case .some(let known?): targets[target] = .some(known.union([redaction]))
-        }
-    }
-}
-
 /// Which redactions are judged anew, and when: where a change of authority reaches the grants that
 /// they cite, a slice a turn.
 extension NodeCore {
     // MARK: Asking for a review
 
+    /// Has judged what a redaction that has just come names. Of very much only the redaction is
+    /// noted: whatever it names, a peer's byte must not become many of ours.
     func review(
-        _ targets: [OperationReference], because redaction: Int64?, in document: Int64,
+        _ targets: [OperationReference], because naming: ViewStore.Naming, in document: Int64,
         _ source: OperationSource
     ) {
         guard !targets.isEmpty else { return }
-        for target in targets {
-            redactionReviews[document, default: RedactionReview()].add(
-                target, because: redaction)
+        noteReview(in: document, source)
+        guard redactionReviews[document]?.arrived[naming.grant] == nil else { return }
+        guard queuedRedactions + targets.count <= redactionQueueMax else {
+            redactionReviews[document]?.postpone(naming.grant, behind: naming.by - 1)
+            return
         }
+        let before = redactionReviews[document]?.count ?? 0
+        for target in targets { redactionReviews[document]?.add(target, because: naming.by) }
+        queuedRedactions += (redactionReviews[document]?.count ?? 0) - before
+    }
+
+    /// Has judged an operation that came after something that names it.
+    func review(
+        _ late: OperationReference, in document: Int64, _ source: OperationSource
+    ) throws(StorageError) {
+        noteReview(in: document, source)
+        guard queuedRedactions >= redactionQueueMax else {
+            redactionReviews[document]?.add(late, because: nil)
+            queuedRedactions += 1
+            return
+        }
+        for first in try store.view.firstNamings(of: late.id, in: document) {
+            redactionReviews[document]?.postpone(first.grant, behind: first.by - 1)
+        }
+    }
+
+    /// Has judged, when its turn comes, what an undo is about.
+    func review(undo naming: ViewStore.Naming, in document: Int64, _ source: OperationSource) {
+        noteReview(in: document, source)
+        redactionReviews[document]?.postpone(naming.grant, behind: naming.by - 1)
+    }
+
+    private func noteReview(in document: Int64, _ source: OperationSource) {
+        if redactionReviews[document] == nil { redactionReviews[document] = RedactionReview() }
         if !source.isBackfill { redactionReviews[document]?.isBackfill = false }
     }
+
+    /// How much may wait in memory, of all documents together.
+    private var redactionQueueMax: Int { 8 * redactionBudget }
 
     /// Has all redactions of a document judged anew.
     func reviewRedactions(inDocument number: Int64) throws(StorageError) {
@@ -118,15 +125,16 @@ extension NodeCore {
     /// Takes what is to be judged in this turn out of a review.
     func slice(
         of review: inout RedactionReview, in document: OperationStore.DocumentRow,
-        _ budget: inout Int
+        _ workspace: Workspace, _ pass: RedactionPass, _ budget: inout Int
     ) throws(StorageError) -> [(OperationReference, RedactionReview.Cause)] {
-        var slice: [OperationReference: RedactionReview.Cause] = [:]
-        // What came now goes before what is only looked at again.
-        for (target, cause) in review.targets.sorted(by: { $0.key.id < $1.key.id }).prefix(budget) {
-            slice[target] = .some(cause)
-            review.targets[target] = nil
+        var slice = RedactionReview()
+        var room = budget
+        // What came now goes before what is only looked at again, in the order in which it came.
+        for (target, cause) in review.takeFirst(&room) {
+            for redaction in cause ?? [] { slice.add(target, because: redaction) }
+            if cause == nil { slice.add(target, because: nil) }
         }
-        var room = budget - slice.count
+        try takeArrived(of: &review, into: &slice, in: document, workspace, pass, &room)
         for grant in review.grants.keys.sorted() {
             while room > 0, let start = review.grants[grant] {
                 let next = try store.view.redactions(
@@ -135,10 +143,11 @@ extension NodeCore {
                 guard let arrival = next.first else { break }
                 // Reading one costs something too, where many name the same.
                 room -= Self.readingCost
-                for target in try named(by: arrival, in: document)
-                where slice.updateValue(nil, forKey: target) == nil {
-                    room -= 1
+                let before = slice.targets.count
+                for target in try named(by: arrival, in: document) {
+                    slice.add(target, because: nil)
                 }
+                room -= slice.targets.count - before
             }
         }
         if let start = review.deleted, room > 0 {
@@ -150,11 +159,43 @@ extension NodeCore {
                 guard let stored = try store.operations.operation(arrival, hasPayload: false) else {
                     continue
                 }
-                slice.updateValue(nil, forKey: stored.reference)
+                slice.add(stored.reference, because: nil)
             }
         }
         budget = max(0, room)
-        return slice.sorted { $0.key.id < $1.key.id }.map { ($0.key, $0.value) }
+        return slice.targets.sorted { $0.key.id < $1.key.id }.map { ($0.key, $0.value) }
+    }
+
+    /// Reads redactions and undos of which only the place was noted, of each grant in turn, so that
+    /// nobody waits behind everything that somebody else has written.
+    private func takeArrived(
+        of review: inout RedactionReview, into slice: inout RedactionReview,
+        in document: OperationStore.DocumentRow, _ workspace: Workspace, _ pass: RedactionPass,
+        _ room: inout Int
+    ) throws(StorageError) {
+        while room > 0, !review.arrived.isEmpty {
+            for grant in review.arrived.keys.sorted() where room > 0 {
+                guard let start = review.arrived[grant] else { continue }
+                let next = try store.view.redactions(
+                    in: document.number, citing: grant, after: start, limit: 1)
+                review.arrived[grant] = next.first
+                guard let arrival = next.first else { continue }
+                room -= 1
+                switch try store.operations.operation(arrival)?.redaction {
+                case .erase(let targets, _)?:
+                    for target in targets { slice.add(target, because: arrival) }
+                    room -= targets.count
+                case .undo(let reference)?:
+                    guard let undone = try redaction(reference, in: document),
+                        try hasSay(arrival, about: undone.place.arrival, in: workspace, pass)
+                    else { continue }
+                    let targets = undone.redaction?.targets ?? []
+                    for target in targets { slice.add(target, because: nil) }
+                    room -= targets.count
+                case nil: break
+                }
+            }
+        }
     }
 
     /// What a redaction is about, also by way of another one that it undoes.
@@ -163,14 +204,19 @@ extension NodeCore {
     ) throws(StorageError) -> [OperationReference] {
         switch try store.operations.operation(arrival)?.redaction {
         case .erase(let targets, _)?: return targets
-        case .undo(let redaction)?:
-            guard
-                let place = try store.operations.find(
-                    redaction, in: document.id, of: document.workspace)
-            else { return [] }
-            return try store.operations.operation(place.arrival)?.redaction?.targets ?? []
+        case .undo(let reference)?:
+            return try redaction(reference, in: document)?.redaction?.targets ?? []
         case nil: return []
         }
+    }
+
+    private func redaction(
+        _ reference: OperationReference, in document: OperationStore.DocumentRow
+    ) throws(StorageError) -> StoredOperation? {
+        try store.operations.find(reference, in: document.id, of: document.workspace)
+            .flatMap { (place) throws(StorageError) in
+                try store.operations.operation(place.arrival)
+            }
     }
 
     // MARK: Across a crash

@@ -35,7 +35,7 @@ extension NodeCore {
         }
         if best == nil, cause == nil || before != nil {
             for naming in try store.view.namings(
-                of: target.place.link.id, in: target.document, undoing: false)
+                of: target.place.link.id, in: target.document)
             {
                 best = try weigh(naming.by, about: target, by: author, best, in: workspace, pass)
             }
@@ -105,17 +105,51 @@ extension NodeCore {
         let place = RedactionPass.Undone(redaction: redaction.place.arrival, power: voice.power)
         if let known = pass.undone[place] { return known }
         var isUndone = false
-        for naming in try store.view.namings(
-            of: redaction.place.link.id, in: redaction.document, undoing: true)
-        {
-            guard let other = try spoken(naming.by, in: workspace, pass)?.voice(about: nil),
-                other.member == voice.member || Self.isStronger(other, than: voice)
-            else { continue }
-            isUndone = true
-            break
+        let grants = try store.view.grantsOfUndos(
+            of: redaction.place.link.id, in: redaction.document)
+        for grant in grants where mayUndo(under: grant, voice, redaction, in: workspace) {
+            for arrival in try store.view.undos(
+                of: redaction.place.link.id, in: redaction.document, citing: grant)
+            {
+                guard let other = try spoken(arrival, in: workspace, pass)?.voice(about: nil),
+                    other.member == voice.member || Self.isStronger(other, than: voice)
+                else { continue }
+                isUndone = true
+                break
+            }
+            if isUndone { break }
         }
         pass.undone[place] = isUndone
         return isUndone
+    }
+
+    /// Whether anything under a grant can undo a redaction. What cannot is not read: everybody can
+    /// write any amount of it.
+    private func mayUndo(
+        under grant: Int64, _ voice: RedactionVoice, _ redaction: StoredOperation,
+        in workspace: Workspace
+    ) -> Bool {
+        guard let id = store.operations.grant(grant),
+            let member = workspace.evaluator.subject(ofGrant: id)
+        else { return false }
+        if member == voice.member { return true }
+        let document = redaction.log.document
+        if store.operations.document(numbered: redaction.document)?.kind == .privateDocument {
+            return workspace.privateDocuments[document]?.everMayDelete(member) ?? false
+        }
+        if let role = workspace.evaluator.role(ofGrant: id), role <= .admin { return true }
+        return workspace.channels[document]?.ruling?.power(of: member) != nil
+    }
+
+    /// Whether an undo has a say about a redaction now. Where it gets one later, that is seen as a
+    /// change of what it cites.
+    func hasSay(
+        _ undo: Int64, about redaction: Int64, in workspace: Workspace, _ pass: RedactionPass
+    ) throws(StorageError) -> Bool {
+        guard let undo = try spoken(undo, in: workspace, pass),
+            let redaction = try spoken(redaction, in: workspace, pass)
+        else { return false }
+        return undo.power != nil || undo.member == redaction.member
     }
 
     static func isStronger(_ one: RedactionVoice, than other: RedactionVoice) -> Bool {

@@ -59,7 +59,8 @@ extension NodeCore {
 
     // MARK: Later words
 
-    /// Something that was said about a message that was deleted.
+    /// Something that was said about a message that was deleted, or in a field of the own profile
+    /// that is hidden.
     struct LateWord: Hashable {
         let workspace: Int64
         let arrival: Int64
@@ -108,6 +109,7 @@ extension NodeCore {
     ///
     /// - Returns: whether there was anything.
     func redactLateWords() throws(StorageError) -> Bool {
+        try noteHiddenFields()
         guard !lateWords.isEmpty else { return false }
         let words = lateWords
         lateWords = []
@@ -147,7 +149,7 @@ extension NodeCore {
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         for naming in try store.view.namings(
-            of: stored.place.link.id, in: stored.document, undoing: false)
+            of: stored.place.link.id, in: stored.document)
         where author(ofGrant: naming.grant, in: workspace) == workspace.member {
             return true
         }

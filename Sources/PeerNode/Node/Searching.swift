@@ -103,7 +103,8 @@ extension NodeCore {
     /// Hands the index what it does not have yet, unless it is still at work.
     func feedSearch() throws(StorageError) {
         try storeSearchTodo()
-        guard search.standing == .open, home != nil, search.writing == 0 else { return }
+        guard search.standing == .open, home != nil, search.writing < Limits.searchBatchesMax
+        else { return }
         let came = store.operations.arrival - search.arrivalBefore
         search.arrivalBefore = store.operations.arrival
         // Not while there is much to take in: a first sync comes first, unless somebody asks or
@@ -147,7 +148,8 @@ extension NodeCore {
             isSettling || (search.unsettled.from != nil && batch.through == newest)
         batch.isUrgent = batch.isFinal
         order(.write(batch))
-        if !search.again.isEmpty { hasMoreToDo = true }
+        // The next one is opened while the index writes this one.
+        if !search.again.isEmpty || batch.through < newest { hasMoreToDo = true }
     }
 
     /// A slice of the messages that have changed, with all documents that are gone.

@@ -13,18 +13,28 @@ public struct Signature: Hashable, Sendable {
     /// - Precondition: `bytes` holds exactly 64 bytes. For bytes from outside use
     ///   `init(untrusted:)`.
     public init(_ bytes: [UInt8]) {
-        precondition(bytes.count == Self.byteCount, "a signature of \(bytes.count) bytes")
-        point = Identifier32([UInt8](bytes[..<32]))
-        scalar = Identifier32([UInt8](bytes[32...]))
+        guard let signature = Self(untrusted: bytes) else {
+            preconditionFailure("a signature of \(bytes.count) bytes")
+        }
+        self = signature
     }
 
     /// The signature in `bytes`, or `nil` unless there are exactly 64. Says nothing about whether
     /// it is a good one.
     public init?(untrusted bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount else { return nil }
-        self.init(bytes)
+        guard bytes.count == Self.byteCount,
+            let point = Identifier32<Half>(untrusted: bytes, in: 0..<32),
+            let scalar = Identifier32<Half>(untrusted: bytes, in: 32..<64)
+        else { return nil }
+        (self.point, self.scalar) = (point, scalar)
     }
 
     /// The 64 bytes.
-    public var bytes: [UInt8] { point.bytes + scalar.bytes }
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        point.append(to: &bytes)
+        scalar.append(to: &bytes)
+        return bytes
+    }
 }

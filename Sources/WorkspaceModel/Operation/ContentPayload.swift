@@ -186,7 +186,7 @@ extension ContentPayload.Message {
         let text = try fields.required(key) { (d) throws(Malformed) in
             try d.text(maxBytes: Limits.messageTextBytesMax)
         }
-        guard !text.utf8.contains(0) else { throw Malformed(.badText, at: start) }
+        guard !text.hasNUL else { throw Malformed(.badText, at: start) }
         return text
     }
 

@@ -88,7 +88,7 @@ extension MessageAnnotation {
             let emoji = try fields.required(2) { (d) throws(Malformed) in
                 try d.text(maxBytes: Limits.emojiBytesMax)
             }
-            guard !emoji.isEmpty, !emoji.utf8.contains(0) else {
+            guard !emoji.isEmpty, !emoji.hasNUL else {
                 throw Malformed(.badText, at: start)
             }
             change = .reaction(

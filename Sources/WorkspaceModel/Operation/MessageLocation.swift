@@ -21,7 +21,7 @@ public struct MessageLocation: Hashable, Sendable {
         guard (-Self.latitudeMax...Self.latitudeMax).contains(latitude),
             (-Self.longitudeMax...Self.longitudeMax).contains(longitude),
             accuracy ?? 0 <= Limits.locationAccuracyMax,
-            label?.utf8.count ?? 1 <= Limits.nameBytesMax, label?.utf8.contains(0) != true,
+            label?.utf8.count ?? 1 <= Limits.nameBytesMax, label?.hasNUL != true,
             label?.isEmpty != true
         else { return nil }
         self.latitude = latitude

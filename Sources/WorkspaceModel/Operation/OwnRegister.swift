@@ -101,7 +101,7 @@ extension OwnRegister {
         let value = try fields.optional(2) { (d) throws(Malformed) in
             try d.text(maxBytes: Limits.preferenceBytesMax)
         }
-        guard !name.isEmpty, !name.utf8.contains(0), value?.utf8.contains(0) != true else {
+        guard !name.isEmpty, !name.hasNUL, value?.hasNUL != true else {
             throw Malformed(.badText, at: start)
         }
         return .preference(name, value: value)

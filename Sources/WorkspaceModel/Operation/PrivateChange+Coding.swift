@@ -149,7 +149,7 @@ extension FieldReader {
         try optional(key) { (d) throws(Malformed) in
             let start = d.position
             let text = try d.text(maxBytes: Limits.privateTextBytesMax)
-            guard !text.utf8.contains(0) else { throw Malformed(.badText, at: start) }
+            guard !text.hasNUL else { throw Malformed(.badText, at: start) }
             return text
         }
     }

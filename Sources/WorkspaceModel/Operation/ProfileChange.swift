@@ -45,7 +45,7 @@ extension ProfileChange {
             try d.text(maxBytes: Limits.profileFieldBytesMax)
         }
         // No text has one form: absent.
-        guard value?.isEmpty != true, value?.utf8.contains(0) != true else {
+        guard value?.isEmpty != true, value?.hasNUL != true else {
             throw Malformed(.badText, at: start)
         }
         self.init(field, value)

@@ -319,6 +319,9 @@ public enum Limits {
     public static let searchQuietMilliseconds: UInt64 = 500
     /// Operations that are handed to the search index in one turn: about 3 ms.
     public static let searchedPerTurnMax: Int64 = 256
+    /// Slices that the search index is given before it has written the first of them: what it
+    /// writes in one go, so that opening and writing go on side by side.
+    public static let searchBatchesMax = 4
     /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.
     public static let searchCandidatesPerTurn = 128
     /// Messages among which the best are looked for: about 20 ms.

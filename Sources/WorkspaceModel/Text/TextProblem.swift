@@ -35,6 +35,14 @@ extension TextProblem: CustomStringConvertible {
     }
 }
 
+extension String {
+    /// Whether there is a NUL in it, which no text of an operation has. Looks at all the bytes in
+    /// one stretch: `utf8.contains` asks for one after the other.
+    var hasNUL: Bool {
+        utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? utf8.contains(0)
+    }
+}
+
 extension Unicode.Scalar {
     /// C0, DEL and C1. These 65 will never change, so validity may depend on them.
     var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }

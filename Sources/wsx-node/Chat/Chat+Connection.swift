@@ -45,7 +45,7 @@ extension Chat {
     func lose(_ error: NodeError) {
         client = nil
         let isLocked = error.kind == .locked || error.kind == .sessionExpired
-        let state = isLocked ? "locked" : "waiting"
+        let state = isLocked ? Self.locked : "waiting"
         if trouble != state {
             remark(
                 isLocked

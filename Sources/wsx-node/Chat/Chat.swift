@@ -40,6 +40,8 @@ final class Chat {
     var status: Int32?
     var hasFailed = false
 
+    /// What `trouble` is while the daemon is there and has no keys.
+    static let locked = "locked"
     /// How long the daemon may think about a call, if nobody said otherwise.
     static let patience: Int64 = 15_000
 
@@ -127,8 +129,7 @@ final class Chat {
             guard status == nil else { return }
             switch editor.press(key) {
             case nil: break
-            case .submit(let line):
-                try trying { () throws(NodeError) in try obey(ChatLine(line)) }
+            case .submit(let line): try submit(ChatLine(line))
             case .complete: try trying { () throws(NodeError) in try complete() }
             case .clearScreen: write(screen.clear())
             case .suspend: suspend()
@@ -136,6 +137,23 @@ final class Chat {
             case .ring: write("\u{7}")
             }
         }
+    }
+
+    /// Does what a line asks for. What is said is kept while the daemon is away; of anything else
+    /// that only the daemon can do it is told that it was not done.
+    private func submit(_ line: ChatLine) throws(NodeError) {
+        guard line.asksDaemon else {
+            return try trying { () throws(NodeError) in try obey(line) }
+        }
+        guard client != nil else { return complain(notDone) }
+        try trying { () throws(NodeError) in try obey(line) }
+        if client == nil { complain(notDone) }
+    }
+
+    private var notDone: NodeError {
+        trouble == Self.locked
+            ? NodeError(.locked, "the node is locked; say it again when it is open", hint: nil)
+            : NodeError(.stopping, "the daemon is away; say it again when it is back", hint: nil)
     }
 
     private func suspend() {

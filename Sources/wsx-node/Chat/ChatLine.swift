@@ -19,6 +19,14 @@ enum ChatLine: Equatable {
     /// What is wrong with the line, in a sentence.
     case misfit(String)
 
+    /// Whether only a daemon can do it, now: what is said is kept for it.
+    var asksDaemon: Bool {
+        switch self {
+        case .join, .direct, .who, .react, .edit, .delete, .unread: true
+        case .nothing, .say, .help, .answer, .quit, .misfit: false
+        }
+    }
+
     /// A word that can stand behind a `/`.
     struct Word {
         let word: String

@@ -9,18 +9,14 @@ struct ChatRoom {
     let workspace: String?
     /// With its sign, as the prompt shows it; safe for a terminal.
     let title: String
-    /// Messages that were shown, by their ids, in the order of showing.
-    private(set) var messages: [String: JSONValue] = [:]
-    private var order: [String] = []
+    /// Messages that were shown.
+    private(set) var messages = RecentMessages()
     /// Devices that are to have what is said here, where that is known.
     var devices: Int64?
     /// Columns of the widest name so far.
     private(set) var authorColumns = 0
     /// The day of the last line.
     var lastDay: Int64?
-
-    /// More messages than these are not kept for being spoken of.
-    private static let messagesMax = 1_000
 
     init(_ channel: JSONValue) {
         id = channel["id"]?.stringValue ?? ""
@@ -32,13 +28,14 @@ struct ChatRoom {
 
     /// Notes a message that is shown; a newer state of one that was keeps its place.
     mutating func note(_ message: JSONValue, nameColumns: Int = 0) {
-        guard let id = message["id"]?.stringValue else { return }
-        if messages.updateValue(message, forKey: id) == nil { order.append(id) }
+        guard message["id"]?.stringValue != nil else { return }
+        messages.note(message)
         authorColumns = max(authorColumns, min(nameColumns, 16))
-        if order.count > Self.messagesMax { messages[order.removeFirst()] = nil }
     }
 
     func has(_ id: String) -> Bool { messages[id] != nil }
+
+    private var order: [String] { messages.order }
 
     /// The id of the newest message that was shown.
     var newest: String? { order.last }

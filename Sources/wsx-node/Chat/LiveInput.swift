@@ -10,7 +10,7 @@ protocol LiveInput: AnyObject {
     ///   - transport: where the daemon may say something.
     ///   - milliseconds: how long to wait at most; `nil` for ever.
     func wait(for transport: (any ControlTransport)?, within milliseconds: Int64?) -> [LiveWake]
-    /// Takes the terminal over; does nothing to pipes.
+    /// Takes the terminal over, or takes it again after somebody else had it; does nothing to pipes.
     func enter()
     /// Gives the terminal back as it was found.
     func leave()

@@ -38,9 +38,8 @@ final class SystemLiveInput: LiveInput {
 
     /// Keys come as they are hit, and pasted text comes marked as such.
     func enter() {
-        guard isRaw, usual == nil else { return }
-        var found = termios()
-        guard tcgetattr(0, &found) == 0 else { return }
+        guard isRaw, var found = usual ?? current else { return }
+        // Once, since who comes back may find what we or a shell made of it.
         usual = found
         found.c_iflag &= ~tcflag_t(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON)
         found.c_lflag &= ~tcflag_t(ECHO | ICANON | IEXTEN | ISIG)
@@ -51,6 +50,12 @@ final class SystemLiveInput: LiveInput {
         // What was typed before is kept.
         tcsetattr(0, TCSADRAIN, &found)
         _ = write("\u{1B}[?2004h")
+    }
+
+    /// How the terminal is now; `nil` where there is none.
+    private var current: termios? {
+        var found = termios()
+        return tcgetattr(0, &found) == 0 ? found : nil
     }
 
     func leave() {

@@ -185,6 +185,25 @@ import WorkspaceTestKit
         #expect(try store.view.current(word.row.register) == word.row)
     }
 
+    @Test func `is found by its pins in a store of schema 5`() throws {
+        let connection = try Connection()
+        let old = try NodeStore(connection)
+        try connection.begin()
+        let message = `The view of a channel`.row(1)
+        try old.view.fold(message, as: .shown)
+        try Word(1, Register(document: 1, target: message.key, .pin), hlc: 1).fold(into: old.view)
+        try connection.execute("DROP INDEX annotation_pin")
+        try connection.setSchemaVersion(5)
+        try connection.commit()
+        let store = try NodeStore(connection)
+        var filter = ViewStore.Filter(document: 1)
+        filter.isPinned = true
+        #expect(try store.view.messages(filter, before: nil, limit: 9) == [message])
+        let pin = Register(document: 1, target: message.key, .pin)
+        #expect(try store.view.current(pin)?.isOn == true)
+        #expect(try connection.schemaVersion() == Int64(Schema.version))
+    }
+
     // 3.15.14
     @Test(arguments: Seeds.explore(40))
     func `is the same whichever way it is folded and judged`(seed: UInt64) throws {
@@ -213,6 +232,44 @@ import WorkspaceTestKit
             try Self.expectRule(words, in: store.view, seed)
         }
         #expect(results[0] == results[1] && results[1] == results[2], "seed \(seed)")
+    }
+
+    @Test(arguments: Seeds.explore(40))
+    func `pins the messages whose pin counts and is on`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let messages = (1...8).map { (number: Int64) in
+            ViewStore.MessageRow(
+                document: 1, position: .init(sort: Int64(random.below(5)), arrival: 100 + number),
+                key: Self.register(.pin, message: UInt64(number)).target, grant: 1, thread: nil)
+        }
+        for message in messages { try store.view.fold(message, as: .shown) }
+        for number in 1...40 {
+            let register = Self.register(
+                random.oneIn(4) ? .edit : .pin, message: UInt64(1 + random.below(8)))
+            var word = Word(
+                number, register, hlc: UInt64(random.below(4)), on: random.oneIn(2),
+                citing: number > 1 ? [1 + random.below(number - 1)] : [])
+            word.isValid = !random.oneIn(4)
+            try word.fold(into: store.view)
+        }
+        try store.view.set(.init(by: 1, due: nil), of: messages[0].position.arrival, in: 1)
+        var filter = ViewStore.Filter(document: 1)
+        filter.isPinned = true
+        let expected = try messages.dropFirst().filter {
+            try store.view.current(.init(document: 1, target: $0.key, .pin))?.isOn == true
+        }.sorted { $0.position < $1.position }
+        let view = store.view
+        #expect(try view.messages(filter, before: nil, limit: 99) == expected, "seed \(seed)")
+        #expect(
+            try view.messages(filter, before: nil, limit: 2) == expected.suffix(2), "seed \(seed)")
+        let start = ViewStore.Position(sort: 2, arrival: 0)
+        #expect(
+            try view.messages(filter, after: start, limit: 99)
+                == expected.filter { $0.position > start }, "seed \(seed)")
+        filter.document = 2
+        #expect(try view.messages(filter, before: nil, limit: 99).isEmpty)
     }
 
     /// Words of few registers that cite earlier ones, with clocks that mean nothing.

@@ -19,13 +19,23 @@ import WorkspaceTestKit
         ]
         for row in rows { try view.note(row, of: Self.id(1), in: 4) }
         try view.note(.init(by: 5, grant: 2, isUndo: false), of: Self.id(2), in: 4)
-        #expect(try view.namings(of: Self.id(1), in: 4, undoing: false) == [rows[0], rows[2]])
-        #expect(try view.namings(of: Self.id(1), in: 4, undoing: true) == [rows[1]])
+        #expect(try view.namings(of: Self.id(1), in: 4) == [rows[0], rows[2]])
+        #expect(try view.grantsOfUndos(of: Self.id(1), in: 4) == [1])
+        #expect(try view.grantsOfUndos(of: Self.id(2), in: 4).isEmpty)
+        #expect(try view.undos(of: Self.id(1), in: 4, citing: 1) == [7])
+        #expect(try view.undos(of: Self.id(1), in: 4, citing: 2).isEmpty)
+        try view.note(.init(by: 3, grant: 7, isUndo: false), of: Self.id(1), in: 4)
+        try view.note(.init(by: 8, grant: 2, isUndo: false), of: Self.id(1), in: 4)
+        #expect(
+            try view.firstNamings(of: Self.id(1), in: 4) == [
+                rows[2], rows[0], .init(by: 3, grant: 7, isUndo: false),
+            ])
+        #expect(try view.firstNamings(of: Self.id(3), in: 4).isEmpty)
         #expect(try view.isNamed(Self.id(2), in: 4) && !view.isNamed(Self.id(3), in: 4))
-        #expect(try view.grantsOfRedactions(in: 4) == [1, 2])
+        #expect(try view.grantsOfRedactions(in: 4) == [1, 2, 7])
         #expect(try view.redactions(in: 4, citing: 1, after: 0, limit: 9) == [7, 9])
         #expect(try view.redactions(in: 4, citing: 1, after: 7, limit: 9) == [9])
-        #expect(try view.redactions(in: 4, citing: 2, after: 0, limit: 9) == [5])
+        #expect(try view.redactions(in: 4, citing: 2, after: 0, limit: 9) == [5, 8])
         #expect(try view.redactions(in: 5, citing: 2, after: 0, limit: 9).isEmpty)
     }
 
@@ -34,6 +44,7 @@ import WorkspaceTestKit
         _ = try NodeStore(connection)
         try connection.begin()
         try connection.execute("DROP TABLE redaction")
+        try connection.execute("DROP INDEX annotation_pin")
         try connection.execute(
             """
             CREATE TABLE redaction(did INTEGER NOT NULL, target BLOB NOT NULL, by INTEGER NOT NULL,
@@ -56,13 +67,11 @@ import WorkspaceTestKit
         try connection.commit()
         let view = try NodeStore(connection).view
         #expect(
-            try view.namings(of: Self.id(1), in: 4, undoing: false) == [
+            try view.namings(of: Self.id(1), in: 4) == [
                 .init(by: 5, grant: 15, isUndo: false), .init(by: 7, grant: 17, isUndo: false),
             ])
-        #expect(
-            try view.namings(of: Self.id(1), in: 4, undoing: true) == [
-                .init(by: 6, grant: 16, isUndo: true)
-            ])
+        #expect(try view.grantsOfUndos(of: Self.id(1), in: 4) == [16])
+        #expect(try view.undos(of: Self.id(1), in: 4, citing: 16) == [6])
         #expect(try connection.schemaVersion() == Int64(Schema.version))
     }
 }

@@ -53,7 +53,9 @@ import WorkspaceModel
         Row("help htt", ["http"]),
         Row("rpc message.s", ["message.send"]), Row("rpc --describe home", ["home.get"]),
         Row("config get net.", ["net.listen", "net.announce", "net.peers"]),
-        Row("events --type message.c", ["message.created"]), Row("events --as bot ", []),
+        Row("events --type message.c", ["message.created"]),
+        Row("events --type typ", ["typing"]), Row("events --type pres", ["presence.changed"]),
+        Row("events --as bot ", []),
         Row("workspace use ", ["acme"]),
     ]
 

@@ -1,4 +1,3 @@
-import Glibc
 import PeerNode
 import Testing
 import WorkspaceModel
@@ -101,6 +100,36 @@ import WorkspaceModel
         // The node is told why, so that everybody who listens is.
         #expect(acknowledged(io) == ["ack bot e1.1 \(warning)", "ack bot e1.2"])
         #expect(io.errors == "wsx-node: \(warning)\n")
+    }
+
+    @Test(arguments: [true, false])
+    func `does not give up what fails while the node is away or locked`(_ isLocked: Bool) {
+        let io = world(2)
+        let node = io.node
+        var runs = 0
+        io.handler = { _, _, environment in
+            if environment["WSX_MESSAGE"] == "m_2" { return 0 }
+            runs += 1
+            if runs == 1 {
+                // What the command would say into goes away, for longer than five tries take.
+                if isLocked {
+                    node?.failure = NodeError(.locked, "no")
+                } else {
+                    io.node = nil
+                }
+            }
+            return runs > 12 ? 0 : 3
+        }
+        io.happensInPause = {
+            guard runs == 9 else { return }
+            io.node = node
+            node?.failure = nil
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "2") == 0)
+        // Nine that do not count, three that do.
+        #expect(runs == 13)
+        #expect(acknowledged(io) == ["ack bot e1.1", "ack bot e1.2"])
+        #expect(io.errors.isEmpty)
     }
 
     @Test(arguments: [75, 3] as [Int32])
@@ -245,60 +274,8 @@ import WorkspaceModel
     }
 }
 
-/// The process that a bot's command really is.
-@Suite struct `A command for an event` {
-    /// As the program does at its start: a command need not read what it is given.
-    init() { signal(SIGPIPE, SIG_IGN) }
-
-    private func run(_ command: String, _ input: String = "{}\n", _ given: [String: String] = [:])
-        -> Int32?
-    {
-        ShellProcess.run(command, input: Array(input.utf8), environment: given)
-    }
-
-    @Test func `ends with the status of the shell, or the signal that killed it`() {
-        #expect(run("exit 0") == 0)
-        #expect(run("exit 75") == 75)
-        #expect(run("kill -9 $$") == 137)
-        #expect(run("no-such-command-here 2>/dev/null") == 127)
-    }
-
-    @Test func `reads the event and its variables`() {
-        #expect(run("read -r line; [ \"$line\" = '{\"a\":1}' ]", "{\"a\":1}\n") == 0)
-        #expect(run("[ \"$WSX_TEXT\" = 'a b' ]", "", ["WSX_TEXT": "a b"]) == 0)
-        #expect(run("[ \"$WSX_TEXT\" = 'ab' ]", "", ["WSX_TEXT": "a\0b"]) == 0)
-        #expect(run("[ \"$HOME\" = /other ] && [ -n \"$PATH\" ]", "", ["HOME": "/other"]) == 0)
-    }
-
-    @Test func `need not read, however much there is`() {
-        let large = String(repeating: "x", count: 900_000)
-        #expect(run("exit 0", large) == 0)
-        #expect(run("[ \"$(wc -c)\" -eq 900000 ]", large) == 0)
-    }
-
-    @Test func `is not run through text that somebody wrote`() {
-        let text = "$(touch /tmp/wsx-never); `exit 9`; \"; exit 9"
-        #expect(run("[ -n \"$WSX_TEXT\" ]", text, ["WSX_TEXT": text]) == 0)
-    }
-}
-
 extension String {
     fileprivate var trimmed: String {
         String(drop { $0 == "\n" }.reversed().drop { $0 == "\n" }.reversed())
-    }
-}
-
-@Suite struct `Help on bots` {
-    @Test func `names every variable, every status and every flag`() {
-        let io = MemoryIO()
-        io.node = nil
-        #expect(io.run("help", "bots") == 0)
-        for word in [
-            "WSX_EVENT_TYPE", "WSX_CURSOR", "WSX_CHANNEL", "WSX_MESSAGE", "WSX_TEXT", "--as",
-            "--exec", "--since", "--backfill", "--bots", "--key", "WSX_BOT", "\(EventBot.again)",
-            "\(EventBot.delays.first / 1_000) s", "\(EventBot.delays.last / 1_000) s",
-        ] {
-            #expect(io.output.contains(word), "\(word)")
-        }
     }
 }

@@ -17,6 +17,10 @@ final class MemoryIO: ProgramIO {
     var node: TableNode? = TableNode()
     /// Events that a daemon gives after each subscription, and then ends the connection.
     var events: [EventObject] = []
+    /// Whether connections stay instead, and are silent.
+    var isSilent = false
+    /// Milliseconds that each answer takes.
+    var delay: Int64 = 0
     var startedWith: [String]?
     /// What was shown through a pager, and by which command.
     var paged: [(text: String, command: String)] = []
@@ -82,7 +86,12 @@ final class MemoryIO: ProgramIO {
         startedWith = options
         node = TableNode()
     }
-    func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool { true }
+    /// How long a daemon takes to end, milliseconds.
+    var endsAfter: Int64 = 0
+    func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool {
+        now += min(endsAfter, milliseconds)
+        return endsAfter <= milliseconds
+    }
 
     /// Runs a command line in this world.
     func run(_ arguments: String..., environment: [String: String] = [:]) -> Int32 {
@@ -135,6 +144,12 @@ private final class MemoryTransport: ControlTransport {
 
     func receive(within milliseconds: Int64?) throws(NodeError) -> [UInt8] {
         let bytes = Array(connection.unsent)
+        let wait = bytes.isEmpty ? .max : world.delay
+        if let milliseconds, wait > milliseconds, world.isSilent || !bytes.isEmpty {
+            world.now += milliseconds
+            throw NodeError(.timeout, "nothing came", hint: nil)
+        }
+        if !bytes.isEmpty { world.now += wait }
         connection.didSend(bytes.count)
         return bytes
     }

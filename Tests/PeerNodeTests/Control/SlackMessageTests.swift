@@ -17,7 +17,12 @@ import WorkspaceTestKit
         (#"{"text":"a","username":"ci"}"#, "ci: a"),
         (#"{"text":"a","username":"ci","icon_emoji":":robot_face:"}"#, "🤖 ci: a"),
         (#"{"text":"a","icon_emoji":":fire:"}"#, "🔥 a"),
-        (#"{"text":"a","icon_emoji":":own_picture:","icon_url":"https://x/i.png"}"#, "a"),
+        (#"{"text":"a","icon_emoji":":own_picture:"}"#, "a"),
+        (#"{"text":"a","icon_url":"https://x/i.png"}"#, "https://x/i.png: a"),
+        (
+            #"{"text":"a","username":"ci","icon_url":"https://x/i.png"}"#,
+            "[ci](https://x/i.png): a"
+        ),
         (#"{"username":"ci"}"#, ""),
         // Blocks stand for the text.
         (

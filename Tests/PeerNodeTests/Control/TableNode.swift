@@ -179,7 +179,9 @@ final class TableNode: NodeCommands {
         wiping wipe: String, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> SessionObject {
         try note("logOut \(wipe)" + (isForced ? " forced" : ""), scope)
-        return SessionObject(state: "closed")
+        var session = SessionObject(state: "closed")
+        session.isWiped = wipe == "all"
+        return session
     }
     func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
         try note("passcode \(code)", scope)

@@ -88,7 +88,8 @@ extension EndToEnd {
                     let object = joon.run("workspace", "show", "--json").object
                     return object["acknowledged"]?.arrayValue?.count == 1
                 })
-            #expect(mina.run("workspace", "list", "--json").object["deleted"] == true)
+            #expect(
+                eventually { mina.run("workspace", "list", "--json").object["deleted"] == true })
             #expect(mina.run("send", "general", "late").status == 4)
         }
     }

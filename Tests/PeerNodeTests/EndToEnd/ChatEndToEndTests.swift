@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 import WorkspaceModel
@@ -50,7 +51,7 @@ extension EndToEnd {
             #expect(chat.wait { $0.screen.lines.last == "#general> hello @Joon and" })
             chat.type(" me\r")
             #expect(chat.shows("hello @Joon and me  ✓2/2"), "\(chat.screen.text)")
-            #expect(chat.screen.lines.last == "#general>")
+            #expect(chat.wait { $0.screen.lines.last == "#general>" })
             #expect(
                 joon.texts().contains("hello @Joon and me")
                     || eventually { joon.texts().count == 5 })
@@ -176,6 +177,59 @@ extension EndToEnd {
             shell.type("\u{3}\u{4}")
             #expect(shell.shows("ended with 0"))
             #expect(shell.end() == 0)
+        }
+
+        @Test func `takes the terminal again after others stopped it`() throws {
+            let node = TemporaryNode()
+            try #require(node.up(name: "Mina", workspace: "acme").status == 0)
+            let chat = try Self.terminal(node, "chat")
+            #expect(chat.shows("#general>"))
+            #expect(chat.wait { !$0.isCooked })
+            chat.type("unfinished")
+            #expect(chat.shows("#general> unfinished"))
+            kill(chat.pid, SIGSTOP)
+            // What a shell does when a program of its has stopped.
+            chat.cook()
+            #expect(chat.isCooked)
+            kill(chat.pid, SIGCONT)
+            #expect(chat.wait { !$0.isCooked })
+            #expect(chat.wait { $0.text.components(separatedBy: "\u{1B}[?2004h").count == 3 })
+            chat.type("\u{1}so \r")
+            #expect(eventually { node.texts() == ["so unfinished"] })
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+            // As it was found, and not as it was between.
+            #expect(chat.isCooked)
+        }
+
+        @Test func `says of what was not done that it was not`() throws {
+            let node = TemporaryNode()
+            try #require(node.up(name: "Mina", workspace: "acme").status == 0)
+            let chat = try Self.terminal(node, "chat")
+            #expect(chat.shows("#general>"))
+            chat.type("hello\r")
+            #expect(eventually { node.texts() == ["hello"] })
+            #expect(node.run("down").status == 0)
+            #expect(chat.shows("#general (waiting)>"))
+            let lines = [
+                "/edit bye", "/delete", "/react last x", "/join #plans", "/who", "/unread",
+            ]
+            for (number, line) in lines.enumerated() {
+                chat.type(line + "\r")
+                try #require(
+                    chat.wait {
+                        $0.text.components(separatedBy: "say it again").count == number + 2
+                    }, "\(line)")
+            }
+            // What needs no daemon is done, and what is said is kept.
+            chat.type("/help\r")
+            #expect(chat.shows("this list"))
+            chat.type("/thread last well\r")
+            #expect(chat.shows("(waits) well"))
+            #expect(node.up().status == 0)
+            #expect(eventually { node.texts() == ["hello", "well"] })
+            chat.type("/quit\r")
+            #expect(chat.end() == 0)
         }
 
         @Test func `is lines in and lines out between pipes`() throws {

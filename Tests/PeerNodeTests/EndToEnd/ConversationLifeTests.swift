@@ -18,7 +18,7 @@ extension EndToEnd {
             let sent = mina.run("send", "general", "helo @joon", "--json").object
             let id = try #require(sent["id"]?.stringValue)
             #expect(sent["mentions"]?.arrayValue?.count == 1)
-            #expect(eventually(within: 60) { joon.texts() == ["helo @joon"] })
+            #expect(eventually { joon.texts() == ["helo @joon"] })
 
             #expect(
                 mina.run("message", "edit", "last", "-", "--in", "general", input: "hello\n")
@@ -35,7 +35,7 @@ extension EndToEnd {
                 return message["text"] == "hello" && message["pinned"] == true
                     && message["replies"] == 1 && message["reactions"]?.arrayValue?.count == 1
             }
-            #expect(eventually(within: 60) { isWhole(mina) && isWhole(joon) })
+            #expect(eventually { isWhole(mina) && isWhole(joon) })
             #expect(joon.run("message", "edit", id, "mine").status == 4)
             #expect(joon.run("unread").status == 0)
             let log = mina.run("log", "general").output
@@ -51,7 +51,7 @@ extension EndToEnd {
             #expect(mina.run("log", "general", "--since", "2h", "--json").objects.count == 3)
             #expect(mina.run("log", "general", "--until", "2h", "--json").objects.isEmpty)
             #expect(
-                eventually(within: 60) {
+                eventually {
                     mina.run("message", "who", id, "--json").objects
                         .allSatisfy { $0["complete"] == true }
                 })
@@ -65,7 +65,7 @@ extension EndToEnd {
             #expect(joon.run("message", "react", id, "👍", "--remove").status == 0)
             #expect(joon.run("message", "unpin", id).status == 0)
             #expect(
-                eventually(within: 60) {
+                eventually {
                     let message = shown(id, on: mina)
                     return message["pinned"] == false && message["reactions"] == []
                 })

@@ -4,9 +4,6 @@ import WorkspaceTestKit
 
 extension EndToEnd {
     @Suite struct `Waiting for a daemon` {
-        /// As long as a slow machine may need; a sign comes at once.
-        private static let patience: Int32 = 240_000
-
         private func signs(of node: TemporaryNode) -> DaemonSigns {
             DaemonSigns(of: [node.folder])
         }
@@ -16,15 +13,16 @@ extension EndToEnd {
             let start = signs(of: node)
             #expect(!start.wait(milliseconds: 0))
             node.up(name: "Mina", workspace: "acme")
-            #expect(start.wait(milliseconds: Self.patience), "its home is made")
+            #expect(start.wait(milliseconds: LongestWait.milliseconds), "its home is made")
             let message = signs(of: node)
             node.run("send", "general", "one")
-            #expect(message.wait(milliseconds: Self.patience), "its store is written")
+            #expect(message.wait(milliseconds: LongestWait.milliseconds), "its store is written")
             node.kill()
             node.up()
             let killed = signs(of: node)
             node.kill()
-            #expect(killed.wait(milliseconds: Self.patience), "nothing is written by that")
+            #expect(
+                killed.wait(milliseconds: LongestWait.milliseconds), "nothing is written by that")
             #expect(!signs(of: node).wait(milliseconds: 0), "it ended before")
         }
 

@@ -37,8 +37,7 @@ extension EndToEnd {
             #expect(open.status == 2)
             #expect(open.error.reason == "channel.public")
             let joined = gita.join(
-                mina.invite("--role", "guest", "--channel", "board"), name: "Gita",
-                timeout: "60s")
+                mina.invite("--role", "guest", "--channel", "board"), name: "Gita")
             try #require(joined.status == 0, "\(joined.errors)")
             #expect(joined.object["role"] == "guest")
             #expect(gita.texts("board") == ["welcome"], "\(joined.output)")

@@ -30,7 +30,8 @@ extension EndToEnd {
             again.post(
                 "events.wait",
                 [
-                    "since": after["next"] ?? .null, "timeout_ms": 20_000,
+                    "since": after["next"] ?? .null,
+                    "timeout_ms": .integer(Int64(LongestWait.milliseconds)),
                     "types": ["message.created"],
                 ])
             node.run("send", "general", "late")

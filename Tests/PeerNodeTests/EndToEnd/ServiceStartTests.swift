@@ -31,7 +31,7 @@ extension EndToEnd {
 
             deinit { close(descriptor) }
 
-            func next(within milliseconds: Int32 = 20_000) -> String? {
+            func next(within milliseconds: Int32 = LongestWait.milliseconds) -> String? {
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 guard poll(&waiting, 1, milliseconds) == 1 else { return nil }
                 var bytes = [UInt8](repeating: 0, count: 1_024)

@@ -194,11 +194,9 @@ extension EndToEnd {
             #expect(
                 mina.run("invite", "revoke", made["id"]?.stringValue ?? "", "--json")
                     .object["state"] == "revoked")
-            let begin = Date()
             let refused = late.join(revoked, name: "Late")
             #expect(refused.error.kind == "invite_invalid", "\(refused.errors)")
             #expect(refused.status == 1)
-            #expect(Date().timeIntervalSince(begin) < 8)
             #expect(late.run("workspace", "list", "--json").objects.isEmpty)
 
             // Used up by somebody else.

@@ -29,7 +29,7 @@ extension EndToEnd {
             var all: [UInt8] = []
             while true {
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                guard poll(&waiting, 1, 20_000) == 1 else { return nil }
+                guard poll(&waiting, 1, LongestWait.milliseconds) == 1 else { return nil }
                 var chunk = [UInt8](repeating: 0, count: 4_096)
                 let count = recv(descriptor, &chunk, chunk.count, 0)
                 guard count > 0 else { return all }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -45,8 +46,13 @@ extension EndToEnd {
             let log = Pipe()
             let daemon = try node.startForeground(
                 environment: ["WSX_NODE_LOG": "debug"], errors: log)
-            let first = String(decoding: log.fileHandleForReading.availableData, as: UTF8.self)
-            #expect(first.contains("net.listening"), "\(first)")
+            // It comes line by line, and to its end only if the daemon ends.
+            var first = ""
+            while !first.contains("net.listening") {
+                let part = log.fileHandleForReading.availableData
+                try #require(!part.isEmpty, "\(first)")
+                first += String(decoding: part, as: UTF8.self)
+            }
             try log.fileHandleForReading.close()
             for number in 1...5 {
                 #expect(node.run("net", "suspend").status == 0, "which it logs")
@@ -58,6 +64,25 @@ extension EndToEnd {
             #expect(node.run("down").status == 0)
             daemon.waitUntilExit()
             #expect(daemon.terminationReason == .exit && daemon.terminationStatus == 0)
+        }
+
+        /// What the node runs for its owner begins in another folder, and is told where the node is.
+        @Test func `finds its home also from elsewhere`() throws {
+            let node = TemporaryNode()
+            let name = (node.home as NSString).lastPathComponent
+            let flags = TemporaryNode.loopback.joined(separator: " ")
+            let daemon = try sh(
+                "cd '\(node.folder)' && exec '\(TemporaryNode.program)' --home '\(name)' "
+                    + "daemon run \(flags)")
+            defer {
+                if daemon.isRunning { kill(daemon.processIdentifier, SIGKILL) }
+                daemon.waitUntilExit()
+            }
+            try #require(eventually { node.run("status").status == 0 })
+            let status = node.run("status", "--json").object
+            #expect(status["home"] == .string(node.home))
+            #expect(status["socket"] == .string(node.socket))
+            #expect(node.run("down").status == 0)
         }
 
         // MARK: P03

@@ -31,7 +31,7 @@ extension EndToEnd {
             while shown.components(separatedBy: words).count <= times {
                 var waiting = pollfd(
                     fd: terminal.fileDescriptor, events: Int16(POLLIN), revents: 0)
-                guard poll(&waiting, 1, 20_000) > 0 else { return false }
+                guard poll(&waiting, 1, LongestWait.milliseconds) > 0 else { return false }
                 let part = terminal.availableData
                 guard !part.isEmpty else { return false }
                 shown += String(decoding: part, as: UTF8.self)

@@ -67,6 +67,25 @@ private final class ForkingWorld {
             keyID: key.id, with: home.signing, using: core.environment.random)
     }
 
+    /// What `author` signs to delete an operation, behind that.
+    func sign(
+        by author: BenchNode, deleting target: SignedOperation
+    ) throws -> SignedOperation {
+        written += 1
+        let core = try #require(author.host?.core)
+        let home = try #require(core.home)
+        let grant = try author.workspace().evaluator.contentGrant(
+            of: home.device, leastRole: .member)
+        let draft = OperationDraft(
+            kind: .redact, document: channel, incarnation: incarnation,
+            sequence: target.header.sequence + 1, previous: target.id,
+            timestamp: HybridTimestamp(milliseconds: bench.wall + written, counter: 0),
+            grant: try #require(grant))
+        return draft.signed(
+            redacting: [target.reference], RedactedMessages([]), under: nil, with: home.signing,
+            using: core.environment.random)
+    }
+
     @discardableResult
     func bring(_ operation: SignedOperation, to node: BenchNode) throws -> IngestOutcome {
         let core = try #require(node.host?.core)
@@ -276,6 +295,46 @@ private struct ForkedTree {
         #expect(
             try world.nodes[0].rowCount("operation")
                 == world.nodes[0].ok("node.status")["store"]?.number("operations"))
+    }
+
+    // What is shown is a function of what is kept: nobody sees that a branch was ever here.
+    @Test func `leaves nothing deleted by a branch that is not kept`() throws {
+        let world = try ForkingWorld()
+        let (mina, wim, author) = (world.nodes[0], world.nodes[1], world.nodes[2])
+        let first = try world.sign(by: author)
+        var redaction = try world.sign(by: author, deleting: first)
+        while redaction.id.bytes[0] < 0xf0 {
+            redaction = try world.sign(by: author, deleting: first)
+        }
+        var forks: [SignedOperation] = []
+        while forks.count < Limits.branchesMax {
+            let fork = try world.sign(by: author, behind: first)
+            if fork.id < redaction.id { forks.append(fork) }
+        }
+        func deletion(at node: BenchNode) throws -> ViewStore.Deletion? {
+            world.bench.give(.tick, to: node)
+            world.bench.settle()
+            let core = try #require(node.host?.core)
+            let place = try core.store.operations.find(
+                first.reference, in: world.channel, of: try node.workspace().number)
+            return try core.store.view.deletion(of: try #require(place).arrival)
+        }
+        for operation in [first, redaction] + forks.dropLast() {
+            try world.bring(operation, to: mina)
+        }
+        #expect(try deletion(at: mina) != nil)
+        try world.bring(forks[forks.count - 1], to: mina)
+        #expect(try deletion(at: mina) == nil)
+        // Who never saw the branch has what the message said.
+        for operation in [first] + forks { try world.bring(operation, to: wim) }
+        world.heal()
+        for node in [mina, wim] {
+            #expect(try deletion(at: node) == nil)
+            #expect(try node.log().count == 1 + Limits.branchesMax)
+            #expect(try #require(node.host?.core).store.operations.missingPayloadCount() == 0)
+        }
+        #expect(try mina.shownTexts(in: "general") == wim.shownTexts(in: "general"))
+        #expect(try !mina.shownTexts(in: "general").contains("-"))
     }
 
     // Else whoever was removed could empty what was written before.

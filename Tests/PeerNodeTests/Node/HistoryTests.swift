@@ -41,6 +41,28 @@ import WorkspaceTestKit
         withExtendedLifetime(bench) {}
     }
 
+    @Test func `shows what is pinned, page by page`() throws {
+        let (bench, mina, ids) = try chatter(12)
+        #expect(try page(mina, ["pinned": true]).items.isEmpty)
+        for number in [9, 2, 5, 7] {
+            try mina.ok("message.pin", ["message": .string(ids[number])])
+        }
+        try mina.ok("message.unpin", ["message": .string(ids[5])])
+        let all = try page(mina, ["pinned": true])
+        #expect(all.texts("text") == ["m2", "m7", "m9"])
+        #expect(all["older"] == .null && all["newer"] == .null)
+        let newest = try page(mina, ["pinned": true, "limit": 2])
+        #expect(newest.texts("text") == ["m7", "m9"])
+        let oldest = try page(
+            mina, ["pinned": true, "limit": 2, "before": newest["older"] ?? .null])
+        #expect(oldest.texts("text") == ["m2"] && oldest["older"] == .null)
+        try mina.ok("message.delete", ["message": .string(ids[7])])
+        try mina.restart()
+        #expect(try page(mina, ["pinned": true]).texts("text") == ["m2", "m9"])
+        #expect(try page(mina, [:]).items.count == 12)
+        withExtendedLifetime(bench) {}
+    }
+
     @Test(arguments: [1, 2, 3, 7, 10, 11, 100])
     func `is read backwards without gap or repetition`(_ limit: Int64) throws {
         let (bench, mina, ids) = try chatter(11)

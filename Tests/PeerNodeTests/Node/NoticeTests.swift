@@ -51,6 +51,26 @@ import WorkspaceTestKit
         #expect(table.bob.notices.count == 1)
     }
 
+    @Test func `is given as the settings say, until its owner says otherwise`() throws {
+        let table = try Table()
+        let bob = table.bob
+        bob.noticeDefaults = try #require(NoticeDefaults(level: "mentions", command: "usual"))
+        try bob.restart()
+        table.bench.advance(60_000)
+        let usual = try bob.ok("notify.get")
+        #expect(usual["level"] == "mentions" && usual["command"] == "usual")
+        try table.ada.send("to nobody")
+        try table.ada.send("@Bob one")
+        #expect(bob.notices.map(\.command) == ["usual"] && texts(bob) == ["@Bob one"])
+        try bob.ok("notify.set", ["level": "all"])
+        try bob.ok("notify.command", ["command": "own"])
+        try table.ada.send("two")
+        #expect(bob.notices.map(\.command) == ["usual", "own"])
+        #expect(try bob.ok("notify.command", ["command": ""])["command"] == .null)
+        #expect(NoticeDefaults(level: "loud", command: nil) == nil)
+        #expect(NoticeDefaults(level: nil, command: "")?.command == nil)
+    }
+
     struct Wish: Sendable, CustomTestStringConvertible {
         let workspace: String?
         let channel: String?

@@ -112,4 +112,36 @@ import WorkspaceTestKit
                 registers.current(Self.place)?.id == Self.definition(left), "seed \(seed)")
         }
     }
+
+    /// Nobody is kept from writing any number of words that do not cite one another.
+    @Test func `costs what each word cites, however many there are beside it`() {
+        var registers = ProfileRegisters()
+        let count = 3_000
+        func word(_ number: Int, citing cited: [Int] = []) -> Word {
+            Word(
+                id: Self.wideID(number),
+                timestamp: HybridTimestamp(rawValue: UInt64(max(number, 0))),
+                arrival: Int64(number), cited: cited.map(Self.wideID), hasValue: true,
+                isValid: true)
+        }
+        for number in 0..<count {
+            registers.take(word(number), at: Self.place)
+            #expect(registers.current(Self.place)?.arrival == Int64(number))
+        }
+        // The best is redacted each time, and then overwritten each time.
+        for number in (2_000..<count).reversed() {
+            registers.remove(Self.wideID(number), at: Self.place)
+            #expect(registers.current(Self.place)?.arrival == Int64(number - 1))
+        }
+        for number in (1_000..<2_000).reversed() {
+            registers.take(word(-number, citing: [number]), at: Self.place)
+        }
+        #expect(registers.heads(Self.place).count == 2_000)
+        #expect(registers.visitCount(Self.place) < 50 * count)
+    }
+
+    private static func wideID(_ number: Int) -> OperationID {
+        let bytes = withUnsafeBytes(of: number.bigEndian, Array.init)
+        return OperationID(bytes + bytes + bytes + bytes)
+    }
 }

@@ -218,6 +218,57 @@ import WorkspaceTestKit
         #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "agreed")
     }
 
+    /// The desk hides what the phone says at the same time. Whichever of them hears of the other has
+    /// it erased.
+    @Test(arguments: [false, true])
+    func `hides also what another device said meanwhile`(isDeskGone: Bool) throws {
+        let table = try Table()
+        let phone = try table.bench.bareNode("Phone")
+        try table.bob.link(phone)
+        try table.bob.ok("profile.set", ["description": "canaryfirst"])
+        table.bench.advance(5_000)
+        let others = [table.bob, table.ada, table.cleo]
+        for other in others { table.bench.cut(phone, other) }
+        try phone.ok("profile.set", ["description": "canarysecond"])
+        table.bench.advance(5_000)
+        try table.bob.ok("profile.set", ["hide": ["description"]])
+        table.bench.advance(5_000)
+        if isDeskGone {
+            for other in [phone, table.ada, table.cleo] { table.bench.cut(table.bob, other) }
+        }
+        for other in others where !isDeskGone || other !== table.bob {
+            table.bench.heal(phone, other)
+        }
+        table.bench.advance(60_000)
+        for node in [table.ada, table.cleo] {
+            #expect(try Self.profile(of: "Bob", on: node)["description"] == .null)
+            #expect(try !Self.knows("canaryfirst", node))
+            #expect(try !Self.knows("canarysecond", node))
+        }
+        let count = try `What was read`.operations(phone)
+        try phone.restart()
+        table.bench.advance(5_000)
+        #expect(try `What was read`.operations(phone) == count)
+        #expect(try table.ada.digest() == table.cleo.digest())
+    }
+
+    // Each name that is asked for goes over all that authority has said.
+    @Test func `is loaded without a look at what anybody is called`() throws {
+        let table = try Table()
+        try table.bob.ok("profile.set", ["name": "Robert", "description": "Paints"])
+        try table.cleo.ok("profile.set", ["name": "Cleopatra"])
+        table.bench.advance(1_000)
+        let core = try #require(table.ada.host?.core)
+        let workspace = try table.ada.workspace()
+        _ = try table.ada.ok("member.list")
+        #expect(!workspace.derived.names.isEmpty)
+        try core.reloadProfiles(of: workspace)
+        #expect(workspace.derived.names.isEmpty)
+        #expect(Set(workspace.profileNames.values).isSuperset(of: ["Cleopatra", "Robert"]))
+        #expect(try table.ada.ok("member.list").texts("name").contains("Cleopatra"))
+        #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "Paints")
+    }
+
     @Test func `stays as it was when its owner is removed, and is nobody else's to change`() throws
     {
         let table = try Table()

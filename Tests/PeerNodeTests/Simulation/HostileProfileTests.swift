@@ -84,4 +84,41 @@ import WorkspaceTestKit
         #expect(bob.role == .member)
         #expect(try table.cleo.digest() == table.ada.digest())
     }
+
+    @Test func `is read once, however much of it its owner takes back`() throws {
+        let scene = try HostileScene(seed: 87)
+        defer { scene.world.end() }
+        let document = try HostileScene.workspace(of: scene.bob).profileDocument
+        var log = HostileLog(scene.mallory, incarnation: 77, document: document)
+        let count = 120
+        for number in 0..<count {
+            log.write(
+                plaintext: ContentPayload.profileField(.init(.description, "\(number)")).encoded,
+                at: scene.wall + UInt64(number))
+        }
+        let link = scene.peer().connect(to: scene.ada)
+        link.push(log.run())
+        scene.world.run(for: 3_000)
+        let last = JSONValue.string("\(count - 1)")
+        #expect(Self.field("description", of: "Mallory 0", on: scene.ada) == last)
+        let core = try #require(scene.ada.host?.core)
+        let before = core.tally.profileReads
+        let targets = log.operations[20...].map {
+            OperationReference(
+                device: log.name.device, incarnation: log.name.incarnation,
+                sequence: $0.header.sequence, id: $0.id)
+        }.sorted { $0.id < $1.id }
+        link.push(
+            `A member who deletes what he may not`.redaction(
+                of: targets, by: scene, incarnation: 78, in: document
+            ).run)
+        scene.world.run(for: 3_000)
+        #expect(link.isOpen)
+        // Whatever is read for other reasons, it is not each word.
+        #expect(core.tally.profileReads - before <= 5)
+        for node in scene.honest {
+            #expect(Self.field("description", of: "Mallory 0", on: node) == "19")
+        }
+        try scene.expectHonestPeace()
+    }
 }

@@ -1,6 +1,7 @@
 import CRDTStore
 import SyncProtocol
 import Testing
+import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
@@ -40,6 +41,134 @@ import WorkspaceTestKit
             #expect(Scenes.texts(of: "general", on: node) == ["from Ada", "from Bob"])
         }
         try scene.expectHonestPeace()
+    }
+
+    @Test func `costs no more for all the undos that count for nothing`() throws {
+        let scene = try HostileScene(seed: 88)
+        defer { scene.world.end() }
+        let target = try Hostile.reference(to: "from Bob", on: scene.ada)
+        let from = Scenes.messages(of: "general", on: scene.ada).first { $0["text"] == "from Bob" }
+        let id = try #require(from?["id"])
+        try #require(scene.ada.ask("message.delete", ["message": id]) != nil)
+        scene.world.run(for: 1_000)
+        let core = try #require(scene.ada.host?.core)
+        let key = try #require(id.stringValue.flatMap(PublicID.messageKey))
+        let row = try #require(try core.store.view.message(key))
+        let deletion = try #require(try core.store.view.deletion(of: row.position.arrival))
+        let undone = try #require(try core.store.operations.operation(deletion.by)).reference
+        let (targets, redactions) = (core.tally.judgedTargets, core.tally.judgedRedactions)
+        let count = 40
+        for number in 0..<count {
+            let undo = Hostile.redaction(
+                of: [], undoing: undone, by: scene, incarnation: UInt32(100 + number))
+            try Self.push(undo.run, of: scene, to: core)
+            try Self.turn(of: scene)
+        }
+        // Each is weighed when it comes, and the redaction with it; nothing is judged for that.
+        #expect(core.tally.judgedTargets == targets)
+        #expect(core.tally.judgedRedactions - redactions <= 2 * count)
+        // Whoever deletes the same later does not pay for them either.
+        let before = core.tally.judgedRedactions
+        let again = Hostile.redaction(of: [target], by: scene, incarnation: 99)
+        try Self.push(again.run, of: scene, to: core)
+        try Self.turn(of: scene)
+        #expect(core.tally.judgedTargets == targets + 1)
+        #expect(core.tally.judgedRedactions - before <= 3)
+        #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada"])
+        // The word of whoever deleted it counts as before.
+        try #require(scene.ada.ask("message.delete", ["message": id, "undo": true]) != nil)
+        scene.world.run(for: 3_000)
+        for node in scene.honest {
+            #expect(Scenes.texts(of: "general", on: node) == ["from Ada", "from Bob"])
+        }
+        try scene.expectHonestPeace()
+    }
+
+    private static func push(
+        _ run: OperationRun, of scene: HostileScene, to core: NodeCore
+    ) throws {
+        try core.store.begin()
+        let outcome = try core.accept(
+            run, in: try HostileScene.workspace(of: scene.ada),
+            from: .peer(scene.mallory.device, source: 9, isBackfill: false))
+        guard case .stored = outcome else {
+            Issue.record("not stored: \(outcome)")
+            return
+        }
+        try core.store.commit()
+    }
+
+    /// Has Ada's node do what follows from what was pushed.
+    private static func turn(of scene: HostileScene) throws {
+        try #require(scene.ada.ask("node.status") != nil)
+        scene.world.run(for: 100)
+    }
+
+    /// Operations that there are not.
+    private static func nothing(_ count: Int, _ seed: Int) -> [OperationReference] {
+        (0..<count).map { number in
+            let bytes = withUnsafeBytes(of: (seed * 1_000 + number).bigEndian, Array.init)
+            return OperationReference(
+                device: DeviceID([UInt8](repeating: 3, count: 32)), incarnation: 1,
+                sequence: UInt64(number), id: OperationID(bytes + bytes + bytes + bytes))
+        }
+    }
+
+    // A byte of a peer must not become many of ours, and nobody waits for ever.
+    @Test(arguments: [false, true])
+    func `holds a bounded part of what there is to judge`(isAlwaysTheSame: Bool) throws {
+        let scene = try HostileScene(seed: 85)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        var log = HostileLog(scene.mallory, incarnation: 77)
+        log.write("mine", at: scene.wall)
+        try Self.push(log.run(), of: scene, to: core)
+        scene.world.run(for: 500)
+        let own = try Hostile.reference(to: "mine", on: scene.ada)
+        core.redactionBudget = 16
+        for number in 0..<40 {
+            var targets = Self.nothing(30, isAlwaysTheSame ? 0 : number)
+            if number == 39 { targets.append(own) }
+            let redaction = Hostile.redaction(
+                of: targets.sorted { $0.id < $1.id }, by: scene, incarnation: UInt32(100 + number))
+            try Self.push(redaction.run, of: scene, to: core)
+        }
+        let held = core.redactionReviews.values.map { review in
+            review.targets.values.reduce(0) { $0 + max(1, $1?.count ?? 1) }
+        }
+        #expect(held.reduce(0, +) <= 8 * core.redactionBudget)
+        // Somebody else's word, meanwhile.
+        let from = Scenes.messages(of: "general", on: scene.bob).first { $0["text"] == "from Bob" }
+        let id = try #require(from?["id"])
+        try #require(scene.bob.ask("message.delete", ["message": id]) != nil)
+        scene.world.run(for: 60_000)
+        #expect(core.redactionReviews.isEmpty && core.queuedRedactions == 0)
+        #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada"])
+    }
+
+    // What comes when no more is held is found by what names it.
+    @Test func `forgets nothing that came when it held enough`() throws {
+        let scene = try HostileScene(seed: 86)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        var log = HostileLog(scene.mallory, incarnation: 77)
+        for number in 0..<60 { log.write("late \(number)", at: scene.wall + UInt64(number)) }
+        let targets = log.operations.map {
+            OperationReference(
+                device: log.name.device, incarnation: log.name.incarnation,
+                sequence: $0.header.sequence, id: $0.id)
+        }.sorted { $0.id < $1.id }
+        try Self.push(
+            Hostile.redaction(of: targets, by: scene, incarnation: 78).run, of: scene, to: core)
+        try Self.turn(of: scene)
+        #expect(core.redactionReviews.isEmpty)
+        core.redactionBudget = 2
+        try Self.push(log.run(), of: scene, to: core)
+        #expect(core.queuedRedactions <= 8 * core.redactionBudget)
+        scene.world.run(for: 60_000)
+        #expect(core.redactionReviews.isEmpty)
+        let texts = Scenes.texts(of: "general", on: scene.ada)
+        #expect(texts == ["from Ada", "from Bob"])
     }
 
     /// Ada, an admin, has deleted some of what Wim wrote.

@@ -163,10 +163,11 @@ import WorkspaceTestKit
 
     static func redaction(
         of targets: [OperationReference], undoing undone: OperationReference? = nil,
-        by scene: HostileScene, incarnation: UInt32
+        by scene: HostileScene, incarnation: UInt32, in document: DocumentID? = nil
     ) -> (run: OperationRun, tip: LogTip) {
+        let document = document ?? scene.mallory.channel
         let draft = OperationDraft(
-            kind: .redact, document: scene.mallory.channel, incarnation: incarnation, sequence: 0,
+            kind: .redact, document: document, incarnation: incarnation, sequence: 0,
             previous: nil, timestamp: HybridTimestamp(milliseconds: scene.wall, counter: 0),
             grant: scene.mallory.grant)
         let key = scene.mallory.signing
@@ -176,8 +177,7 @@ import WorkspaceTestKit
                 redacting: targets, RedactedMessages([]), under: nil, with: key,
                 using: SeededRandom(seed: UInt64(incarnation)))
         let log = LogName(
-            document: scene.mallory.channel, device: scene.mallory.device,
-            incarnation: incarnation)
+            document: document, device: scene.mallory.device, incarnation: incarnation)
         return (
             signed.run(in: log.document), HostileLog.tip(of: signed, in: log)
         )

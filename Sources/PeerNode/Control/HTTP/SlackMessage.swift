@@ -27,8 +27,11 @@ struct SlackMessage {
         let name = SlackText.converted(Self.plain(object["username"]), formats: false)
         let icon = SlackText.converted(Self.plain(object["icon_emoji"]), formats: false)
         let isKnown = !icon.isEmpty && !icon.utf8.starts(with: ":".utf8)
-        let words = [isKnown ? icon : "", name].filter { !$0.isEmpty }.joined(separator: " ")
-        return words.isEmpty ? "" : words + (name.isEmpty ? " " : ": ")
+        // A picture is named and never fetched: that would tell its server who reads, and when.
+        let picture = Self.plain(object["icon_url"])
+        let words = [isKnown ? icon : "", Self.link(name, to: picture)]
+            .filter { !$0.isEmpty }.joined(separator: " ")
+        return words.isEmpty ? "" : words + (name.isEmpty && picture.isEmpty ? " " : ": ")
     }
 
     /// Text, or a number as it was written; empty for anything else.

@@ -1,0 +1,30 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `Messages that may be spoken of` {
+    private func message(_ number: Int, _ text: String = "") -> JSONValue {
+        ["id": .string("m_\(number)"), "text": .string(text)]
+    }
+
+    @Test func `are in the order of showing, each in its newest state`() {
+        var recent = RecentMessages()
+        for number in [2, 1, 3] { recent.note(message(number)) }
+        recent.note(message(1, "edited"))
+        recent.note(["text": "without an id"])
+        #expect(recent.order == ["m_2", "m_1", "m_3"])
+        #expect(recent["m_1"]?["text"] == "edited")
+        #expect(recent["m_4"] == nil)
+    }
+
+    @Test func `are so many at most, and the oldest goes first`() {
+        var recent = RecentMessages()
+        for number in 0...RecentMessages.countMax { recent.note(message(number)) }
+        #expect(recent.order.count == RecentMessages.countMax)
+        #expect(recent.order.first == "m_1")
+        #expect(recent["m_0"] == nil)
+        #expect(recent["m_\(RecentMessages.countMax)"] != nil)
+    }
+}
