@@ -223,7 +223,7 @@ struct Completion {
             return Command.methods.map { Candidate(word: $0.name, summary: $0.summary) }
         case ("config.get", "setting"), ("config.set", "setting"):
             return ConfigFile.known.map { Candidate(word: $0.name) }
-        case ("events.subscribe", "types"): return Manual.events.map { Candidate(word: $0) }
+        case ("events.subscribe", "types"): return Manual.eventTypes.map { Candidate(word: $0) }
         case (_, "peer"): return names(.peers)
         case (_, "device"): return names(.devices)
         case ("why", "subject"): return names(.channels) + names(.members)

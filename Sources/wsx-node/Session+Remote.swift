@@ -173,6 +173,12 @@ extension Session {
     private static let holdersWait: (total: Int64, step: Int64) = (300, 25)
 
     private func send(_ given: JSONObject) throws(NodeError) -> Int32 {
+        // Two nodes whose commands for notices answer would answer each other without end.
+        guard environment["WSX_AUTHOR_BOT"]?.isEmpty != false else {
+            throw NodeError(
+                .forbidden, "a notice of what a program wrote is answered by no program",
+                hint: "let the command end where WSX_AUTHOR_BOT is set", reason: "notify.loop")
+        }
         var client = try client()
         var parameters = given
         // Whoever is run for an event is a program.

@@ -71,6 +71,10 @@ extension Manual {
             "WSX_AUTHOR, WSX_CHANNEL_NAME, WSX_WORKSPACE, WSX_WORKSPACE_NAME",
             "Given to the command for notices besides those above, with the message on its input."
         ),
+        (
+            "WSX_AUTHOR_BOT",
+            "Given to it too: 1 where a program wrote the message, and then 'send' refuses to answer."
+        ),
     ]
 
     /// Where a home without `--home` keeps its things.

@@ -32,7 +32,7 @@ extension Command {
             "command",
             """
             What the shell runs for each notice, with the message on standard input; empty for \
-            nothing, left out to look. What programs wrote gives no notice.
+            nothing, left out to look.
             """, bytes: 0...Limits.noticeCommandBytesMax
         ).optional()
         return Command(

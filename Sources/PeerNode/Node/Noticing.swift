@@ -73,8 +73,7 @@ extension NodeCore {
                     arrival: item.arrival, sort: stored.place.sort, document: item.document),
                 try wantsNotice(of: row, channel, workspace),
                 let message = try object(of: row, in: workspace), message.deleted == nil,
-                // Programs that answer programs never end, and the mark does not say which it was.
-                !message.isSelf, !message.isBot
+                !message.isSelf
             else { continue }
             effects.append(
                 .notify(notice(command, message, row, channel, workspace)))
@@ -106,6 +105,7 @@ extension NodeCore {
             ("WSX_TEXT", message.text ?? ""), ("WSX_AUTHOR", message.author.name),
             ("WSX_WORKSPACE", message.workspace), ("WSX_WORKSPACE_NAME", workspace.displayName),
             ("WSX_NODE_SOCKET", environment.socket), ("WSX_BOT", "notify"),
+            ("WSX_AUTHOR_BOT", message.isBot ? "1" : ""),
         ]
         return Notice(
             command: command, input: Array((message.json.text + "\n").utf8),

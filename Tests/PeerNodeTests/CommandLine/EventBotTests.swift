@@ -214,6 +214,12 @@ import WorkspaceModel
         #expect(io.run("send", "general", "x", "--bot") == 0)
         #expect(io.run("send", "general", "x", environment: ["WSX_BOT": ""]) == 0)
         #expect(io.node?.sentByBot == [true, true, false])
+        let loop = ["WSX_BOT": "notify", "WSX_AUTHOR_BOT": "1"]
+        #expect(io.run("send", "general", "x", environment: loop) == 4)
+        #expect(io.errors.contains("answered by no program"))
+        let person = ["WSX_BOT": "notify", "WSX_AUTHOR_BOT": ""]
+        #expect(io.run("send", "general", "x", environment: person) == 0)
+        #expect(io.node?.sentByBot == [true, true, false, true])
     }
 
     @Test func `tells of what was done before it asks for more, when the node went away`() {

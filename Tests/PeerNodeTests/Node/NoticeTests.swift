@@ -45,6 +45,7 @@ import WorkspaceTestKit
                 "WSX_MESSAGE": try sent.text("id"), "WSX_TEXT": "hello",
                 "WSX_WORKSPACE": try workspace.text("id"), "WSX_WORKSPACE_NAME": "acme",
                 "WSX_NODE_SOCKET": table.bob.environment.socket, "WSX_BOT": "notify",
+                "WSX_AUTHOR_BOT": "",
             ])
         // Nothing is left in the core, and nothing is told twice.
         table.bench.advance(60_000)
@@ -230,17 +231,19 @@ import WorkspaceTestKit
         #expect(!texts(mina).contains("one"))
     }
 
-    /// Or two nodes whose commands answer would answer each other without end.
-    @Test func `is not given of what a program wrote`() throws {
+    @Test func `says whether a program wrote it`() throws {
         let table = try table()
-        for text in ["I am away", "@Bob I am away"] {
-            try table.ada.ok(
-                "message.send", ["channel": "general", "text": .string(text), "bot": true])
+        try table.ada.ok(
+            "message.send", ["channel": "general", "text": "build failed", "bot": true])
+        try table.ada.send("I am on it")
+        #expect(texts(table.bob) == ["build failed", "I am on it"])
+        let marks = table.bob.notices.map { notice in
+            notice.variables.filter { $0.name.hasSuffix("BOT") }.map { "\($0.name)=\($0.value)" }
         }
-        try table.ada.ok("message.send", ["channel": "@Bob", "text": "away", "bot": true])
-        #expect(texts(table.bob).isEmpty)
-        try table.ada.send("here I am")
-        #expect(texts(table.bob) == ["here I am"])
+        #expect(
+            marks == [
+                ["WSX_BOT=notify", "WSX_AUTHOR_BOT=1"], ["WSX_BOT=notify", "WSX_AUTHOR_BOT="],
+            ])
     }
 
     @Test func `names its conversation as people see it`() throws {
