@@ -100,7 +100,7 @@ extension NodeCore {
 
     // MARK: Feeding
 
-    /// Hands the index what it does not have yet, unless it is still at work.
+    /// Hands the index what it does not have yet, unless it has enough to write.
     func feedSearch() throws(StorageError) {
         try storeSearchTodo()
         guard search.standing == .open, home != nil, search.writing < Limits.searchBatchesMax
