@@ -51,17 +51,8 @@ private final class ForkingWorld {
         by author: BenchNode, behind previous: SignedOperation? = nil,
         citing: [SignedOperation] = [], under grant: OperationID? = nil
     ) throws -> SignedOperation {
-        written += 1
-        let core = try #require(author.host?.core)
-        let home = try #require(core.home)
-        let valid = try author.workspace().evaluator.contentGrant(
-            of: home.device, leastRole: .member)
-        let draft = OperationDraft(
-            kind: .content, document: channel, incarnation: incarnation,
-            sequence: previous.map { $0.header.sequence + 1 } ?? 0, previous: previous?.id,
-            timestamp: HybridTimestamp(milliseconds: bench.wall + written, counter: 0),
-            grant: try #require(grant ?? valid),
-            dependencies: citing.map(\.reference).sorted { $0.id < $1.id })
+        let (core, home, draft) = try draft(
+            .content, by: author, behind: previous, citing: citing, under: grant)
         return draft.sealedAndSigned(
             plaintext: ContentPayload.message(.init(text: "\(written)")).encoded, under: key.key,
             keyID: key.id, with: home.signing, using: core.environment.random)
@@ -71,19 +62,28 @@ private final class ForkingWorld {
     func sign(
         by author: BenchNode, deleting target: SignedOperation
     ) throws -> SignedOperation {
-        written += 1
-        let core = try #require(author.host?.core)
-        let home = try #require(core.home)
-        let grant = try author.workspace().evaluator.contentGrant(
-            of: home.device, leastRole: .member)
-        let draft = OperationDraft(
-            kind: .redact, document: channel, incarnation: incarnation,
-            sequence: target.header.sequence + 1, previous: target.id,
-            timestamp: HybridTimestamp(milliseconds: bench.wall + written, counter: 0),
-            grant: try #require(grant))
+        let (core, home, draft) = try draft(.redact, by: author, behind: target)
         return draft.signed(
             redacting: [target.reference], RedactedMessages([]), under: nil, with: home.signing,
             using: core.environment.random)
+    }
+
+    private func draft(
+        _ kind: OperationKind, by author: BenchNode, behind previous: SignedOperation?,
+        citing: [SignedOperation] = [], under grant: OperationID? = nil
+    ) throws -> (NodeCore, HomeIdentity, OperationDraft) {
+        written += 1
+        let core = try #require(author.host?.core)
+        let home = try #require(core.home)
+        let valid = try author.workspace().evaluator.contentGrant(
+            of: home.device, leastRole: .member)
+        let draft = OperationDraft(
+            kind: kind, document: channel, incarnation: incarnation,
+            sequence: previous.map { $0.header.sequence + 1 } ?? 0, previous: previous?.id,
+            timestamp: HybridTimestamp(milliseconds: bench.wall + written, counter: 0),
+            grant: try #require(grant ?? valid),
+            dependencies: citing.map(\.reference).sorted { $0.id < $1.id })
+        return (core, home, draft)
     }
 
     @discardableResult

@@ -75,13 +75,18 @@ import WorkspaceTestKit
         #expect(try ada.events(types: ["message.held"]).isEmpty)
     }
 
-    @Test func `is told of what was written before a restart`() throws {
+    /// Ada and Bob, who has not heard of the message that Ada has written.
+    private func apart() throws -> (CoreBench, BenchNode, BenchNode, id: String) {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
         let bob = try bench.guest("Bob", of: ada)
         bench.advance(5_000)
         bench.cut(ada, bob)
-        let id = try ada.send("hello").text("id")
+        return (bench, ada, bob, try ada.send("hello").text("id"))
+    }
+
+    @Test func `is told of what was written before a restart`() throws {
+        let (bench, ada, bob, id) = try apart()
         try ada.restart()
         try listen(ada)
         bench.heal(ada, bob)
@@ -145,12 +150,7 @@ import WorkspaceTestKit
     }
 
     @Test func `that a lost turn has heard is told by the next one`() throws {
-        let bench = CoreBench()
-        let ada = try bench.node("Ada")
-        let bob = try bench.guest("Bob", of: ada)
-        bench.advance(5_000)
-        bench.cut(ada, bob)
-        let id = try ada.send("hello").text("id")
+        let (bench, ada, bob, id) = try apart()
         try listen(ada)
         ada.plant(.commitBefore(0), .full)
         bench.heal(ada, bob)
