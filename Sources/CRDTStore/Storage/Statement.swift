@@ -3,8 +3,8 @@ private import CSQLite
 /// A prepared statement.
 ///
 /// Values go in through a `Binder` or as `SQLValue`s and come out through a lent `Row`; SQLite's
-/// pointers stay in this file, `Binder.swift` and `Row.swift`. It is reset on every way out, so no read transaction and no bound
-/// value outlives a call. One thread, like its connection.
+/// pointers stay in this file, `Binder.swift` and `Row.swift`. It is reset on every way out, so no read transaction
+/// (but that of a held snapshot) and no bound value outlives a call. One thread, like its connection.
 ///
 /// ```swift
 /// let insert = try connection.statement("INSERT INTO note VALUES (?1, ?2)")
@@ -195,6 +195,20 @@ extension Statement {
         defer { finish() }
         while try step() {}
     }
+
+    /// Begins a query and leaves it open: its transaction for reading holds until `leaveRow()`.
+    func standOnFirstRow() throws(StorageError) {
+        try start()
+        do throws(StorageError) {
+            _ = try step()
+        } catch {
+            finish()
+            throw error
+        }
+    }
+
+    /// Ends what `standOnFirstRow()` began.
+    func leaveRow() { if isRunning { finish() } }
 
     private func start() throws(StorageError) {
         precondition(!isRunning, "run inside its own rows: \(sql)")

@@ -39,7 +39,10 @@ public final class NodeHost {
     /// Handles `inputs` in order and returns what to do, all of it on disk already.
     public func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
         for input in inputs { note(input, at: time) }
+        let connection = store.connection
+        defer { connection.releaseSnapshot() }
         do throws(StorageError) {
+            try connection.holdSnapshot()
             if let writingStopped { core.refuseWriting(because: writingStopped) }
             core.beginTurn(at: time)
             // What the core had to say when it was made.

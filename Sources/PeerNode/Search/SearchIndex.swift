@@ -266,6 +266,8 @@ final class SearchIndex {
     /// The newest messages that may be what is looked for.
     func find(_ question: SearchQuestion) throws(StorageError) -> SearchCandidates {
         if !waiting.isEmpty { try take(SearchBatch(through: through)) }
+        try connection.holdSnapshot()
+        defer { connection.releaseSnapshot() }
         var found: [SearchPosition] = []
         for (part, newestRow) in newest.sorted(by: { ($0.value, $0.key) > ($1.value, $1.key) }) {
             // All that this table and those after it have is older than what there is already.

@@ -119,6 +119,38 @@ import Testing
         #expect(try reader.ids() == [1, 2])
     }
 
+    @Test func `keeps one state in sight while a snapshot is held`() throws {
+        let writer = try made([1])
+        let reader = try Connection(path: path, mode: .readOnly)
+        for _ in 0..<2 {
+            let before = try writer.ids()
+            try reader.holdSnapshot()
+            try reader.holdSnapshot()
+            try writer.commit([Int64(before.count) + 1])
+            #expect(try reader.ids() == before)
+            #expect(try writer.checkpoint(.truncate).isBlocked)
+            reader.releaseSnapshot()
+            #expect(try reader.ids() == before + [Int64(before.count) + 1])
+            #expect(try !writer.checkpoint(.truncate).isBlocked)
+        }
+    }
+
+    @Test func `writes as ever while it holds a snapshot`() throws {
+        let connection = try made()
+        try connection.holdSnapshot()
+        #expect(!connection.isInTransaction)
+        try connection.commit([1])
+        #expect(try !connection.checkpoint(.truncate).isBlocked, "begin() let it go")
+        try connection.begin()
+        try connection.put(2)
+        try connection.holdSnapshot()
+        connection.rollback()
+        #expect(try connection.ids() == [1])
+        try connection.holdSnapshot()
+        connection.rollback()
+        #expect(try !connection.checkpoint(.truncate).isBlocked, "rollback() let it go")
+    }
+
     @Test func `forgets deleted bytes after a checkpoint`() throws {
         let connection = try made()
         let secret = [UInt8]("the words that are to be forgotten".utf8)
