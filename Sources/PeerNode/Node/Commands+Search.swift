@@ -204,10 +204,14 @@ extension NodeCore {
     func ask(_ call: CallID) {
         guard let waiting = search.calls[call] else { return }
         search.calls[call]?.turns += 1
+        // Mostly all that is proposed fits: a page and a few more are looked for first, in as few
+        // tables as have them.
+        let isFirst = waiting.turns == 0 && waiting.ranking == nil
+        let wanted = waiting.limit - waiting.hits.count + Limits.searchSpareCandidates
         let question = SearchQuestion(
             expression: waiting.expression, since: waiting.times.lowerBound,
             until: waiting.times.upperBound, before: waiting.before,
-            limit: Limits.searchCandidatesPerTurn)
+            limit: min(isFirst ? wanted : .max, Limits.searchCandidatesPerTurn))
         effects.append(
             .search(SearchJob(generation: search.generation, work: .find(call, question))))
     }

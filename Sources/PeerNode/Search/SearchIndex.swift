@@ -14,8 +14,7 @@ import WorkspaceModel
 /// - Not thread-safe: one thread makes and uses it.
 final class SearchIndex {
     private let connection: Connection
-    /// The number of the table is the arrival number without so many bits.
-    private let shift: Int64
+    private let numbers: SearchRowNumbers
     /// Tables at a time; older ones go.
     private let partsMax: Int?
     /// The newest row of each table.
@@ -32,8 +31,8 @@ final class SearchIndex {
     /// Changes with what is stored, and with how text is folded.
     static let version: Int32 = 2
     /// Rows that wait to be written in one go, or for a question. Each writing becomes a piece of
-    /// index that has to be merged with others; and a question has to wait for so many.
-    private static let waitingMax = 1_024
+    /// index that has to be merged with others; and a question has to wait for so many: 50 ms.
+    private static let waitingMax = 4_096
     private static let waitingBytesMax = 1024 * 1024
     /// Operations without a message after which it is noted that they were looked at.
     private static let unwrittenMax: Int64 = 16_384
@@ -50,7 +49,7 @@ final class SearchIndex {
         self.connection = connection
         switch place {
         case .file(let store):
-            shift = 16
+            numbers = SearchRowNumbers(partBits: 16)
             partsMax = nil
             // Unlike what is disposable at every moment, this survives a loss of power whole, for
             // one fsync in 4 MiB.
@@ -65,7 +64,7 @@ final class SearchIndex {
                 throw StorageError(.notOurs, "an index of what is not there", statement: "search")
             }
         case .memory:
-            shift = Limits.searchMemoryPartBits
+            numbers = SearchRowNumbers(partBits: Limits.searchMemoryPartBits)
             partsMax = Limits.searchMemoryPartsMax
             try Self.make(for: StoreID(words: (0, 0)), in: connection)
         }
@@ -106,26 +105,6 @@ final class SearchIndex {
         }
     }
 
-    // MARK: Rows
-
-    private var mask: Int64 { (1 << shift) - 1 }
-
-    private func row(_ position: SearchPosition) -> Int64 {
-        position.time << 16 | position.arrival & mask
-    }
-
-    private func position(_ row: Int64, in part: Int64) -> SearchPosition {
-        SearchPosition(time: row >> 16, arrival: part << shift | row & mask)
-    }
-
-    /// The newest number that a row of a table may have which stands before `position`.
-    private func last(before position: SearchPosition, in part: Int64) -> Int64 {
-        let time = position.time << 16
-        let own = position.arrival >> shift
-        if part < own { return time | mask }
-        return part > own ? time - 1 : (time | position.arrival & mask) - 1
-    }
-
     // MARK: Writing
 
     /// Takes changes; those that may wait are written with later ones, or before a question. What
@@ -157,8 +136,8 @@ final class SearchIndex {
     /// Inside a transaction. Each table in the order of its rows: FTS5 closes a piece of index
     /// whenever a number is not larger than the one before.
     private func writeWaiting() throws(StorageError) {
-        let oldest = partsMax.map { through >> shift - Int64($0 - 1) } ?? 0
-        let ordered = waiting.map { (part: $0.position.arrival >> shift, row: $0) }
+        let oldest = partsMax.map { numbers.part(of: through) - Int64($0 - 1) } ?? 0
+        let ordered = waiting.map { (part: numbers.part(of: $0.position.arrival), row: $0) }
             .filter { $0.part >= oldest }
             .sorted { ($0.part, $0.row.position) < ($1.part, $1.row.position) }
         waiting = []
@@ -172,7 +151,7 @@ final class SearchIndex {
                 (current, last) = (part, 0)
             }
             if row.isAgain, stale.insert(part).inserted { try note(isStale: true, part) }
-            last = max(last, self.row(row.position))
+            last = max(last, numbers.row(row.position))
             try insert(row, into: part)
         }
         try note(last, in: current)
@@ -181,7 +160,7 @@ final class SearchIndex {
     private func insert(_ row: SearchRow, into part: Int64) throws(StorageError) {
         let text = SearchText(row.text)
         let tags = row.tags.joined(separator: " ")
-        let number = self.row(row.position)
+        let number = numbers.row(row.position)
         try connection.statement(
             "INSERT OR REPLACE INTO part_\(part)(rowid, text, pairs, tags) VALUES(?, ?, ?, ?)"
         ).run { values in
@@ -194,11 +173,18 @@ final class SearchIndex {
 
     private func makePart(_ part: Int64) throws(StorageError) {
         guard newest[part] == nil else { return }
+        // The last table gets few words from now on, and is asked for as long as there are any: in
+        // one piece it costs a question a few pages.
+        if let last = newest.keys.max(), last < part { try optimize(last) }
         try connection.execute(
             """
             CREATE VIRTUAL TABLE IF NOT EXISTS part_\(part) USING fts5(text, pairs, tags,
                 columnsize = 0, tokenize = 'ascii')
             """)
+        // 16 pieces of one size are merged into one, and no fewer: each word is written anew once
+        // or twice instead of at every fourfold size.
+        try connection.execute(
+            "INSERT INTO part_\(part)(part_\(part), rank) VALUES('automerge', 0)")
         try connection.statement("INSERT OR IGNORE INTO part VALUES(?, 0, 0)").run(.integer(part))
         newest[part] = 0
     }
@@ -235,10 +221,10 @@ final class SearchIndex {
     ) throws(StorageError) {
         var touched = stale
         for position in positions {
-            let part = position.arrival >> shift
+            let part = numbers.part(of: position.arrival)
             guard newest[part] != nil else { continue }
             try connection.statement("DELETE FROM part_\(part) WHERE rowid = ?")
-                .run(.integer(row(position)))
+                .run(.integer(numbers.row(position)))
             touched.insert(part)
         }
         for part in newest.keys.sorted() {
@@ -255,10 +241,15 @@ final class SearchIndex {
             }
         }
         for part in touched.sorted() {
-            try connection.execute("INSERT INTO part_\(part)(part_\(part)) VALUES('optimize')")
+            try optimize(part)
             if stale.contains(part) { try note(isStale: false, part) }
         }
         stale = []
+    }
+
+    /// Inside a transaction. Merges all pieces of a table into one.
+    private func optimize(_ part: Int64) throws(StorageError) {
+        try connection.execute("INSERT INTO part_\(part)(part_\(part)) VALUES('optimize')")
     }
 
     // MARK: Asking
@@ -283,9 +274,7 @@ final class SearchIndex {
     private func find(
         _ question: SearchQuestion, in part: Int64
     ) throws(StorageError) -> [SearchPosition] {
-        var last = question.until << 16 | mask
-        if let before = question.before { last = min(last, self.last(before: before, in: part)) }
-        let first = question.since << 16
+        let (first, last) = numbers.rows(of: question, in: part)
         guard first <= last else { return [] }
         return try connection.statement(
             """
@@ -295,6 +284,6 @@ final class SearchIndex {
         ).rows(
             .text(question.expression), .integer(first), .integer(last),
             .integer(Int64(question.limit))
-        ) { position($0.integer(0), in: part) }
+        ) { numbers.position($0.integer(0), in: part) }
     }
 }

@@ -324,6 +324,8 @@ public enum Limits {
     public static let searchBatchesMax = 4
     /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.
     public static let searchCandidatesPerTurn = 128
+    /// More candidates than a page has room for, which the index is asked for first.
+    public static let searchSpareCandidates = 4
     /// Messages among which the best are looked for: about 20 ms.
     public static let searchRankedMax = 1_024
     /// Turns of one question, after which it is answered with what was found: 8,192 messages.
