@@ -71,6 +71,8 @@ public enum Limits {
     /// Of one conversation at most one read marker is written in this time: who reads a busy
     /// channel must not fill everybody's store with it.
     public static let readMarkerMilliseconds: UInt64 = 60_000
+    /// Logs that one read marker names: about 12 KiB. Where there are more, several are written.
+    public static let readFrontierLogsMax = 1_024
     /// How many of the newest messages of a conversation are looked at to count those that were not
     /// read, so that a list of channels costs the same after a year away.
     public static let unreadScanMax: Int64 = 10_000
