@@ -326,11 +326,15 @@ public enum Limits {
     public static let searchBatchesMax = 4
     /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.
     public static let searchCandidatesPerTurn = 128
+    /// Bytes of text that one turn opens for that: 16 messages as long as they can be. The last one
+    /// may go beyond it.
+    public static let searchBytesPerTurn = 256 * 1024
     /// More candidates than a page has room for, which the index is asked for first.
     public static let searchSpareCandidates = 4
     /// Messages among which the best are looked for: about 20 ms.
     public static let searchRankedMax = 1_024
-    /// Turns of one question, after which it is answered with what was found: 8,192 messages.
+    /// Turns of one question, after which it is answered with what was found: 8,192 messages, or
+    /// 16 MiB of text.
     public static let searchTurnsMax = 64
     /// Questions that wait for the index at a time.
     public static let searchesWaitingMax = 256
