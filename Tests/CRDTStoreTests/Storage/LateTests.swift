@@ -15,7 +15,7 @@ import WorkspaceTestKit
         let words = (0..<30).map { _ in
             ReadFrontier([
                 UInt64(random.below(4)) << 62: UInt64(random.below(9)),
-                UInt64(random.below(4)): UInt64(random.below(9)),
+                10 + UInt64(random.below(4)): UInt64(random.below(9)),
             ])
         }
         var sum = ReadFrontier()

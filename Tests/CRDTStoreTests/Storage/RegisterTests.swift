@@ -78,6 +78,7 @@ import WorkspaceTestKit
         try connection.begin()
         for table in [
             "self_register", "annotation", "annotation_past", "absent", "redaction", "redacted",
+            "read_frontier", "late",
         ] {
             try connection.execute("DROP TABLE \(table)")
         }

@@ -365,7 +365,9 @@ private struct ForkedTree {
         try mina.ok("member.remove", ["member": "@Joon", "recut": true])
         #expect(try world.kept(at: mina, of: log) == Set(forks.map(\.id)))
         #expect(try world.deletion(of: first, at: mina) == nil)
-        #expect(try mina.ok("node.check")["problem_count"] == 0)
+        // It was erased, and is asked of others again.
+        let problems = try mina.ok("node.check")["problems"]?.arrayValue ?? []
+        #expect(problems.map { $0["text"] } == ["its payload is missing"])
     }
 
     // Else whoever was removed could empty what was written before.
