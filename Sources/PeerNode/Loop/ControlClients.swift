@@ -131,17 +131,15 @@ final class ControlClients {
         if let problem { log.write(.warning, "control.accept_paused error=\(problem.number)") }
         for client in accepted {
             let id = driver.newToken()
-            let client = Client(client, id: id, now: now)
-            if !hasRoom(for: client.process, now: now) {
-                client.refusalDue = now + Limits.controlRefusalMilliseconds
+            let newcomer = Client(client, id: id, now: now)
+            if !hasRoom(for: newcomer.process, now: now) {
+                guard clients.count - count < Limits.controlClientsRefusedMax else {
+                    refuse(client.link, now: now)
+                    continue
+                }
+                newcomer.refusalDue = now + Limits.controlRefusalMilliseconds
             }
-            if client.refusalDue != nil,
-                clients.count - count >= Limits.controlClientsRefusedMax
-            {
-                refuse(client.link, now: now)
-                continue
-            }
-            clients[id] = client
+            clients[id] = newcomer
             touched.insert(id)
         }
         try? driver.poller.watch(

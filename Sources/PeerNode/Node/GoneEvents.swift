@@ -38,7 +38,7 @@ extension NodeCore {
         _ document: DocumentID, in workspace: Workspace
     ) -> Workspace.Channel? {
         workspace.deletedChannels[document]?.last
-            ?? workspace.privateDocuments[document].flatMap(workspace.deletedChannel)
+            ?? workspace.privateDocuments[document].flatMap(workspace.deletedChannel(of:))
     }
 
     private func isDeleted(_ document: DocumentID, in workspace: Workspace) -> Bool {

@@ -137,7 +137,8 @@ import WorkspaceTestKit
             (11, "channel.edited"), (12, "channel.member_added"), (13, "channel.member_removed"),
             (20, "message.created"), (30, "member.joined"), (40, "invite.created"),
             (41, "invite.used"), (42, "invite.revoked"), (50, "peer.connected"),
-            (51, "peer.disconnected"), (52, "sync.caught_up"), (53, "peer.discovered"), (60, "fork.found"),
+            (51, "peer.disconnected"), (52, "sync.caught_up"), (53, "peer.discovered"),
+            (60, "fork.found"),
             (61, "store.restored"),
         ]
         for (number, word) in rows { #expect(EventType(rawValue: number)?.word == word) }
