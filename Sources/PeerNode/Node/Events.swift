@@ -207,7 +207,8 @@ extension NodeCore {
             }
             return try object(of: row, in: workspace)?.json ?? .null
         case .readChanged:
-            return try readData(event, workspace)
+            let data = try readData(event, workspace)
+            return data.isNull ? goneReadingData(event, workspace) : data
         case .reactionAdded, .reactionRemoved:
             return try reactionData(event, workspace)
         case .messageDeleted:

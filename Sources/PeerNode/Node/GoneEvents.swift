@@ -69,6 +69,16 @@ extension NodeCore {
         return object.json
     }
 
+    /// Nothing is unread where nothing is left.
+    func goneReadingData(
+        _ event: EventStore.StoredEvent, _ workspace: Workspace
+    ) -> JSONValue {
+        guard let channel = publicID(ofChannel: event.document, in: workspace) else {
+            return .null
+        }
+        return ["channel": .string(channel), "message": .null, "unread": 0, "mentions": 0]
+    }
+
     /// What is left when the operation was erased, too.
     func goneIDs(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
         guard let channel = publicID(ofChannel: event.document, in: workspace) else {
