@@ -6,6 +6,8 @@ struct LiveView {
     private var rendering: Rendering
     /// Names of channels by their ids, for lines that name theirs; `nil` for lines that do not.
     var names: [String: String]?
+    /// The workspace whose lines do not name theirs.
+    var home: String?
     /// The day that the line before belongs to.
     var lastDay: Int64?
     /// Messages that may be spoken of later.

@@ -94,6 +94,7 @@ extension Rendering {
         return (isEdited ? " (edited)" : "")
             + (message["pinned"] == true ? " (pinned)" : "")
             + (message["state"] == "refused" ? " (refused)" : "")
+            + (message["doubtful_time"] == true ? " (clock wrong)" : "")
     }
 
     /// What stands under a message: reactions, one's own in brackets, and how many answers.

@@ -122,7 +122,12 @@ extension Session {
     ) -> String {
         let workspaces = home["workspaces"]?.arrayValue ?? []
         if workspaces.isEmpty { return "wsx-node up --workspace NAME, or wsx-node join LINK" }
-        if status["warnings"]?.arrayValue?.isEmpty == false { return "wsx-node doctor" }
+        let warnings = status["warnings"]?.arrayValue ?? []
+        // Everything that is written meanwhile says the wrong time for ever.
+        if let clock = warnings.first(where: { $0["kind"] == "clock.wrong" }) {
+            return "put the clock right: \(rendering.shown(clock["hint"]))"
+        }
+        if !warnings.isEmpty { return "wsx-node doctor" }
         if home["unread"]?["unread"]?.integerValue ?? 0 > 0 { return "wsx-node unread" }
         let members = workspaces.map { $0["members"]?.integerValue ?? 1 }.max() ?? 1
         if members == 1 { return "wsx-node invite create" }

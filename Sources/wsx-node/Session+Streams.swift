@@ -59,6 +59,9 @@ extension Session {
         try client.subscribe(liveEvents(in: parameters["channels"]))
         var view = LiveView(rendering: rendering, names: [:])
         try readNames(&client, into: &view.names)
+        var given = JSONObject()
+        if let workspace { given["workspace"] = .string(workspace) }
+        view.home = (try? client.call("workspace.get", given))?["id"]?.stringValue
         try follow(&client, &view) { _ in true }
         return 0
     }
@@ -114,9 +117,7 @@ extension Session {
                 continue
             }
             guard wants(data) else { continue }
-            try view.learnName(of: data) { (names) throws(NodeError) in
-                try readNames(&client, into: &names)
-            }
+            try learnName(of: data, &client, &view)
             let rings = hasBell ? try isForUs(event, &client) : false
             io.print(view.text(of: data) + (rings ? "\u{7}" : ""))
         }
@@ -137,11 +138,28 @@ extension Session {
             if let found = page?["items"]?.arrayValue?.first { view.note(found) }
         }
         if let message = view.messages[id] {
-            try view.learnName(of: message) { (names) throws(NodeError) in
-                try readNames(&client, into: &names)
-            }
+            try learnName(of: message, &client, &view)
         }
         if let text = view.change(event) { io.print(text) }
+    }
+
+    /// Has the names of channels read again where that of a message's is not known. Without a
+    /// word about the workspace lines come from all, and those of another one than is shown
+    /// elsewhere say so.
+    private func learnName(
+        of message: JSONValue, _ client: inout ControlClient, _ view: inout LiveView
+    ) throws(NodeError) {
+        let home = view.home
+        try view.learnName(of: message) { (names) throws(NodeError) in
+            guard let id = message["workspace"], let home, id.stringValue != home else {
+                return try readNames(&client, into: &names)
+            }
+            let foreign = try client.call("workspace.get", ["workspace": id])
+            var found: [String: String] = [:]
+            try readNames(&client, into: &found, in: id.stringValue)
+            let name = foreign["name"]?.stringValue ?? ""
+            for (channel, shown) in found { names?[channel] = "\(shown) in \(name)" }
+        }
     }
 
     /// Whether the bell rings for a new message: somebody else wrote it just now, and to us. That
@@ -180,10 +198,10 @@ extension Session {
 
     /// The names of the channels by their ids.
     func readNames(
-        _ client: inout ControlClient, into names: inout [String: String]
+        _ client: inout ControlClient, into names: inout [String: String], in other: String? = nil
     ) throws(NodeError) {
         var given: JSONObject = ["scope": "all", "limit": 1_000]
-        if let workspace { given["workspace"] = .string(workspace) }
+        if let workspace = other ?? workspace { given["workspace"] = .string(workspace) }
         let channels = try client.call("channel.list", given)
         for channel in channels["items"]?.arrayValue ?? [] {
             guard let id = channel["id"]?.stringValue else { continue }

@@ -41,6 +41,19 @@ public struct ControlConnection {
             && exchange?.wantsInput != false
     }
 
+    /// Whether a request was begun whose rest is still to come.
+    public var awaitsRest: Bool {
+        guard wantsInput else { return false }
+        if let opening { return !opening.isEmpty }
+        return exchange?.wantsInput ?? !splitter.isEmpty
+    }
+
+    /// How many lines or requests were taken from what was read, good or bad.
+    public private(set) var takenCount: UInt64 = 0
+
+    /// Whether it is known by now what the connection speaks, so that a refusal has its form.
+    public var isRecognised: Bool { opening == nil }
+
     /// Whether another request may be taken from what was read.
     private var hasRoom: Bool {
         waiting.count < Limits.controlRequestsPendingMax
@@ -84,9 +97,11 @@ public struct ControlConnection {
             switch splitter.next() {
             case .none: return nil
             case .tooLong:
+                takenCount += 1
                 refuse(.lineTooLong, id: .null)
                 isBroken = true
             case .line(let line):
+                takenCount += 1
                 do {
                     let envelope = try RequestEnvelope(line)
                     lastNumber += 1

@@ -21,6 +21,11 @@ extension Command {
         of: Parameter.channel("channels", "Only events of this channel."), count: 0...100
     ).defaulting(to: []).flag("in")
 
+    /// For those who read events: their position is one for all workspaces.
+    static let onlyWorkspace = Parameter.workspace(
+        "workspace", "Only what happens in this workspace, or in none; without it, all."
+    ).optional().global()
+
     private static let eventsSubscribe = {
         let ephemeral = Parameter.flag(
             "ephemeral", "Also what is not kept: message.held, presence.changed and typing.")
@@ -52,7 +57,7 @@ extension Command {
             parameters: [
                 readerName.definition, since.definition, types.definition, channels.definition,
                 ephemeral.definition, keepalive.definition, count.definition, exec.definition,
-                backfill.definition, bots.definition,
+                backfill.definition, bots.definition, onlyWorkspace.definition,
             ],
             result: "subscription", failures: [.notFound, .cursorExpired],
             example: ["types": ["message.created"], "since": "latest"], needs: .daemon,
@@ -75,7 +80,7 @@ extension Command {
             "events.wait", "Give the next events, at once or as soon as there are any.",
             parameters: [
                 since.definition, readerName.definition, types.definition, channels.definition,
-                limit.definition, timeout.definition,
+                limit.definition, timeout.definition, onlyWorkspace.definition,
             ],
             result: "list of event", failures: [.notFound, .cursorExpired],
             example: ["since": "all", "limit": 10, "timeout_ms": 0], needs: .daemon,

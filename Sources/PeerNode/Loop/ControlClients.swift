@@ -5,15 +5,28 @@ import WorkspaceModel
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class ControlClients {
-    private final class Client {
+    /// One of them. Its moments are milliseconds of the monotonic clock.
+    final class Client {
         let link: UnixLink
+        /// Which process connected.
+        let process: Int32
         var connection: ControlConnection
-        /// Since when more is unsent than may be, in milliseconds of the monotonic clock.
+        /// Since when more is unsent than may be.
         var fullSince: UInt64?
+        /// Since when the rest of a request is waited for.
+        var partialSince: UInt64?
+        /// How many requests had been taken then.
+        var takenCount: UInt64 = 0
+        /// When something last came from it, or went to it.
+        var lastActive: UInt64
+        /// When it is told at the latest that there is no room for it; `nil` where there is.
+        var refusalDue: UInt64?
 
-        init(_ link: UnixLink, id: UInt64) {
-            self.link = link
+        init(_ client: UnixListener.Client, id: UInt64, now: UInt64) {
+            link = client.link
+            process = client.credentials.process
             connection = ControlConnection(id: id)
+            lastActive = now
         }
     }
 
@@ -34,7 +47,7 @@ final class ControlClients {
     private let listenerToken: UInt64
     private let buffer: ReadBuffer
     private let log: NodeLog
-    private var clients: [UInt64: Client] = [:]
+    var clients: [UInt64: Client] = [:]
     /// Clients that something happened to since they were last looked after.
     private var touched: Set<UInt64> = []
     private var subscribers: [UInt64] = []
@@ -61,14 +74,12 @@ final class ControlClients {
         } catch { throw .badConfiguration("cannot watch the control socket: \(error)") }
     }
 
-    /// How many clients there are.
-    var count: Int { clients.count }
+    /// How many clients are served.
+    var count: Int { clients.values.count { $0.refusalDue == nil } }
 
     /// When something must be looked at although nothing is ready.
     var nextDeadline: UInt64? {
-        let slow = clients.values.compactMap(\.fullSince).min()
-            .map { $0 + Self.slowReaderMilliseconds }
-        return [slow, listener.pausedUntil].compactMap { $0 }.min()
+        ([listener.pausedUntil] + clients.values.map(\.nextDeadline)).compactMap { $0 }.min()
     }
 
     // MARK: From clients
@@ -91,11 +102,16 @@ final class ControlClients {
     func passTime(now: UInt64) {
         if let paused = listener.pausedUntil, paused <= now { accept(now: now) }
         for (id, client) in clients.sorted(by: { $0.key < $1.key }) {
-            guard let since = client.fullSince, since + Self.slowReaderMilliseconds <= now else {
-                continue
+            guard let due = client.nextDeadline, due <= now else { continue }
+            if client.refusalDue != nil {
+                part(client, because: .tooManyClients, now: now)
+            } else if client.fullSince.map({ $0 + Self.slowReaderMilliseconds <= now }) == true {
+                log.write(.info, "control.slow_reader conn=\(id)")
+                remove(id)
+            } else {
+                log.write(.info, "control.slow_request conn=\(id)")
+                part(client, because: .requestTooSlow, now: now)
             }
-            log.write(.info, "control.slow_reader conn=\(id)")
-            remove(id)
         }
     }
 
@@ -114,12 +130,16 @@ final class ControlClients {
         for who in refused { log.write(.warning, "control.refused uid=\(who.user)") }
         if let problem { log.write(.warning, "control.accept_paused error=\(problem.number)") }
         for client in accepted {
-            if clients.count >= Limits.controlClientsMax {
-                refuse(client.link, now: now)
-                continue
-            }
             let id = driver.newToken()
-            clients[id] = Client(client.link, id: id)
+            let newcomer = Client(client, id: id, now: now)
+            if !hasRoom(for: newcomer.process, now: now) {
+                guard clients.count - count < Limits.controlClientsRefusedMax else {
+                    refuse(client.link, now: now)
+                    continue
+                }
+                newcomer.refusalDue = now + Limits.controlRefusalMilliseconds
+            }
+            clients[id] = newcomer
             touched.insert(id)
         }
         try? driver.poller.watch(
@@ -153,6 +173,13 @@ final class ControlClients {
     }
 
     private func takeRequests(of client: Client) {
+        if client.refusalDue != nil {
+            // Now its form is known in which it wants to hear why.
+            if client.connection.nextRequest() != nil {
+                client.connection.close(because: .tooManyClients)
+            }
+            return
+        }
         while let request = client.connection.nextRequest() {
             inputs.append(
                 .call(request.call, method: request.method, arguments: request.parameters))
@@ -222,6 +249,7 @@ final class ControlClients {
             }
             let isFull = client.connection.unsentCount >= Limits.controlUnsentBytesMax
             client.fullSince = isFull ? client.fullSince ?? now : nil
+            client.noteProgress(now: now)
             client.link.isReadingPaused = !client.connection.wantsInput
             do {
                 try driver.poller.watch(
@@ -231,7 +259,7 @@ final class ControlClients {
     }
 
     /// - Returns: whether the client is still there.
-    private func flush(_ client: Client, now: UInt64) -> Bool {
+    func flush(_ client: Client, now: UInt64) -> Bool {
         while true {
             if client.link.flush(now: now) != nil { return false }
             let next = client.connection.unsent.prefix(Self.writeByteCount)
@@ -241,7 +269,7 @@ final class ControlClients {
         }
     }
 
-    private func remove(_ id: UInt64) {
+    func remove(_ id: UInt64) {
         guard let client = clients.removeValue(forKey: id) else { return }
         driver.poller.forget(client.link.descriptor)
         inputs.append(.controlClosed(connection: id))

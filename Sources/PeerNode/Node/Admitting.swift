@@ -161,6 +161,7 @@ extension NodeCore {
         guard let device = link.peer?.device else { return }
         network.registry.connected(device, attempt: nil, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
+        try compareClocks(on: link)
         try record(.peerConnected, workspace: nil, extra: device.bytes)
         try setStanding(standing(of: device, in: workspace), of: sync, workspace, on: link)
     }

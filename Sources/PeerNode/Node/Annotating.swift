@@ -257,14 +257,15 @@ extension NodeCore {
         guard
             let stored = try event.arrival.flatMap({ (arrival) throws(StorageError) in
                 try store.operations.operation(arrival)
-            }), let channel = channel(event.document, in: workspace),
+            }), let channel = publicID(ofChannel: event.document, in: workspace),
             case .annotation(let annotation)? = try content(of: stored, in: workspace),
             case .reaction(let emoji, _) = annotation.change,
             let member = workspace.evaluator.subject(ofGrant: stored.entry.grant)
-        else { return .null }
+        else { return goneIDs(event, workspace) }
+        let isShown = self.channel(event.document, in: workspace) != nil
         return [
             "message": .string(PublicID.message(annotation.target)),
-            "channel": .string(channel.publicID), "emoji": .string(emoji),
+            "channel": .string(channel), "emoji": isShown ? .string(emoji) : .null,
             "member": person(member, in: workspace).json,
             "self": .bool(member == workspace.member),
         ]

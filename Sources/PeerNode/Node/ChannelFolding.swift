@@ -82,21 +82,21 @@ extension NodeCore {
                 on: document, claims: workspace.channelClaims[document] ?? [],
                 isDefault: isDefault)
         else { return (nil, nil) }
-        if let deletion = ruling.deletion, let deleting = workspace.authority[deletion] {
-            let seen = try store.operations.operation(deleting.arrival)?.seen ?? 0
-            return (
-                nil,
-                Workspace.DeletedChannel(
-                    number: number, author: workspace.evaluator.subject(ofGrant: deleting.grant),
-                    seen: UInt64(max(seen, 0)))
-            )
-        }
         var channel = Workspace.Channel(
             id: document, publicID: PublicID.channel(document), number: number,
             createdAt: record.timestamp.milliseconds, rank: (lamport, id), rule: .open(ruling),
             isDefault: isDefault)
         for setting in ruling.counting { apply(setting, to: &channel, in: workspace) }
-        return (channel, nil)
+        guard let deletion = ruling.deletion, let deleting = workspace.authority[deletion] else {
+            return (channel, nil)
+        }
+        let seen = try store.operations.operation(deleting.arrival)?.seen ?? 0
+        return (
+            nil,
+            Workspace.DeletedChannel(
+                number: number, author: workspace.evaluator.subject(ofGrant: deleting.grant),
+                seen: UInt64(max(seen, 0)), last: channel)
+        )
     }
 
     private func apply(

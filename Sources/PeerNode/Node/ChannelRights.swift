@@ -92,14 +92,16 @@ extension NodeCore {
     }
 
     /// The failure that a deleted channel is, when it is asked for by its id.
-    func deletion(of id: String, in workspace: Workspace) -> NodeError? {
+    func deletion(
+        of id: String, in workspace: Workspace, field: String = "channel"
+    ) -> NodeError? {
         guard
             let gone = workspace.deletedChannels.first(where: { PublicID.channel($0.key) == id })
         else { return nil }
         let author = gone.value.author.map { " by " + workspace.displayName(of: $0) } ?? ""
         return NodeError(
             .notFound, "the channel was deleted\(author)", hint: "wsx-node channel list --all",
-            reason: "channel.deleted", fields: [.init(name: "channel", reason: "deleted")])
+            reason: "channel.deleted", fields: [.init(name: field, reason: "deleted")])
     }
 
     /// The name under which people see it.

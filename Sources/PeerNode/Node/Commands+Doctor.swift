@@ -119,33 +119,6 @@ extension NodeCore {
             "wsx-node peer add HOST")
     }
 
-    private var clockFinding: FindingObject {
-        let ahead = clocks.ahead
-        guard let worst = ahead.first else {
-            let count = clocks.leads.count
-            return .init(
-                id: "clock", state: "ok",
-                message: count == 0
-                    ? "no peer has written since the start, so clocks are not compared"
-                    : "no clock of \(count) peers is more than 2 min ahead")
-        }
-        let minutes = "\(worst.lead / 60_000) min"
-        guard ahead.count == 1 else {
-            return .init(
-                id: "clock", state: "warn",
-                message: "\(ahead.count) peers write up to \(minutes) ahead of this clock, "
-                    + "so this one seems to be behind", hint: "timedatectl set-ntp true")
-        }
-        return .init(
-            id: "clock", state: "warn",
-            message: "\(peerName(worst.device)) writes \(minutes) ahead of this clock; "
-                + "one of the two is wrong", hint: "timedatectl")
-    }
-
-    private func peerName(_ device: DeviceID) -> String {
-        network.registry.peer(.device(device)).map(peerData)?.name ?? PublicID.device(device)
-    }
-
     /// A node with peers has copies of what was said, and none of its keys.
     private func backupFinding() throws(StorageError) -> FindingObject {
         let day: UInt64 = 24 * 3_600_000
@@ -174,7 +147,7 @@ extension NodeCore {
                     id: "peer", state: "ok", message: "\(name) connected, \(object.behind) behind")
             }
             let seen = peer.lastSeen.map {
-                "last seen \(age(Int64(clamping: time.wall) - Int64(clamping: $0))) ago"
+                "last seen \(AgeText.of(Int64(clamping: time.wall) - Int64(clamping: $0))) ago"
             }
             let addresses = peer.addresses.prefix(4).map(\.address.text).joined(separator: ", ")
             let parts = [
@@ -188,13 +161,5 @@ extension NodeCore {
                     ? "wsx-node peer add HOST[:PORT]"
                     : "is that node running? wsx-node peer list")
         }
-    }
-
-    /// A length of time in its largest unit.
-    private func age(_ milliseconds: Int64) -> String {
-        let seconds = max(0, milliseconds) / 1_000
-        if seconds < 120 { return "\(seconds) s" }
-        if seconds < 7_200 { return "\(seconds / 60) min" }
-        return seconds < 172_800 ? "\(seconds / 3_600) h" : "\(seconds / 86_400) days"
     }
 }

@@ -77,10 +77,12 @@ extension NodeCore {
         for type in request.types { try EventType.check(type) }
         var documents: Set<Int64> = []
         var channels: Set<String> = []
+        // Only what is named narrows: the position of a reader is one for all workspaces.
+        let only = try scope.workspace.map { (_) throws(NodeError) in try shownWorkspace(scope) }
         if !request.channels.isEmpty {
             let workspace: Workspace = try workspace(scope)
             for reference in request.channels {
-                let channel = try channel(reference, in: workspace)
+                let channel = try channel(reference, in: workspace, field: "channels")
                 if channel.isDirect {
                     channels.insert(channel.publicID)
                 } else {
@@ -88,7 +90,9 @@ extension NodeCore {
                 }
             }
         }
-        return EventFilter(types: request.types, documents: documents, channels: channels)
+        return EventFilter(
+            types: request.types, workspace: only?.number, documents: documents,
+            channels: channels)
     }
 
     /// The event after which a reader starts: a cursor, `all`, `latest`, a duration, or the

@@ -7,9 +7,12 @@ extension NodeCore {
 
     /// The person with this id or name. Names are looked for among members first.
     ///
-    /// - Parameter removed: whether somebody who is out may be meant.
+    /// - Parameters:
+    ///   - removed: whether somebody who is out may be meant.
+    ///   - field: the parameter in which the person was named, for failures.
     func person(
-        _ reference: MemberReference, in workspace: Workspace, orRemoved removed: Bool
+        _ reference: MemberReference, in workspace: Workspace, orRemoved removed: Bool,
+        field: String = "member"
     ) throws(NodeError) -> MemberID {
         let current = workspace.visibleMembers.map(\.member)
         let past = removed ? formerMembers(of: workspace) : []
@@ -18,7 +21,7 @@ extension NodeCore {
             if let found = (current + past).first(where: { PublicID.member($0) == id }) {
                 return found
             }
-            throw .notFound("member", id, field: "member", hint: "wsx-node member list")
+            throw .notFound("member", id, field: field, hint: "wsx-node member list")
         case .name(let name):
             for people in [current, past] {
                 let found = people.filter {
@@ -27,13 +30,13 @@ extension NodeCore {
                 if found.count > 1 {
                     throw .ambiguous(
                         name,
-                        candidates: found.map { person($0, in: workspace).json }, field: "member")
+                        candidates: found.map { person($0, in: workspace).json }, field: field)
                 }
                 if let only = found.first { return only }
             }
             let names = current.map { workspace.displayName(of: $0) }
             throw .notFound(
-                "member", name, field: "member",
+                "member", name, field: field,
                 hint: Similarity.nearest(to: name, in: names)
                     .map { "did you mean \(NodeError.quoted($0))?" } ?? "wsx-node member list")
         }

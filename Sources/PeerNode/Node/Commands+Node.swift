@@ -90,6 +90,7 @@ extension NodeCore: NodeCommands {
         warnings += endWarnings()
         warnings += twinWarnings
         warnings += pendingJoinWarnings
+        warnings += clockWarnings
         if environment.files.freeBytes < 64 * 1024 * 1024 {
             warnings.append(
                 .init(
@@ -103,5 +104,6 @@ extension NodeCore: NodeCommands {
         try stored { () throws(StorageError) in try writeMarkers(all: true) }
         isStopping = true
         stopEffects = true
+        subscriptions.sayFarewell("node.stopping")
     }
 }

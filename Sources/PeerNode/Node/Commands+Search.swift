@@ -88,7 +88,7 @@ extension NodeCore {
         if !request.channels.isEmpty {
             var found: [Workspace.Channel] = []
             for reference in request.channels {
-                found.append(try channel(reference, in: workspace))
+                found.append(try channel(reference, in: workspace, field: "channels"))
             }
             let numbers = Set(found.flatMap { [$0.number] + $0.others }).filter { $0 != 0 }
             tags.append(numbers.sorted().map(SearchRow.tag(document:)))
@@ -98,7 +98,7 @@ extension NodeCore {
             tags.append([SearchRow.tag(workspace: workspace.number)])
         }
         let author = try request.author.map { (reference) throws(NodeError) in
-            try person(reference, in: workspace, orRemoved: true)
+            try person(reference, in: workspace, orRemoved: true, field: "from")
         }
         if let author {
             let grants = grantNumbers(of: author, in: workspace)

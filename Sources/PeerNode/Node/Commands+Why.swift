@@ -38,7 +38,7 @@ extension NodeCore {
         do throws(NodeError) {
             let member = try anyMember(text, in: workspace)
             guard isChannel else { return try why(member, action, in: workspace) }
-            let channel = try channel(.name(text), in: workspace)
+            let channel = try channel(.name(text), in: workspace, field: "subject")
             throw NodeError.ambiguous(
                 text,
                 candidates: [
@@ -134,7 +134,7 @@ extension NodeCore {
         guard let reference = ChannelReference(name) else {
             throw .notFound("channel", text, field: "subject", hint: "wsx-node channel list --all")
         }
-        let channel = try channel(reference, in: workspace)
+        let channel = try channel(reference, in: workspace, field: "subject")
         if channel.isPrivate, channel.number != 0 {
             return try whyPrivate(channel, action, in: workspace)
         }

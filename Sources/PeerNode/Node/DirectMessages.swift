@@ -57,11 +57,11 @@ extension NodeCore {
     /// The conversation with somebody. Whoever is out of the workspace is found too where there is
     /// one: what was said stays to be read.
     func direct(
-        with reference: MemberReference, in workspace: Workspace
+        with reference: MemberReference, in workspace: Workspace, field: String = "channel"
     ) throws(NodeError) -> Workspace.Channel {
         let unknown: NodeError
         do throws(NodeError) {
-            let other = try someone(reference, field: "channel", in: workspace, for: .talk)
+            let other = try someone(reference, field: field, in: workspace, for: .talk)
             return workspace.direct(of: Set([workspace.member, other]).sorted())
         } catch {
             guard error.kind == .notFound else { throw error }
@@ -76,7 +76,7 @@ extension NodeCore {
         guard former.count == 1 else {
             guard case .name(let name) = reference else { throw unknown }
             throw .ambiguous(
-                name, candidates: former.map { person($0, in: workspace).json }, field: "channel")
+                name, candidates: former.map { person($0, in: workspace).json }, field: field)
         }
         return workspace.direct(of: [workspace.member, other].sorted())
     }

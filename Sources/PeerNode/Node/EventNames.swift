@@ -2,22 +2,22 @@ import WorkspaceModel
 
 /// The names of events that people and scripts ask for.
 extension EventType {
-    /// Those of section 4.8.4 that have no number in the store: what is made for each reader, and
-    /// what this version does not tell yet. A script that asks for them is right.
-    private static let others = [
-        "message.edited", "message.deleted", "reaction.added", "reaction.removed",
-        "message.pinned", "message.unpinned", "file.added", "file.available", "file.dropped",
-        "note.created", "note.edited", "note.renamed", "note.deleted", "mention.received",
-        "peer.discovered", "conflict.resolved", "import.finished", "config.changed",
-        "node.stopping", "events.gap", "note.lock",
-        "sync.progress", "transfer.progress", "keepalive", "events.dropped",
-    ]
+    /// What is made for each reader, and has no number in the store.
+    private static let made = ["node.stopping", "events.gap", "keepalive", "events.dropped"]
 
     /// What this build tells and does not keep.
     static let passing = ["message.held", "presence.changed", "typing"]
 
+    /// Those of section 4.8.4 that belong to what this build does not have. They are refused like
+    /// a slip: nobody should wait for what never comes.
+    private static let absent = [
+        "file.added", "file.available", "file.dropped", "note.created", "note.edited",
+        "note.renamed", "note.deleted", "note.lock", "conflict.resolved", "import.finished",
+        "config.changed", "sync.progress", "transfer.progress",
+    ]
+
     /// Every name that an event can have.
-    static let names = allCases.map(\.word) + passing + others
+    static let names = allCases.map(\.word) + passing + made
 
     /// Refuses a name, or a pattern, that no event will ever fit: whoever waits for it would wait
     /// for ever.
@@ -26,7 +26,9 @@ extension EventType {
         let kind = pattern.split(separator: ".", maxSplits: 1).first.map(String.init) ?? pattern
         let family = names.filter { $0.utf8.starts(with: (kind + ".").utf8) }
         let hint: String
-        if let similar = Similarity.nearest(to: pattern, in: names) {
+        if absent.contains(where: { EventFilter.matches($0, glob: pattern) }) {
+            hint = "this version does not have what it tells of"
+        } else if let similar = Similarity.nearest(to: pattern, in: names) {
             hint = "did you mean \(NodeError.quoted(similar))?"
         } else if family.isEmpty {
             hint = "such as 'message.created', 'channel.*' or '*.created'"

@@ -70,7 +70,7 @@ extension NodeCore {
     ) throws(StorageError) -> EventObject? {
         guard let type = EventType(rawValue: row.type),
             filter.wants(
-                type.word, document: row.document,
+                type.word, in: row.workspace, document: row.document,
                 channel: channel(row.document, in: row.workspace)?.publicID)
         else { return nil }
         return try object(of: row)
@@ -124,7 +124,7 @@ extension NodeCore {
             if !passed.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
             guard stream.sequence < newestEvent, left > 0 else {
                 if passed.isEmpty, stream.owesKeepalive {
-                    given.append((stream.id, keepalive(of: stream)))
+                    given.append((stream.id, passing("keepalive", for: stream)))
                     subscriptions.gave(stream.key, at: time.monotonic)
                 }
                 continue
@@ -137,13 +137,20 @@ extension NodeCore {
                 stream.key, to: reading.last, isLooking: reading.end == .pause)
             if !reading.events.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
         }
+        for stream in streams where subscriptions.takeFarewell(stream.key) {
+            given.append((stream.id, passing("node.stopping", for: stream)))
+        }
         return given
     }
 
-    private func keepalive(of stream: SubscriptionTable.Subscription) -> EventObject {
-        EventObject(
-            sequence: stream.sequence, cursor: cursor(stream.sequence),
-            at: Int64(clamping: time.wall), type: "keepalive", data: [:])
+    /// A word without data that is not kept, at the place that the stream has come to.
+    private func passing(
+        _ type: String, for stream: SubscriptionTable.Subscription
+    ) -> EventObject {
+        let sequence = subscriptions.place(of: stream.key) ?? stream.sequence
+        return EventObject(
+            sequence: sequence, cursor: cursor(sequence), at: Int64(clamping: time.wall),
+            type: type, data: [:])
     }
 
     // MARK: Calls that wait

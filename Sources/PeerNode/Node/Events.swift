@@ -40,6 +40,7 @@ enum EventType: Int64, CaseIterable {
     case peerConnected = 50
     case peerDisconnected = 51
     case syncCaughtUp = 52
+    case peerDiscovered = 53
     case deviceAdded = 70
     case deviceRevoked = 71
     case memberKeyChanged = 72
@@ -89,6 +90,7 @@ enum EventType: Int64, CaseIterable {
         case .peerConnected: "peer.connected"
         case .peerDisconnected: "peer.disconnected"
         case .syncCaughtUp: "sync.caught_up"
+        case .peerDiscovered: "peer.discovered"
         case .deviceAdded: "device.added"
         case .deviceRevoked: "device.revoked"
         case .memberKeyChanged: "member.key_changed"
@@ -183,7 +185,9 @@ extension NodeCore {
             .workspaceTransferred:
             return try workspaceEventData(event, type, workspace)
         case .channelCreated, .channelEdited, .channelArchived, .channelUnarchived:
-            guard let channel = channel(event.document, in: workspace) else { return .null }
+            guard let channel = channel(event.document, in: workspace) else {
+                return goneChannelData(event, workspace)
+            }
             return try object(of: channel, in: workspace).json
         case .channelMemberAdded, .channelMemberRemoved, .channelRoleChanged:
             return memberData(event, workspace)
@@ -196,10 +200,15 @@ extension NodeCore {
                 let stored = try store.operations.operation(arrival),
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: document)
-            else { return .null }
+            else {
+                // What counts for nobody is not told, as long as its channel is there.
+                guard channel(event.document, in: workspace) == nil else { return .null }
+                return try goneMessageData(event, workspace)
+            }
             return try object(of: row, in: workspace)?.json ?? .null
         case .readChanged:
-            return try readData(event, workspace)
+            let data = try readData(event, workspace)
+            return data.isNull ? goneReadingData(event, workspace) : data
         case .reactionAdded, .reactionRemoved:
             return try reactionData(event, workspace)
         case .messageDeleted:
@@ -214,7 +223,7 @@ extension NodeCore {
         case .deviceAdded, .deviceRevoked, .memberKeyChanged:
             return deviceData(event, type, workspace)
         case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored,
-            .sessionLocked, .sessionUnlocked, .nodeWarning:
+            .sessionLocked, .sessionUnlocked, .nodeWarning, .peerDiscovered:
             return eventDataOutside(of: event, type)
         }
     }
@@ -223,14 +232,14 @@ extension NodeCore {
     private func memberData(
         _ event: EventStore.StoredEvent, _ workspace: Workspace
     ) -> JSONValue {
-        guard let channel = channel(event.document, in: workspace), let extra = event.extra,
-            let member = MemberID(untrusted: Array(extra.prefix(16)))
+        guard let id = publicID(ofChannel: event.document, in: workspace),
+            let extra = event.extra, let member = MemberID(untrusted: Array(extra.prefix(16)))
         else { return .null }
         let said = extra.dropFirst(16).first.flatMap { Role(rawValue: UInt64($0)) }
+        let now = channel(event.document, in: workspace)?.role(of: member)
         return [
-            "channel": .string(channel.publicID),
-            "member": person(member, in: workspace).json,
-            "role": .string((said ?? channel.role(of: member)).word),
+            "channel": .string(id), "member": person(member, in: workspace).json,
+            "role": .string((said ?? now ?? .member).word),
         ]
     }
 
@@ -251,9 +260,8 @@ extension NodeCore {
     private func messageDeletionData(
         of event: EventStore.StoredEvent, in workspace: Workspace
     ) throws(StorageError) -> JSONValue {
-        guard channel(event.document, in: workspace) != nil, let arrival = event.arrival,
-            let stored = try store.operations.operation(arrival)
-        else { return .null }
+        guard let arrival = event.arrival, let stored = try store.operations.operation(arrival)
+        else { return goneIDs(event, workspace) }
         let key = MessageKey(
             timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
         let author = event.extra.flatMap(MemberID.init(untrusted:))
@@ -269,6 +277,7 @@ extension NodeCore {
         switch type {
         case .sessionLocked, .sessionUnlocked: return [:]
         case .nodeWarning: return warningData(event)
+        case .peerDiscovered: return discoveryData(event)
         case .storeRestored:
             let reason = event.extra.flatMap { String(validating: $0, as: UTF8.self) }
             return ["reason": JSONValue(orNull: reason)]

@@ -68,6 +68,7 @@ extension NodeCore {
         link.wasFormer = false
         network.registry.connected(peer.device, attempt: nil, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
+        try compareClocks(on: link)
         try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
     }
 

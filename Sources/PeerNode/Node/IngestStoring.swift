@@ -36,8 +36,11 @@ extension NodeCore {
             noteBranches(of: log, in: workspace)
         }
         if case .peer(let device, _, let isBackfill) = source, let last = operations.last {
-            if device == log.device, !isBackfill {
-                clocks.note(device, wroteAt: last.header.timestamp.milliseconds, time)
+            if device == log.device, !isBackfill,
+                clocks.note(
+                    device, wroteAt: last.header.timestamp.milliseconds, at: time.monotonic)
+            {
+                try warnOfClocks()
             }
             // Whoever brings operations holds them.
             store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)

@@ -82,7 +82,7 @@ extension NodeCore {
     ) throws(NodeError) -> [DocumentID] {
         var found: [DocumentID] = []
         for reference in draft.channels {
-            let channel = try channel(reference, in: workspace)
+            let channel = try channel(reference, in: workspace, field: "channels")
             if role == .guest { try refuseForGuests(channel, in: workspace) }
             guard role == .guest || !channel.isPrivate else {
                 throw NodeError(

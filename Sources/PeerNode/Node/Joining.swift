@@ -252,6 +252,7 @@ extension NodeCore {
                     addresses: [KnownAddress(address, source: .remembered, freshness: time.wall)])
             }
             network.isRegistryDirty = true
+            try compareClocks(on: link)
             try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         }
         workspaceListChanged()

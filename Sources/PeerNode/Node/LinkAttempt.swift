@@ -243,6 +243,7 @@ extension NodeCore {
                     peer.device, attempt: nil, wallMilliseconds: time.wall)
                 try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
             }
+            try compareClocks(on: link)
             remember(link)
             if let sync = link.syncs[workspace.number] {
                 try setStanding(.full, of: sync, workspace, on: link)

@@ -132,6 +132,7 @@ extension NodeCore {
         network.issuedLink?.user = peer.device
         network.registry.connected(peer.device, attempt: nil, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
+        try compareClocks(on: link)
         try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         answerLink(LinkResult(code: .linked, additions: additions), on: link)
     }

@@ -28,8 +28,10 @@ extension NodeCore {
             try drop(link, because: .closedByPeer)
         case .listening(let addresses): try listening(addresses)
         case .networkChanged: network.registry.networkChanged()
-        case .stopping: try writeMarkers(all: true)
-        case .beacon(let bytes, let host): heard(bytes, from: host)
+        case .stopping:
+            subscriptions.sayFarewell("node.stopping")
+            try writeMarkers(all: true)
+        case .beacon(let bytes, let host): try heard(bytes, from: host)
         case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp: break
         }
     }
@@ -145,6 +147,7 @@ extension NodeCore {
                 peer.device, attempt: link.attempt, wallMilliseconds: time.wall)
         }
         network.isRegistryDirty = true
+        try compareClocks(on: link)
         try settleTwoLinks(with: link)
         guard !link.isClosing else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })

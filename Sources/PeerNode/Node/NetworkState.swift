@@ -51,6 +51,8 @@ struct NetworkState {
     var ownBeaconNonce: [UInt8] = []
     /// Whether it does hear its own beacons, which shows that multicast works on this machine.
     var hearsOwnBeacon = false
+    /// Addresses of which `peer.discovered` was told since the start.
+    var told: Set<String> = []
     /// When the first beacon was sent, on the monotonic clock.
     var firstBeacon: UInt64?
     /// How far each peer was asked for missing payloads; outlives its links.

@@ -64,6 +64,8 @@ final class NodeCore {
     var search = SearchState()
     var notices = NoticeState()
     var clocks = PeerClocks()
+    /// Kinds of warnings about clocks that were told since the start.
+    var toldClocks: Set<String> = []
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
     /// What of the redactions of a document is judged at the end of the turn, by short number.

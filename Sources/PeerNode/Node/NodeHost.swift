@@ -166,10 +166,13 @@ public final class NodeHost {
             subscriptions.forgetPassing(isCounted: true)
             let former = core.network
             let tally = core.tally
+            let (clocks, toldClocks) = (core.clocks, core.toldClocks)
             core = try NodeCore(
                 environment: environment, store: store, at: time, after: core.inheritance)
             core.subscriptions = subscriptions
             core.tally = tally
+            core.clocks = clocks
+            core.toldClocks = toldClocks
             core.resume(after: former)
             if writingStopped != nil, !former.registry.isSuspended {
                 // What peers bring could not be kept.

@@ -24,7 +24,9 @@ extension NodeCore {
             at: Int64(clamping: time.wall), type: type,
             workspace: PublicID.workspace(workspace.id), data: data)
         let channel = channel(document, in: workspace)?.publicID
-        subscriptions.offer(event) { $0.wants(type, document: document, channel: channel) }
+        subscriptions.offer(event) {
+            $0.wants(type, in: workspace.number, document: document, channel: channel)
+        }
     }
 
     /// What a stream is given of what passed, and how much it missed.

@@ -1,37 +1,122 @@
 import WorkspaceModel
 
-/// How far the clocks of other devices are ahead of this one, as far as what they wrote shows.
+/// What the clocks of other devices show, compared with this one's.
 ///
-/// Peers do not tell each other the time. An operation that a device hands over itself was written
-/// a moment ago, or earlier and kept; so its time shows when that clock is ahead, and cannot show
-/// that it is behind.
+/// Every handshake carries the wall clock of both sides (PROTOCOL, 5.1). What is kept of it is
+/// where it stood on the monotonic clock, so that a step of the own wall clock shows at once, and
+/// a measure does not age. Nothing is decided by it: it is there to warn the owner.
 struct PeerClocks {
     /// So many devices are remembered at most: each is one that is or was connected.
     static let devicesMax = 1_024
-    /// After this time a measure is forgotten when there is another.
-    static let memoryMilliseconds: UInt64 = 3_600_000
+    /// After this time a measure of a device that did not come back is forgotten.
+    static let memoryMilliseconds: UInt64 = 24 * 3_600_000
     /// What is worth a word: clocks that are kept differ by less.
-    static let leadMax: Int64 = 120_000
+    static let differenceMax: Int64 = 120_000
+    /// What is worth a loud one.
+    static let day: Int64 = 24 * 3_600_000
 
-    /// The largest lead of a device's clock lately, milliseconds, and when it was seen.
-    private(set) var leads: [DeviceID: (lead: Int64, at: UInt64)] = [:]
+    /// Where a device's wall clock stood when the monotonic clock was at 0, and when that was
+    /// measured.
+    private var measures: [DeviceID: (base: Int64, at: UInt64)] = [:]
 
-    /// Notes an operation that its own device handed over, outside of a first sync.
-    mutating func note(_ device: DeviceID, wroteAt written: UInt64, _ time: TurnTime) {
-        let lead = Int64(clamping: written) - Int64(clamping: time.wall)
-        if let known = leads[device], known.lead > lead,
-            time.monotonic &- known.at < Self.memoryMilliseconds
-        {
-            return
-        }
-        guard leads[device] != nil || leads.count < Self.devicesMax else { return }
-        leads[device] = (lead, time.monotonic)
+    /// How many devices' clocks are remembered.
+    var count: Int { measures.count }
+
+    /// Notes what the clock of a device showed.
+    ///
+    /// - Parameter moment: when it showed that, on the monotonic clock.
+    mutating func note(_ device: DeviceID, showed wall: UInt64, at moment: UInt64) {
+        makeRoom(for: device)
+        measures[device] = (Self.base(wall, at: moment), moment)
     }
 
-    /// The devices whose clocks are ahead by more than is worth a word, the furthest first.
-    var ahead: [(device: DeviceID, lead: Int64)] {
-        leads.filter { $0.value.lead > Self.leadMax }
-            .map { ($0.key, $0.value.lead) }
-            .sorted { ($1.lead, $0.device) < ($0.lead, $1.device) }
+    private static func base(_ wall: UInt64, at moment: UInt64) -> Int64 {
+        Int64(min(wall, HybridTimestamp.millisecondsMax)) - Int64(clamping: moment)
+    }
+
+    /// Notes when an operation says to be written that its own device handed over live.
+    ///
+    /// It may have been kept for a while, so it shows no clock that is behind; and its time may be
+    /// ahead of that device's wall clock by what clocks follow each other. What is left shows a
+    /// clock that was set forward since the handshake.
+    ///
+    /// - Returns: whether it shows that.
+    mutating func note(_ device: DeviceID, wroteAt written: UInt64, at moment: UInt64) -> Bool {
+        let base = Self.base(written, at: moment)
+        guard let known = measures[device]?.base,
+            base - known > Int64(Limits.clockLeadMillisecondsMax)
+        else { return false }
+        measures[device] = (base, moment)
+        return true
+    }
+
+    /// The measure that was taken first goes.
+    private mutating func makeRoom(for device: DeviceID) {
+        guard measures[device] == nil, measures.count >= Self.devicesMax else { return }
+        let oldest = measures.min { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
+        if let oldest { measures[oldest.key] = nil }
+    }
+
+    /// What turns a base into a difference from the own wall clock.
+    private func offset(at time: TurnTime) -> Int64 {
+        Int64(clamping: time.monotonic)
+            - Int64(min(time.wall, HybridTimestamp.millisecondsMax))
+    }
+
+    /// How far each device's clock is ahead of the own one, milliseconds, ascending.
+    private func differences(at time: TurnTime) -> [(device: DeviceID, by: Int64)] {
+        let offset = offset(at: time)
+        return measures.filter { time.monotonic &- $0.value.at < Self.memoryMilliseconds }
+            .map { ($0.key, $0.value.base + offset) }
+            .sorted { ($0.by, $0.device) < ($1.by, $1.device) }
+    }
+
+    // MARK: Judging
+
+    /// What follows for the own clock and for others'.
+    enum Verdict: Equatable {
+        /// No peer has told its time.
+        case unknown
+        /// None of so many differs by what is worth a word.
+        case fine(of: Int)
+        /// So many others agree with one another, and this clock differs from them by so much:
+        /// positive where they are ahead.
+        case own(by: Int64, others: Int)
+        /// This device's clock differs most, and nobody else's says which of the two is wrong.
+        case doubtful(DeviceID, by: Int64)
+        /// Others agree with this clock, and so many do not; the worst of them.
+        case others(DeviceID, by: Int64, count: Int)
+    }
+
+    /// Compares all clocks.
+    func verdict(at time: TurnTime) -> Verdict {
+        let all = differences(at: time)
+        guard let first = all.first, let last = all.last else { return .unknown }
+        let worst = last.by.magnitude >= first.by.magnitude ? last : first
+        let off = all.count { $0.by.magnitude > Self.differenceMax.magnitude }
+        guard off > 0 else { return .fine(of: all.count) }
+        let agreeing = all.count - off
+        // Whoever says that this clock is wrong must be more than those who say it is right, which
+        // this one is among.
+        let (middle, size) = Self.largestGroup(of: all.map(\.by))
+        if size > agreeing + 1, size > 1, middle.magnitude > Self.differenceMax.magnitude {
+            return .own(by: middle, others: size)
+        }
+        return agreeing > 0
+            ? .others(worst.device, by: worst.by, count: off)
+            : .doubtful(worst.device, by: worst.by)
+    }
+
+    /// The most that lie within what is worth a word of one another: the one in their middle, and
+    /// how many they are.
+    private static func largestGroup(of ascending: [Int64]) -> (middle: Int64, size: Int) {
+        var best = (middle: Int64(0), size: 0)
+        var start = 0
+        for end in ascending.indices {
+            while ascending[end] - ascending[start] > differenceMax { start += 1 }
+            let size = end - start + 1
+            if size > best.size { best = (ascending[start + size / 2], size) }
+        }
+        return best
     }
 }

@@ -187,7 +187,7 @@ extension NodeCore {
         }
     }
 
-    func heard(_ bytes: [UInt8], from host: String) {
+    func heard(_ bytes: [UInt8], from host: String) throws(StorageError) {
         guard network.announces, let packet = BeaconPacket(untrusted: bytes) else { return }
         guard packet.nonce != network.ownBeaconNonce else {
             network.hearsOwnBeacon = true
@@ -199,7 +199,9 @@ extension NodeCore {
                     ? "[\(host)]:\(packet.port)"
                     : "\(host):\(packet.port)", defaultPort: packet.port)
         else { return }
-        if isOfMember(packet) { network.registry.heard(address, wallMilliseconds: time.wall) }
+        if isOfMember(packet), network.registry.heard(address, wallMilliseconds: time.wall) {
+            try tellDiscovered(address)
+        }
         for index in network.joins.indices
         where packet.matches(
             network.joins[index].link.secret.beaconKey, wallMilliseconds: time.wall)
@@ -211,6 +213,19 @@ extension NodeCore {
         {
             network.linking?.heard(address)
         }
+    }
+
+    /// Tells of a peer that nobody knew under this address: once a start, for whoever comes and
+    /// goes, and fails to answer, is heard again and again.
+    private func tellDiscovered(_ address: PeerAddress) throws(StorageError) {
+        let isKnown = network.registry.peers.contains { peer in
+            guard case .device = peer.name else { return false }
+            return peer.addresses.contains { $0.address == address }
+        }
+        guard !isKnown, mayWrite, network.told.count < Limits.heardAddressesMax,
+            network.told.insert(address.text).inserted
+        else { return }
+        try record(.peerDiscovered, workspace: nil, extra: Array(address.text.utf8))
     }
 
     /// Sends a beacon when it is time.

@@ -202,6 +202,7 @@ extension NodeCore {
             channel: publicID(ofChannel: document, in: workspace),
             author: person(author, in: workspace),
             at: Int64(row.key.timestamp.milliseconds), text: nil)
+        object.isTimeDoubtful = isDoubtful(row.key.timestamp, seen: stored.seen, in: workspace)
         object.thread = row.thread.map(PublicID.message)
         object.deleted = try deletion(of: stored, in: workspace)
         // Of what is deleted, or not here, the place in its channel is left.
@@ -228,6 +229,19 @@ extension NodeCore {
         object.state = others.isEmpty ? "local" : "held_by_others"
         if row.isRefused { object.state = "refused" }
         return object
+    }
+
+    /// Whether a message cannot have been written when it says: not yet when it came, or not yet
+    /// now, or a day before the workspace was made.
+    ///
+    /// - Parameter seen: when this node stored it, milliseconds since 1970.
+    func isDoubtful(_ written: HybridTimestamp, seen: Int64, in workspace: Workspace) -> Bool {
+        let moment = written.milliseconds
+        let known = min(UInt64(max(seen, 0)), time.wall)
+        if moment > known &+ Limits.clockLeadMillisecondsMax { return true }
+        let create = workspace.authority[OperationID(sameBytesAs: workspace.id)]
+        let day: UInt64 = 24 * 3_600_000
+        return moment &+ day < create?.timestamp.milliseconds ?? 0
     }
 
     /// What was said about a message since: its text of today, reactions, whether it is pinned.

@@ -32,14 +32,23 @@ extension Workspace {
         return channel
     }
 
-    private func makeChannel(of document: PrivateDocument) -> Channel? {
+    /// A private document that was deleted, as it was shown last.
+    func deletedChannel(of document: PrivateDocument) -> Channel? {
+        document.authority.fields.deletion.flatMap { _ in
+            makeChannel(of: document, orDeleted: true)
+        }
+    }
+
+    private func makeChannel(
+        of document: PrivateDocument, orDeleted: Bool = false
+    ) -> Channel? {
         let authority = document.authority
         guard let record = document.records[document.rootID], let root = authority.root,
             root.subtype != .own, authority.isValid(document.rootID),
             authority.standing(of: member) != nil || !authority.ends(of: member).isEmpty
         else { return nil }
         let fields = authority.fields
-        guard fields.deletion == nil else { return nil }
+        guard fields.deletion == nil || orDeleted else { return nil }
         let isDirect = root.subtype == .directMessage
         var circle = Circle(kind: isDirect ? .direct : .channel, roles: [:])
         for standing in authority.members { circle.roles[standing.member] = standing.role }

@@ -42,18 +42,20 @@ extension NodeCore {
     }
 
     /// The channel with this id or name, or the direct conversation with somebody.
+    ///
+    /// - Parameter field: the parameter in which it was named, for failures.
     func channel(
-        _ reference: ChannelReference, in workspace: Workspace
+        _ reference: ChannelReference, in workspace: Workspace, field: String = "channel"
     ) throws(NodeError) -> Workspace.Channel {
         let channels = workspace.channelIndex
         switch reference {
         case .id(let id):
             if let place = channels.place(of: id) { return channels.all[place] }
-            if let deleted = deletion(of: id, in: workspace) { throw deleted }
-            throw .notFound("channel", id, field: "channel", hint: channelHint(in: workspace))
+            if let deleted = deletion(of: id, in: workspace, field: field) { throw deleted }
+            throw .notFound("channel", id, field: field, hint: channelHint(in: workspace))
         case .name(let name):
             let found = try single(
-                channels.matching(name), name, "channel", names: channels.names,
+                channels.matching(name), name, "channel", field: field, names: channels.names,
                 hint: channelHint(in: workspace)
             ) {
                 [
@@ -62,7 +64,8 @@ extension NodeCore {
                 ]
             }
             return channels.all[found]
-        case .direct(let reference): return try direct(with: reference, in: workspace)
+        case .direct(let reference):
+            return try direct(with: reference, in: workspace, field: field)
         }
     }
 

@@ -18,6 +18,8 @@ struct SubscriptionTable {
         var dropped: Int64 = 0
         /// Whether it gets a sign of life as soon as its connection takes one.
         var owesKeepalive = false
+        /// Whether it gets to hear that the node stops.
+        var owesFarewell = false
         /// Whether there is more to look at than was in one go, and nothing else to wait for.
         var isLooking = false
 
@@ -114,6 +116,20 @@ struct SubscriptionTable {
         }
     }
 
+    /// Has every stream told that the node stops, that wants to hear so.
+    mutating func sayFarewell(_ type: String) {
+        for (key, stream) in subscriptions where stream.filter.wants(type, document: nil) {
+            subscriptions[key]?.owesFarewell = true
+        }
+    }
+
+    /// Whether a stream is to be told now that the node stops; once.
+    mutating func takeFarewell(_ key: Key) -> Bool {
+        guard subscriptions[key]?.owesFarewell == true else { return false }
+        subscriptions[key]?.owesFarewell = false
+        return true
+    }
+
     /// Whether any stream wants what passes.
     var wantPassing: Bool { subscriptions.values.contains { $0.passing != nil } }
 
@@ -138,6 +154,9 @@ struct SubscriptionTable {
         subscriptions[key]?.dropped = 0
         return (passing, stream.dropped)
     }
+
+    /// The last event that a stream was given, or passed over.
+    func place(of key: Key) -> Int64? { subscriptions[key]?.sequence }
 
     mutating func advance(_ key: Key, to sequence: Int64, isLooking: Bool = false) {
         subscriptions[key]?.sequence = sequence
@@ -175,6 +194,9 @@ struct SubscriptionTable {
 struct EventFilter {
     /// Globs over event types; empty for all.
     let types: [String]
+    /// The short number of the only workspace whose events are wanted, besides those that are of
+    /// none; `nil` for all.
+    var workspace: Int64?
     /// Short numbers of channels; empty for all.
     let documents: Set<Int64>
     /// Public ids of channels, for conversations whose documents may still come.
@@ -182,10 +204,14 @@ struct EventFilter {
 
     /// Whether the event is wanted.
     ///
-    /// - Parameter channel: the public id of what has the number `document`.
+    /// - Parameters:
+    ///   - origin: the short number of the workspace in which it happened, `nil` outside of all.
+    ///   - channel: the public id of what has the number `document`.
     func wants(
-        _ type: String, document: Int64?, channel: @autoclosure () -> String? = nil
+        _ type: String, in origin: Int64? = nil, document: Int64?,
+        channel: @autoclosure () -> String? = nil
     ) -> Bool {
+        if let workspace, let origin, workspace != origin { return false }
         if !documents.isEmpty || !channels.isEmpty {
             guard let document else { return false }
             guard documents.contains(document) || channel().map(channels.contains) == true else {

@@ -142,6 +142,8 @@ final class Workspace {
         let author: MemberID?
         /// When this node first saw that, milliseconds.
         let seen: UInt64
+        /// As it was shown last.
+        var last: Channel?
 
         /// When its operations are erased here, milliseconds.
         var erasure: UInt64 { seen &+ Limits.deletedChannelMilliseconds }

@@ -112,13 +112,17 @@ extension PeerRegistry {
 
     /// Adds what a beacon or a link told. It is dialled once, and forgotten when that fails or
     /// when too many are told.
-    public mutating func heard(_ address: PeerAddress, wallMilliseconds: UInt64) {
+    ///
+    /// - Returns: whether it was new.
+    @discardableResult
+    public mutating func heard(_ address: PeerAddress, wallMilliseconds: UInt64) -> Bool {
         guard entries[.address(address)] == nil, address.reach != .none,
             entries.values.count(where: \.isPassing) < Limits.heardAddressesMax,
             !entries.values.contains(where: { $0.stage == .connected && $0.has(address) })
-        else { return }
+        else { return false }
         insert(
             KnownAddress(address, source: .learnt, freshness: wallMilliseconds), isPassing: true)
+        return true
     }
 
     private mutating func insert(_ known: KnownAddress, isPassing: Bool) {

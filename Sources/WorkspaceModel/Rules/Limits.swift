@@ -277,6 +277,19 @@ public enum Limits {
     public static let httpDiscardedBytesMax = 8 * 1024 * 1024
     /// Control connections at a time.
     public static let controlClientsMax = 64
+    /// Connections beyond those, each of a process that has no other: one program that takes all
+    /// must not keep the owner's commands out.
+    public static let controlClientsSpareMax = 4
+    /// Connections beyond all of those that are told why there is no room, when they have asked
+    /// for something.
+    public static let controlClientsRefusedMax = 16
+    /// How long they have to ask, in milliseconds.
+    public static let controlRefusalMilliseconds: UInt64 = 1_000
+    /// A connection without a call or a stream may give way to a new one after this silence, in
+    /// milliseconds: nobody who reads answers is as slow.
+    public static let controlIdleMilliseconds: UInt64 = 10_000
+    /// How long a request may take to arrive, in milliseconds: on this machine, whole.
+    public static let controlRequestMilliseconds: UInt64 = 30_000
     /// Streams of events on one control connection: each is looked at whenever something happens.
     public static let controlSubscriptionsMax = 64
     /// Requests of one connection that wait for an answer.

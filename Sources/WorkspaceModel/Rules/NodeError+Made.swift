@@ -51,6 +51,15 @@ extension NodeError {
             hint: "close one and try again", reason: "control.busy")
     }
 
+    /// A request was begun and not finished within `Limits.controlRequestMilliseconds`.
+    public static var requestTooSlow: Self {
+        Self(
+            .timeout,
+            "a request was begun and not finished within "
+                + "\(Limits.controlRequestMilliseconds / 1_000) s",
+            hint: "send it in one go", reason: "control.request_timeout")
+    }
+
     /// Nothing has the name or the id that was given for `field`.
     public static func notFound(
         _ what: String, _ name: String, field: String? = nil, hint: String? = nil

@@ -18,13 +18,12 @@ public struct HybridClock: Hashable, Sendable {
     /// Hears of a moment of another device, so that what we write next sorts after it.
     ///
     /// A moment that lies further ahead of the wall clock than `Limits.clockLeadMillisecondsMax`
-    /// advances ours that far and no further: one peer with a clock ten years ahead must not drag
-    /// everybody's along.
+    /// is not followed at all: one peer with a clock ten years ahead must not move everybody's,
+    /// not even by the five minutes. Whoever answers it cites it instead.
     public mutating func observe(_ remote: HybridTimestamp, wallMilliseconds: UInt64) {
         let wall = min(wallMilliseconds, HybridTimestamp.millisecondsMax)
-        let furthest = HybridTimestamp(
-            milliseconds: wall + Limits.clockLeadMillisecondsMax, counter: 0)
-        last = max(last, min(remote, furthest))
+        guard remote.milliseconds <= wall + Limits.clockLeadMillisecondsMax else { return }
+        last = max(last, remote)
     }
 
     /// How far this clock is ahead of the wall clock, in milliseconds; 0 if it is behind.

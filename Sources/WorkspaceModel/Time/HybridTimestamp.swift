@@ -37,7 +37,7 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
     /// The smallest timestamp that comes after this one and is not behind `wallClock`.
     ///
     /// A full counter moves on to the next millisecond. Nothing comes after the last moment of
-    /// all, which is its own successor; `HybridClock` never lets a peer bring us near it.
+    /// all, which is its own successor; `HybridClock` follows no peer anywhere near it.
     ///
     /// - Parameter wallClock: this device's clock, in milliseconds since the epoch.
     public func successor(wallClock: UInt64) -> HybridTimestamp {

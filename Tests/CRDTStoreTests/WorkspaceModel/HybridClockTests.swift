@@ -82,19 +82,46 @@ import WorkspaceTestKit
     static let farAhead: [UInt64] = [.max, 1 << 63, (1_000_000 + 315_360_000_000) << 16]
 
     @Test(arguments: farAhead)
-    func `is not dragged along by a clock of another decade`(remote: UInt64) {
+    func `is not moved at all by a clock of another decade`(remote: UInt64) {
         var clock = HybridClock()
         clock.observe(HybridTimestamp(rawValue: remote), wallMilliseconds: 1_000_000)
-        #expect(clock.last.milliseconds == 1_000_000 + Self.lead)
-        #expect(clock.last.counter == 0)
+        #expect(clock == HybridClock())
+        #expect(
+            clock.next(wallMilliseconds: 1_000_000)
+                == HybridTimestamp(milliseconds: 1_000_000, counter: 0))
     }
 
-    @Test func `takes over a moment up to the limit and no further`() {
-        for (ahead, taken) in [(Self.lead, Self.lead), (Self.lead + 1, Self.lead)] {
+    @Test func `takes over a moment up to the limit, and none beyond it`() {
+        for (ahead, isTaken) in [(Self.lead, true), (Self.lead + 1, false)] {
             var clock = HybridClock()
-            let remote = HybridTimestamp(milliseconds: 5_000 + ahead, counter: 0)
+            let remote = HybridTimestamp(milliseconds: 5_000 + ahead, counter: 9)
             clock.observe(remote, wallMilliseconds: 5_000)
-            #expect(clock.last == HybridTimestamp(milliseconds: 5_000 + taken, counter: 0))
+            #expect(clock.last == (isTaken ? remote : .zero))
+        }
+    }
+
+    /// Two honest clocks, less than the limit apart, and one that is years ahead, which both hear
+    /// of all the time.
+    @Test(arguments: Seeds.explore(50))
+    func `follows the honest, and stays with its wall whoever else speaks`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let skew = UInt64(random.below(Int(Self.lead)))
+        var clocks = [HybridClock(), HybridClock()]
+        var latest = HybridTimestamp.zero
+        for step in 0..<200 {
+            let place = random.below(2)
+            let wall = 1_000_000_000 + UInt64(step) + (place == 0 ? 0 : skew)
+            let years = UInt64(random.below(1_000_000_000_000)) + Self.lead + 1
+            let liar = HybridTimestamp(milliseconds: wall + years, counter: 3)
+            clocks[place].observe(liar, wallMilliseconds: wall)
+            // What one writes, the other reads before it answers.
+            clocks[place].observe(latest, wallMilliseconds: wall)
+            let next = clocks[place].next(wallMilliseconds: wall)
+            #expect(next > latest, "WSX_SEED=\(seed)")
+            latest = next
+            // Nothing but the honest clocks is in it.
+            #expect(
+                next.milliseconds <= 1_000_000_000 + UInt64(step) + skew, "WSX_SEED=\(seed)")
         }
     }
 

@@ -28,6 +28,18 @@ import WorkspaceModel
         #expect(io.output.contains("\nacme  0 members\n  #general  nothing yet\n"))
     }
 
+    @Test func `puts a wrong clock first`() {
+        let io = terminal()
+        io.node?.unreadMessages = 2
+        io.node?.warnings = [
+            .init(kind: "disk.low", message: "little is free", hint: "free some"),
+            .init(kind: "clock.wrong", message: "this clock is wrong", hint: "timedatectl"),
+        ]
+        #expect(io.run() == 0)
+        #expect(io.output.contains("warn  this clock is wrong\n"))
+        #expect(io.output.hasSuffix("next: put the clock right: timedatectl\n"))
+    }
+
     @Test func `asks about the workspace that was named`() {
         let io = terminal()
         #expect(io.run("-w", "acme") == 0)

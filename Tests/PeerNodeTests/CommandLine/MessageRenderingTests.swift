@@ -27,6 +27,11 @@ import WorkspaceModel
         }
     }
 
+    @Test func `says that its time cannot be right`() {
+        #expect(
+            shown([Self.message(1, "a", ["doubtful_time": true])]) == ["Mina  a (clock wrong)"])
+    }
+
     @Test func `says that it was edited, and is pinned`() {
         let fields: KeyValuePairs<String, JSONValue> = ["edited_at": 5, "pinned": true]
         #expect(shown([Self.message(1, "a", fields)]) == ["Mina  a (edited) (pinned)"])

@@ -101,9 +101,14 @@ import WorkspaceModel
     }
 
     @Test func `gives no body to who asks for none`() throws {
-        let answer = try exchange("HEAD /healthz HTTP/1.1\r\n\r\n")
-        #expect(answer.head.hasPrefix("HTTP/1.1 405"))
-        #expect(answer.body.isEmpty)
+        for path in ["/healthz", "/metrics", "/healthz?t=1"] {
+            let answer = try exchange("HEAD \(path) HTTP/1.1\r\n\r\n")
+            let whole = try exchange("GET \(path) HTTP/1.1\r\n\r\n")
+            #expect(answer.head == whole.head && answer.status == 200)
+            #expect(answer.body.isEmpty && !whole.body.isEmpty)
+        }
+        let events = try exchange("HEAD /events HTTP/1.1\r\n\r\n")
+        #expect(events.status == 405 && events.body.isEmpty)
     }
 
     // MARK: JSON-RPC
@@ -308,7 +313,13 @@ import WorkspaceModel
         let worried = HTTPReply.health.response(
             to: .success(["warnings": [["kind": "disk.low"], ["kind": "fork.found"]]]))
         #expect(worried == .text(503, "disk.low\nfork.found\n"))
-        #expect(try exchange(get("/metrics?x=1")).status == 400)
+        // What gets past caches is no parameter.
+        for path in ["/metrics?x=1", "/healthz?t=1", "/healthz?t=1&t=2"] {
+            #expect(try exchange(get(path)).status == 200)
+        }
+        #expect(try exchange(get("/healthz?%zz")).status == 400)
+        let wrong = HTTPReply.health.response(to: .failure(NodeError(.badRequest, "no")))
+        #expect(wrong == .text(400, "bad_request\n"))
     }
 
     @Test func `escapes what stands in a label, and leaves empty families out`() {

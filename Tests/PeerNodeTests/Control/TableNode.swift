@@ -19,6 +19,8 @@ final class TableNode: NodeCommands {
     var unreadMessages: Int64 = 0
     /// The name of the one channel.
     var channelName = "general"
+    /// What `status` warns of.
+    var warnings: [StatusObject.Warning] = []
     /// Of what in the one channel somebody wants to hear.
     var notice = ChannelNotice()
 
@@ -122,7 +124,9 @@ final class TableNode: NodeCommands {
 
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
         try note("status", scope)
-        return StatusObject(home: "/h", socket: "/h/control.sock")
+        var status = StatusObject(home: "/h", socket: "/h/control.sock")
+        status.warnings = warnings
+        return status
     }
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("doctor", scope)

@@ -120,9 +120,14 @@ extension EndToEnd {
             #expect(answer?.kind == "busy")
             #expect(answer?.reason == "control.busy")
             #expect(more.next() == nil)
-            let refused = node.run("status", "--json")
-            #expect(refused.status == 1)
-            #expect(refused.error.kind == "busy", "\(refused.errors)")
+            // Who speaks HTTP is told so in HTTP.
+            let web = try #require(ControlSocket(node.socket))
+            web.send(Array("GET /healthz HTTP/1.1\r\n\r\n".utf8))
+            #expect(web.text()?.hasPrefix("HTTP/1.1 503 ") == true)
+            // One program that takes all keeps nobody else out, even when it listens on all.
+            for socket in sockets { #expect(socket.call("events.subscribe")?["result"] != nil) }
+            #expect(node.run("status", "--json").status == 0)
+            #expect(node.run("send", "general", "still here").status == 0)
             sockets.removeAll()
             #expect(eventually { node.run("status").status == 0 })
         }

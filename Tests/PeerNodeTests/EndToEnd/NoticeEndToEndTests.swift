@@ -120,7 +120,7 @@ extension EndToEnd {
             #expect(told.object["data"]?["message"] == "gave up", "\(told.output)")
             #expect(
                 joon.run(
-                    "events", "--since", "latest", "--type", "note.*", "--timeout", "1s",
+                    "events", "--since", "latest", "--type", "device.*", "--timeout", "1s",
                     "--exit-code"
                 ).status == 9)
         }

@@ -178,6 +178,48 @@ extension EndToEnd {
             if ambiguous.status == 5 { #expect(ambiguous.error.kind == "ambiguous") }
         }
 
+        @Test func `follows all workspaces, and says of which a line is`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("workspace", "create", "lab")
+            node.run("workspace", "use", "acme")
+            let (tail, lines) = try node.start("tail")
+            let (narrow, narrowed) = try node.start("tail", "-w", "acme")
+            defer {
+                kill(tail.processIdentifier, SIGKILL)
+                kill(narrow.processIdentifier, SIGKILL)
+            }
+            var seen: [String] = []
+            #expect(
+                eventually {
+                    node.run("send", "-w", "lab", "general", "there")
+                    while let line = lines.next(within: 1) { seen.append(line) }
+                    return seen.contains { $0.contains("there") }
+                })
+            #expect(seen.contains { $0.contains("#general in lab  ") && $0.contains("there") })
+            seen = []
+            #expect(
+                eventually {
+                    node.run("send", "general", "here")
+                    while let line = narrowed.next(within: 1) { seen.append(line) }
+                    return seen.contains { $0.contains("here") }
+                })
+            #expect(seen.allSatisfy { !$0.contains("there") && !$0.contains(" in ") }, "\(seen)")
+            #expect(node.run("events", "-w", "nowhere", "--count", "1").status == 5)
+        }
+
+        @Test func `hears that the node stops`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            let (events, lines) = try node.start("events", "--since", "all", "--json")
+            defer { kill(events.processIdentifier, SIGKILL) }
+            #expect(lines.next() != nil)
+            node.run("down")
+            var last: String?
+            while let line = lines.next() { last = line }
+            #expect(last?.contains(#""type":"node.stopping""#) == true, "\(last ?? "nothing")")
+        }
+
         @Test func `follows without missing what is written meanwhile`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")

@@ -109,6 +109,140 @@ import WorkspaceModel
         }
     }
 
+    // MARK: Room
+
+    private static let half = [
+        #"{"jsonrpc":"2.0","id":1,"#, "G", "POST /rpc HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc",
+        "GET /healthz HTTP/1.1\r\n",
+    ]
+
+    @Test(arguments: half)
+    func `have half a minute for the rest of a request`(_ begin: String) throws {
+        try withDesk { desk in
+            let client = try TestClient(desk.home.socket)
+            try desk.work { desk.clients.count == 1 }
+            #expect(desk.clients.nextDeadline == nil, "who says nothing may stay")
+            client.send(begin)
+            try desk.work { desk.clients.nextDeadline != nil }
+            let due = desk.now + Limits.controlRequestMilliseconds
+            #expect(desk.clients.nextDeadline == due)
+            // More of it gives no more time.
+            desk.now += 1_000
+            client.send(" ")
+            try desk.takeReady()
+            #expect(desk.clients.nextDeadline == due)
+            desk.clients.passTime(now: due - 1)
+            #expect(desk.clients.count == 1)
+            desk.clients.passTime(now: due)
+            desk.takeInputs()
+            #expect(desk.clients.count == 0 && desk.closed.count == 1)
+            try desk.work {
+                client.receive()
+                return client.end != nil
+            }
+            let start = begin.contains("HTTP") ? "HTTP/1.1 408 " : #"{"jsonrpc":"2.0","id":null"#
+            #expect(client.text().hasPrefix(start))
+            #expect(client.text().contains(#""reason":"control.request_timeout""#))
+            #expect(desk.calls.isEmpty)
+        }
+    }
+
+    @Test func `begin their half minute anew with each request`() throws {
+        try withDesk { desk in
+            let client = try TestClient(desk.home.socket)
+            for number in 1...4 {
+                client.send(#"{"jsonrpc":"2.0","id":1,"#)
+                try desk.work { desk.clients.nextDeadline != nil }
+                #expect(desk.clients.nextDeadline == desk.now + Limits.controlRequestMilliseconds)
+                desk.now += Limits.controlRequestMilliseconds - 1
+                desk.clients.passTime(now: desk.now)
+                client.send(#""method":"x"}"# + "\n" + (number == 4 ? "" : " "))
+                try desk.work { desk.calls.count == number }
+                try desk.takeReady()
+            }
+            #expect(desk.clients.nextDeadline == nil)
+        }
+    }
+
+    @Test func `that have been silent for longest give way when there is no room`() throws {
+        try withDesk { desk in
+            var clients: [TestClient] = []
+            for number in 0..<Limits.controlClientsMax {
+                let client = try TestClient(desk.home.socket)
+                clients.append(client)
+                try desk.work { desk.clients.count == number + 1 }
+                desk.now += 1
+            }
+            // The first waits for an answer, the second listens.
+            clients[0].call("waits")
+            clients[1].call("listens")
+            try desk.work { desk.calls.count == 2 }
+            let listens = try #require(desk.calls.first { $0.method == "listens" })
+            desk.clients.answer(listens.call, .success(true))
+            let host = ScriptedHost()
+            host.subscribers = [listens.call.connection]
+            desk.clients.deliverEvents(of: host, now: desk.now)
+            try desk.takeReady()
+            let late = try TestClient(desk.home.socket)
+            late.call("too.early")
+            try desk.work { late.lines().count == 1 }
+            #expect(late.text().contains(#""reason":"control.busy""#))
+            desk.now += Limits.controlIdleMilliseconds
+            let next = try TestClient(desk.home.socket)
+            next.call("in.time")
+            try desk.work { desk.calls.count == 3 }
+            #expect(desk.calls[2].method == "in.time")
+            try desk.work {
+                clients[2].receive()
+                return clients[2].end != nil
+            }
+            #expect(clients[2].text().contains(#""reason":"control.busy""#))
+            for client in [clients[0], clients[1], clients[3]] {
+                client.receive()
+                #expect(client.end == nil)
+            }
+        }
+    }
+
+    @Test func `for whom there is no room hear why in their own words`() throws {
+        try withDesk { desk in
+            let clients = try (0..<Limits.controlClientsMax).map { _ in
+                try TestClient(desk.home.socket)
+            }
+            try desk.work { desk.clients.count == clients.count }
+            let web = try TestClient(desk.home.socket)
+            web.send("POST /rpc HTTP/1.1\r\nContent-Length: 5\r\n\r\n")
+            try desk.takeReady()
+            let hook = try TestClient(desk.home.socket)
+            hook.send("POST /hooks/general HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi")
+            let silent = try TestClient(desk.home.socket)
+            try desk.work {
+                hook.receive()
+                return hook.end != nil
+            }
+            #expect(hook.text().hasPrefix("HTTP/1.1 503 ") && hook.text().hasSuffix("busy"))
+            #expect(hook.text().contains("Retry-After: 1"))
+            #expect(desk.clients.nextDeadline == desk.now + Limits.controlRefusalMilliseconds)
+            desk.clients.passTime(now: desk.now + Limits.controlRefusalMilliseconds)
+            try desk.work {
+                web.receive()
+                silent.receive()
+                return web.end != nil && silent.end != nil
+            }
+            #expect(web.text().hasPrefix("HTTP/1.1 503 "))
+            #expect(silent.text().hasPrefix(#"{"jsonrpc":"2.0","id":null,"error""#))
+            #expect(desk.calls.isEmpty && desk.clients.count == clients.count)
+            // Very many of them are told at once.
+            let crowd = try (0..<Limits.controlClientsRefusedMax + 5).map { _ in
+                try TestClient(desk.home.socket)
+            }
+            try desk.work {
+                crowd.forEach { $0.receive() }
+                return crowd.count { $0.end != nil } == 5
+            }
+        }
+    }
+
     /// A call waits for a turn, so a turn must not be as long as the list of subscribers.
     @Test func `get events in turn, no more at once than one turn may take`() throws {
         try withDesk { desk in

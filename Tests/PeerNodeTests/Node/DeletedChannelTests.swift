@@ -51,6 +51,52 @@ import WorkspaceTestKit
         try mina.ok("channel.create", ["name": "plans"])
     }
 
+    /// Programs that keep a list of channels take from it what an event names.
+    @Test(arguments: [false, true])
+    func `is still named by the events before its end`(_ isPrivate: Bool) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        let id = try joon.ok(
+            "channel.create", ["name": "plans", "private": .bool(isPrivate), "topic": "t"]
+        ).text("id")
+        try joon.ok("channel.add", ["channel": "plans", "members": ["Mina"]])
+        bench.advance(5_000)
+        try joon.ok("channel.edit", ["channel": "plans", "name": "plans2"])
+        let sent = try mina.send("secret", to: "plans2")
+        bench.advance(5_000)
+        try joon.ok(
+            "message.react", ["message": sent["id"] ?? .null, "emoji": "+1"])
+        try joon.ok("message.delete", ["message": try joon.send("x", to: "plans2")["id"] ?? .null])
+        bench.advance(5_000)
+        let before = try joon.events()
+        try joon.ok("channel.delete", ["channel": "plans2"])
+        bench.advance(5_000)
+        for restarts in [false, true] {
+            if restarts { try joon.restart() }
+            let after = try joon.events()
+            for event in before {
+                let now = try #require(after.first { $0["seq"] == event["seq"] })
+                let (old, new) = (event["data"] ?? .null, now["data"] ?? .null)
+                let type = try event.text("type")
+                #expect(!new.isNull, "\(type)")
+                let ids = type == "read.changed" ? ["channel"] : ["id", "channel", "message"]
+                for field in ids where old[field]?.stringValue != nil {
+                    #expect(new[field] == old[field], "\(type) \(field)")
+                }
+                if type.hasPrefix("channel.member_") {
+                    #expect(new.fieldNames == ["channel", "member", "role"])
+                    #expect(new["member"] == old["member"])
+                }
+                if type == "channel.created" || type == "channel.edited", old["id"] == .string(id) {
+                    #expect(new["deleted"] == true && new["name"] == "plans2")
+                    #expect(new.fieldNames.isSuperset(of: old.fieldNames))
+                }
+            }
+            #expect(!after.contains { $0.text.contains("secret") || $0.text.contains("+1") })
+        }
+    }
+
     @Test func `stays deleted over a restart`() throws {
         let (bench, mina, joon) = try pair()
         try joon.ok("channel.delete", ["channel": "plans"])

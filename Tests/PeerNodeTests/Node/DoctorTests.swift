@@ -11,64 +11,6 @@ import WorkspaceTestKit
         try #require(try node.ok("node.doctor").items.first { $0["id"] == .string(id) })
     }
 
-    // MARK: Clocks
-
-    @Test func `finds a peer whose clock is ahead, and none whose is not`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        #expect(try finding("clock", mina)["state"] == "ok")
-        let joon = try bench.guest("Joon", of: mina)
-        joon.clockSkew = 60_000
-        try joon.send("a minute ahead")
-        #expect(try finding("clock", mina)["state"] == "ok")
-        joon.clockSkew = 4 * 60_000
-        try joon.send("four minutes ahead")
-        let warned = try finding("clock", mina)
-        #expect(warned["state"] == "warn")
-        #expect(try warned.text("message").contains("Joon writes 4 min ahead"))
-        #expect(warned["hint"] == "timedatectl")
-        // It was put right, which shows after an hour.
-        joon.clockSkew = 0
-        bench.advance(3_700_000)
-        try joon.send("right again")
-        #expect(try finding("clock", mina)["state"] == "ok")
-    }
-
-    @Test func `finds its own clock behind when several are ahead of it`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let others = try ["Joon", "Kim"].map { try bench.guest($0, of: mina) }
-        mina.clockSkew = -3 * 60_000
-        for other in others { try other.send("now") }
-        let warned = try finding("clock", mina)
-        #expect(warned["state"] == "warn")
-        #expect(try warned.text("message").hasPrefix("2 peers write up to 3 min ahead"))
-    }
-
-    @Test func `keeps the largest lead of an hour, and knows so many devices`() {
-        var clocks = PeerClocks()
-        func device(_ number: Int) -> DeviceID {
-            var bytes = [UInt8](repeating: 0, count: 32)
-            bytes[0] = UInt8(number & 255)
-            bytes[1] = UInt8(number >> 8)
-            return DeviceID(bytes)
-        }
-        func time(_ monotonic: UInt64) -> TurnTime {
-            TurnTime(wall: 1_000_000_000, monotonic: monotonic)
-        }
-        clocks.note(device(1), wroteAt: 1_000_500_000, time(1))
-        clocks.note(device(1), wroteAt: 1_000_000_000, time(2))
-        #expect(clocks.ahead.map(\.lead) == [500_000])
-        clocks.note(device(1), wroteAt: 999_000_000, time(PeerClocks.memoryMilliseconds + 2))
-        #expect(clocks.ahead.isEmpty)
-        clocks.note(device(2), wroteAt: .max, time(3))
-        #expect(clocks.ahead.count == 1)
-        for number in 3..<PeerClocks.devicesMax + 10 {
-            clocks.note(device(number), wroteAt: 0, time(4))
-        }
-        #expect(clocks.leads.count == PeerClocks.devicesMax)
-    }
-
     // MARK: Announcements
 
     @Test func `hears whether it hears itself`() throws {
@@ -89,6 +31,41 @@ import WorkspaceTestKit
         #expect(try finding("beacon", mina)["state"] == "ok")
         // Nobody is dialled because of it.
         #expect(try mina.ok("peer.list").items.isEmpty)
+    }
+
+    @Test func `tells of a peer that is heard, once, and not of one that is linked`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        for node in [mina, joon] {
+            node.announces = true
+            try node.restart()
+        }
+        bench.advance(60_000)
+        let beacon = try #require(joon.lastBeacon)
+        func discovered() throws -> [JSONValue] {
+            try mina.events(types: ["peer.discovered"]).compactMap { $0["data"] }
+        }
+        // Where it is linked it is known.
+        bench.give(.beacon(beacon, host: "10.0.0.2"), to: mina)
+        bench.settle()
+        #expect(try discovered().isEmpty)
+        for _ in 0..<3 {
+            bench.give(.beacon(beacon, host: "10.9.9.9"), to: mina)
+            bench.settle()
+        }
+        let found = try discovered()
+        #expect(found.count == 1)
+        #expect(found.first?["address"]?.stringValue?.hasPrefix("10.9.9.9:") == true, "\(found)")
+        #expect(found.first?["id"] == .null)
+        // What no member sent is nobody.
+        let stranger = try bench.node("Eve", workspace: "else")
+        stranger.announces = true
+        try stranger.restart()
+        bench.advance(60_000)
+        bench.give(.beacon(try #require(stranger.lastBeacon), host: "10.8.8.8"), to: mina)
+        bench.settle()
+        #expect(try discovered().count == 1)
     }
 
     @Test func `says that discovery is off`() throws {

@@ -114,6 +114,13 @@ import WorkspaceTestKit
         #expect(!filter.wants("peer.connected", document: nil))
     }
 
+    @Test func `with a workspace wants nothing of another, and what is of none`() {
+        let filter = EventFilter(types: [], workspace: 2, documents: [])
+        #expect(filter.wants("message.created", in: 2, document: 3))
+        #expect(filter.wants("node.warning", document: nil))
+        #expect(!filter.wants("message.created", in: 1, document: 3))
+    }
+
     @Test func `with both wants what fits both`() {
         let filter = EventFilter(types: ["channel.*"], documents: [3])
         #expect(filter.wants("channel.edited", document: 3))
@@ -130,7 +137,8 @@ import WorkspaceTestKit
             (11, "channel.edited"), (12, "channel.member_added"), (13, "channel.member_removed"),
             (20, "message.created"), (30, "member.joined"), (40, "invite.created"),
             (41, "invite.used"), (42, "invite.revoked"), (50, "peer.connected"),
-            (51, "peer.disconnected"), (52, "sync.caught_up"), (60, "fork.found"),
+            (51, "peer.disconnected"), (52, "sync.caught_up"), (53, "peer.discovered"),
+            (60, "fork.found"),
             (61, "store.restored"),
         ]
         for (number, word) in rows { #expect(EventType(rawValue: number)?.word == word) }

@@ -180,7 +180,7 @@ import WorkspaceTestKit
             (["message.created"], ["message.created"]),
             (["message.*"], ["message.created"]),
             (["*.created"], ["channel.created", "message.created", "workspace.created"]),
-            (["*"], nil), ([], nil), (["note.*"], []), (["message.deleted"], []),
+            (["*"], nil), ([], nil), (["device.*"], []), (["message.deleted"], []),
             (["channel.member*", "message.*"], ["channel.member_added", "message.created"]),
             (["*a*.c*d"], ["channel.created", "message.created", "workspace.created"]),
         ] as [([String], [String]?)])
@@ -193,6 +193,58 @@ import WorkspaceTestKit
         ).sorted()
         let all = Set(try mina.eventTypes()).sorted()
         #expect(found == expected ?? all)
+    }
+
+    @Test(arguments: [
+        "file.added", "file.*", "note.*", "note.lock", "import.finished", "conflict.resolved",
+        "config.changed", "sync.progress", "transfer.progress", "*.progress", "message.creatd",
+    ])
+    func `of what this version does not have are refused, not waited for`(
+        _ type: String
+    ) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        for method in ["events.wait", "events.subscribe"] {
+            let error = try mina.refused(method, ["types": [.string(type)]])
+            #expect(error.kind == .badRequest && error.reason == "events.type")
+            #expect(error.fields.first?.name == "types" && error.hint != nil)
+        }
+    }
+
+    @Test func `are those of one workspace when it is named, and of all otherwise`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try mina.ok("workspace.create", ["name": "lab"])
+        let (acme, lab) = (
+            try mina.ok("workspace.get", ["workspace": "acme"]).text("id"),
+            try mina.ok("workspace.get", ["workspace": "lab"]).text("id")
+        )
+        try mina.ok("message.send", ["workspace": "acme", "channel": "general", "text": "a"])
+        try mina.ok("message.send", ["workspace": "lab", "channel": "general", "text": "b"])
+        func workspaces(_ name: JSONValue) throws -> Set<String?> {
+            let page = try mina.ok(
+                "events.wait", ["since": "all", "limit": 1_000, "workspace": name])
+            return Set(page.items.map { $0["workspace"]?.stringValue })
+        }
+        // Links to peers are of no workspace.
+        #expect(try workspaces(.null) == [acme, lab, nil])
+        #expect(try workspaces("acme") == [acme, nil])
+        #expect(try workspaces(.string(lab)) == [lab, nil])
+        for method in ["events.wait", "events.subscribe"] {
+            let error = try mina.refused(method, ["workspace": "nowhere"])
+            #expect(error.kind == .notFound && error.fields.first?.name == "workspace")
+        }
+        // What passes, too.
+        for (place, name) in ["lab", "acme"].enumerated() {
+            try mina.ok(
+                "events.subscribe",
+                ["workspace": .string(name), "ephemeral": true, "types": ["typing"]],
+                on: UInt64(20 + place))
+        }
+        try joon.ok("typing.send", ["channel": "general"])
+        #expect(stream(mina, on: 20).isEmpty)
+        #expect(stream(mina, on: 21).map { $0["type"] } == ["typing"])
     }
 
     @Test func `are chosen by channel`() throws {
@@ -323,6 +375,35 @@ import WorkspaceTestKit
         try mina.send("x")
         #expect(stream(mina, on: 3).count == 1)
         #expect(stream(mina, on: 4).isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ([], 1), (["node.stopping"], 1), (["node.*"], 1), (["message.created"], 0),
+        ] as [([String], Int)])
+    func `tell that the node stops, behind everything else`(
+        _ types: [String], _ count: Int
+    ) throws {
+        for input in [nil, NodeInput.stopping] {
+            let bench = CoreBench()
+            let mina = try bench.node("Mina")
+            try mina.ok("events.subscribe", ["types": JSONValue(texts: types)], on: 9)
+            try mina.ok("events.subscribe", ["channels": ["general"]], on: 9)
+            try mina.send("last")
+            let cursor = try mina.cursor()
+            if let input {
+                bench.give(input, to: mina)
+                bench.settle()
+            } else {
+                try mina.ok("node.stop")
+            }
+            let told = stream(mina, on: 9)
+            let stopping = told.filter { $0["type"] == "node.stopping" }
+            #expect(stopping.count == count)
+            #expect(stopping.allSatisfy { $0["cursor"] == .string(cursor) && $0["data"] == [:] })
+            if count == 1 { #expect(told.last?["type"] == "node.stopping") }
+            #expect(stream(mina, on: 9).isEmpty, "once")
+        }
     }
 
     @Test func `give a sign of life when asked for`() throws {

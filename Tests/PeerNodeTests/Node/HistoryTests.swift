@@ -300,9 +300,24 @@ import WorkspaceTestKit
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         joon.clockSkew = skew
-        try joon.send("from the future")
-        try mina.send("now")
-        bench.advance(1_000)
+        let strange = try joon.send("from the future")
+        for _ in 0..<2 {
+            let now = try mina.send("now")
+            #expect(abs(try now.number("at") - Int64(bench.wall)) < 1_000)
+            #expect(now["doubtful_time"] == nil)
+            try mina.restart()
+            bench.advance(5_000)
+        }
+        #expect(try mina.log() == ["from the future", "now", "now"])
+        // It says itself that it cannot be; on the node whose clock it is only afterwards.
+        let first = try mina.ok("message.history", ["channel": "general"]).items[0]
+        #expect(first["doubtful_time"] == true && first["at"] == strange["at"])
+        #expect(strange["doubtful_time"] == nil)
+        joon.clockSkew = 0
+        #expect(
+            try joon.ok("message.history", ["channel": "general"]).items[0]["doubtful_time"]
+                == true)
+        joon.clockSkew = skew
         // What is shown stands within 5 minutes of when it came; so it is overtaken then.
         bench.advance(6 * 60_000)
         let late = try mina.send("later")
@@ -310,6 +325,19 @@ import WorkspaceTestKit
         #expect(abs(try late.number("at") - Int64(bench.wall)) < 1_000)
         #expect(Set(try joon.log()) == Set(try mina.log()))
         #expect(try mina.digest() == joon.digest())
+    }
+
+    @Test func `doubts what says to be older than its workspace`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        for (skew, isDoubtful) in [(Int64(-5 * 365), true), (-2, true), (0, false)] {
+            joon.clockSkew = skew * 86_400_000
+            let sent = try joon.send("\(skew)")
+            let ids: JSONValue = [sent["id"] ?? .null]
+            let shown = try mina.ok("message.get", ["ids": ids]).items[0]
+            #expect(shown["doubtful_time"] == (isDoubtful ? true : nil))
+        }
     }
 
     @Test func `keeps the order when the own clock steps back`() throws {

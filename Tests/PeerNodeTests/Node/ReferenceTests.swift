@@ -5,6 +5,64 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 @Suite struct `A thing is found` {
+    private typealias Slip = (method: String, field: String, given: JSONValue)
+
+    /// Every parameter that names a channel or somebody, with a name that nothing has.
+    private static let slips: [Slip] =
+        Command.methods.flatMap { command -> [Slip] in
+            command.remoteParameters.compactMap { parameter -> Slip? in
+                let bad: JSONValue
+                switch parameter.shape {
+                case .channel, .member: bad = "nope"
+                case .list(.channel, _), .list(.member, _): bad = ["nope"]
+                default: return nil
+                }
+                var given = command.example.objectValue ?? JSONObject()
+                // Everything else that is named is there.
+                for other in command.remoteParameters where given[other.name] != nil {
+                    switch other.shape {
+                    case .channel: given[other.name] = "plans"
+                    case .member: given[other.name] = "Joon"
+                    case .list(.channel, _): given[other.name] = ["plans"]
+                    case .list(.member, _): given[other.name] = ["Joon"]
+                    default: break
+                    }
+                }
+                given[parameter.name] = bad
+                return (command.name, parameter.name, .object(given))
+            }
+        }
+
+    @Test func `or is said to be missing under the name of its parameter`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        _ = try bench.guest("Joon", of: mina)
+        try mina.ok("channel.create", ["name": "plans"])
+        var count = 0
+        for row in Self.slips {
+            guard case .failure(let error) = mina.call(row.method, row.given),
+                error.kind == .notFound || error.kind == .unknownUser
+            else { continue }
+            count += 1
+            let names = try Command.method(row.method).remoteParameters.map(\.name)
+            for field in error.fields {
+                #expect(names.contains(field.name), "\(row.method) \(row.field): \(field.name)")
+            }
+            #expect(!error.fields.isEmpty, "\(row.method) \(row.field)")
+        }
+        #expect(count > 30)
+        let rows: [(String, JSONValue, String)] = [
+            ("search", ["query": "x", "channels": ["nope"]], "channels"),
+            ("search", ["query": "x", "from": "nope"], "from"),
+            ("events.wait", ["channels": ["nope"]], "channels"),
+            ("events.wait", ["channels": ["@nope"]], "channels"),
+            ("events.wait", ["channels": ["c_00000000000000000000000000"]], "channels"),
+        ]
+        for (method, given, field) in rows {
+            #expect(try mina.refused(method, given).fields.map(\.name) == [field], "\(method)")
+        }
+    }
+
     @Test(arguments: [
         "Café", "#Café", "CAFÉ", "café", "#CAFE\u{301}", "cafe\u{301}",
     ])

@@ -21,11 +21,11 @@ struct HTTPCall {
         case ("api", 2) where request.path[1] == "chat.postMessage":
             self = try Self.postMessage(request)
         case ("metrics", 1):
-            try Self.require("GET", request)
-            self = try Self(method: "node.metrics", query: request, reply: .metrics)
+            try Self.requireReading(request)
+            self.init(method: "node.metrics", parameters: [:], reply: .metrics)
         case ("healthz", 1):
-            try Self.require("GET", request)
-            self = try Self(method: "node.status", query: request, reply: .health)
+            try Self.requireReading(request)
+            self.init(method: "node.status", parameters: [:], reply: .health)
         default:
             throw .refused(
                 404, .notFound, "there is nothing under this path", "http.not_found",
@@ -59,12 +59,24 @@ struct HTTPCall {
     }
 
     private static func require(_ method: String, _ request: HTTPRequest) throws(HTTPResponse) {
-        guard request.method == method else {
-            var response = HTTPResponse.refused(
-                405, .badRequest, "this path takes \(method)", "http.method")
-            response.fields = [.init(name: "Allow", value: method)]
-            throw response
-        }
+        try require([method], request)
+    }
+
+    /// A page that takes no parameters: whatever the query says to get past caches is not looked
+    /// at. `HEAD` is answered like `GET`, without the body.
+    private static func requireReading(_ request: HTTPRequest) throws(HTTPResponse) {
+        try require(["GET", "HEAD"], request)
+    }
+
+    private static func require(
+        _ methods: [String], _ request: HTTPRequest
+    ) throws(HTTPResponse) {
+        guard !methods.contains(request.method) else { return }
+        let words = methods.joined(separator: ", ")
+        var response = HTTPResponse.refused(
+            405, .badRequest, "this path takes \(words)", "http.method")
+        response.fields = [.init(name: "Allow", value: words)]
+        throw response
     }
 
     // MARK: JSON-RPC

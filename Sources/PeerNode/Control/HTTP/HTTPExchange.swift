@@ -77,7 +77,8 @@ struct HTTPExchange {
     /// Ends the exchange; who waits for an answer is told why. A stream just ends.
     mutating func close(because error: NodeError, _ output: inout [UInt8]) {
         switch stage {
-        case .reading: finish(.failure(error), &output)
+        case .reading:
+            finish(error.reason == "control.request_timeout" ? .tooSlow : .failure(error), &output)
         case .waiting(let reply): finish(reply.response(to: .failure(error)), &output)
         case .streaming, .answered: stage = .answered
         }

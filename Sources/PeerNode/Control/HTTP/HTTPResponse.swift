@@ -39,6 +39,8 @@ struct HTTPResponse: Error, Equatable, Sendable {
         refused(400, .invalidRequest, message, "http.bad_request")
     }
 
+    static let tooSlow = json(408, ["error": NodeError.requestTooSlow.json])
+
     static let bodyTooLarge = refused(
         413, .tooLarge, "a body has at most \(Limits.httpBodyBytesMax) bytes", "http.too_long")
 
@@ -73,6 +75,7 @@ struct HTTPResponse: Error, Equatable, Sendable {
     private static let phrases: [Int: String] = [
         200: "OK", 202: "Accepted", 204: "No Content", 400: "Bad Request", 401: "Unauthorized",
         402: "Payment Required", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+        408: "Request Timeout",
         409: "Conflict", 410: "Gone", 413: "Content Too Large", 415: "Unsupported Media Type",
         417: "Expectation Failed", 422: "Unprocessable Content", 429: "Too Many Requests",
         431: "Request Header Fields Too Large", 500: "Internal Server Error",

@@ -46,6 +46,8 @@ public struct ChannelObject: ControlObject {
     public var last: PreviewObject?
     /// Milliseconds since 1970.
     public var createdAt: Int64
+    /// Whether it was deleted, which events tell of that speak of it.
+    public var isDeleted = false
 
     /// An empty public channel.
     public init(id: String, workspace: String, name: String, createdAt: Int64) {
@@ -55,9 +57,9 @@ public struct ChannelObject: ControlObject {
         self.createdAt = createdAt
     }
 
-    /// All fields.
+    /// All fields, and `deleted` where it is true.
     public var json: JSONValue {
-        [
+        var fields: JSONObject = [
             "id": .string(id), "workspace": .string(workspace), "name": .string(name),
             "kind": .string(kind), "private": .bool(isPrivate), "default": .bool(isDefault),
             "description": JSONValue(orNull: description), "topic": JSONValue(orNull: topic),
@@ -70,6 +72,8 @@ public struct ChannelObject: ControlObject {
             "notify": .string(notify), "last": last?.json ?? .null,
             "created_at": .integer(createdAt),
         ]
+        if isDeleted { fields.append("deleted", true) }
+        return .object(fields)
     }
 }
 
@@ -111,8 +115,10 @@ public struct MessageObject: ControlObject {
     public var channel: String
     /// Who wrote it.
     public var author: PersonObject
-    /// When it was written, milliseconds since 1970.
+    /// When it was written, milliseconds since 1970, as its author's clock said.
     public var at: Int64
+    /// Whether that clock was wrong for sure.
+    public var isTimeDoubtful = false
     /// The text; `nil` when deleted.
     public var text: String?
     /// `text` or `code`.
@@ -160,9 +166,10 @@ public struct MessageObject: ControlObject {
     /// A sign under a message: how many left it, and whether the caller is among them.
     public typealias Reaction = (emoji: String, count: Int64, isSelf: Bool)
 
-    /// All fields; files are empty until they are built.
+    /// All fields; files are empty until they are built, and `doubtful_time` is there only where
+    /// it is true.
     public var json: JSONValue {
-        [
+        var fields: JSONObject = [
             "id": .string(id), "workspace": .string(workspace), "channel": .string(channel),
             "author": author.json, "at": .integer(at), "text": JSONValue(orNull: text),
             "format": .string(format), "thread": JSONValue(orNull: thread),
@@ -174,6 +181,8 @@ public struct MessageObject: ControlObject {
             "self": .bool(isSelf), "bot": .bool(isBot), "state": .string(state),
             "holders": .integer(holders), "version": JSONValue(orNull: version),
         ]
+        if isTimeDoubtful { fields.append("doubtful_time", true) }
+        return .object(fields)
     }
 }
 

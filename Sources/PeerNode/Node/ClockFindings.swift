@@ -1,0 +1,118 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Telling the owner of clocks that are wrong, this machine's first of all.
+extension NodeCore {
+    /// What `doctor` says of clocks.
+    var clockFinding: FindingObject {
+        let verdict = clocks.verdict(at: time)
+        switch verdict {
+        case .unknown:
+            return .init(
+                id: "clock", state: "ok",
+                message: "no peer has connected since the start, so clocks are not compared")
+        case .fine(let count):
+            return .init(
+                id: "clock", state: "ok",
+                message: count == 1
+                    ? "the clock of 1 peer is within 2 min of this one"
+                    : "the clocks of \(count) peers are within 2 min of this one")
+        case .own(let difference, _), .doubtful(_, let difference):
+            return .init(
+                id: "clock", state: isLoud(difference) ? "fail" : "warn",
+                message: clockSentence(verdict), hint: "timedatectl set-ntp true")
+        case .others:
+            return .init(
+                id: "clock", state: "warn", message: clockSentence(verdict),
+                hint: "have them look at their clock; this one agrees with others")
+        }
+    }
+
+    /// What `status` and the home screen say: that this clock is wrong, or is off by a day from
+    /// the only one that it can be compared with.
+    var clockWarnings: [StatusObject.Warning] {
+        let verdict = clocks.verdict(at: time)
+        guard let kind = warningKind(of: verdict) else { return [] }
+        return [
+            .init(
+                kind: kind, message: clockSentence(verdict), hint: "timedatectl set-ntp true")
+        ]
+    }
+
+    /// Compares the clock of who is at the other end of a link, as it was in the handshake.
+    /// Members' clocks only: who is out is no witness.
+    func compareClocks(on link: PeerLink) throws(StorageError) {
+        guard let peer = link.peer, !isFormer(peer.device),
+            workspaces.values.contains(where: { $0.deviceOwners[peer.device] != nil })
+        else { return }
+        clocks.note(peer.device, showed: peer.wallMilliseconds, at: link.openedAt)
+        try warnOfClocks()
+    }
+
+    /// Records `node.warning` for what `clockWarnings` begins to say, once a kind and start.
+    func warnOfClocks() throws(StorageError) {
+        guard !lock.isLocked, mayWrite else { return }
+        let verdict = clocks.verdict(at: time)
+        guard let kind = warningKind(of: verdict), toldClocks.insert(kind).inserted else { return }
+        try warn(["kind": .string(kind), "message": .string(clockSentence(verdict))])
+        effects.append(.log(.warning, "\(kind) \(clockMinutes(verdict)) min"))
+    }
+
+    private func warningKind(of verdict: PeerClocks.Verdict) -> String? {
+        switch verdict {
+        case .own: "clock.wrong"
+        case .doubtful(_, let difference): isLoud(difference) ? "clock.doubtful" : nil
+        case .unknown, .fine, .others: nil
+        }
+    }
+
+    private func clockMinutes(_ verdict: PeerClocks.Verdict) -> Int64 {
+        switch verdict {
+        case .own(let difference, _), .doubtful(_, let difference), .others(_, let difference, _):
+            -difference / 60_000
+        case .unknown, .fine: 0
+        }
+    }
+
+    private func isLoud(_ difference: Int64) -> Bool {
+        difference.magnitude >= PeerClocks.day.magnitude
+    }
+
+    private func clockSentence(_ verdict: PeerClocks.Verdict) -> String {
+        func amount(_ difference: Int64) -> String {
+            AgeText.of(Int64(clamping: difference.magnitude))
+        }
+        switch verdict {
+        case .own(let difference, let count):
+            let side = difference > 0 ? "behind" : "ahead of"
+            return "this clock is wrong: it shows \(UTCMinute.text(time.wall)), "
+                + "\(amount(difference)) \(side) \(count) peers that agree"
+        case .doubtful(let device, let difference):
+            let side = difference > 0 ? "ahead of" : "behind"
+            return "the clock of \(peerName(device)) is \(amount(difference)) \(side) this one, "
+                + "which shows \(UTCMinute.text(time.wall)); one of the two is wrong"
+        case .others(let device, let difference, let count):
+            let side = difference > 0 ? "ahead of" : "behind"
+            let more = count == 1 ? "" : "; \(count) peers' clocks are off"
+            return "the clock of \(peerName(device)) is \(amount(difference)) \(side) this one"
+                + more
+        case .unknown, .fine: return ""
+        }
+    }
+
+    private func peerName(_ device: DeviceID) -> String {
+        peerData(device)["name"]?.stringValue ?? PublicID.device(device)
+    }
+}
+
+/// A length of time in its largest unit, as findings say it.
+enum AgeText {
+    static func of(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1_000
+        if seconds < 120 { return "\(seconds) s" }
+        if seconds < 7_200 { return "\(seconds / 60) min" }
+        if seconds < 172_800 { return "\(seconds / 3_600) h" }
+        let days = seconds / 86_400
+        return days < 730 ? "\(days) days" : "\(days / 365) years"
+    }
+}

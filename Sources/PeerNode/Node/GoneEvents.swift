@@ -1,0 +1,103 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What events say whose channel is gone: deleted, or one that the own member is out of. The ids
+/// stay, so that a program can forget what it knows; texts do not.
+extension NodeCore {
+    /// The shown id of what has a short number, whether or not it is still shown.
+    func publicID(ofChannel number: Int64?, in workspace: Workspace) -> String? {
+        number.flatMap { store.operations.document(numbered: $0)?.id }
+            .map { publicID(ofChannel: $0, in: workspace) }
+    }
+
+    /// A channel as it can still be told: what it was called, and that it is gone.
+    func goneChannelData(
+        _ event: EventStore.StoredEvent, _ workspace: Workspace
+    ) -> JSONValue {
+        guard let document = event.document.flatMap({ store.operations.document(numbered: $0)?.id })
+        else { return .null }
+        let last = formerChannel(document, in: workspace)
+        var object = ChannelObject(
+            id: publicID(ofChannel: document, in: workspace),
+            workspace: PublicID.workspace(workspace.id), name: last?.name ?? "",
+            createdAt: Int64(clamping: last?.createdAt ?? 0))
+        object.isPrivate = workspace.privateDocuments[document] != nil
+        object.isDeleted = isDeleted(document, in: workspace)
+        guard let last else { return object.json }
+        if last.isDirect { object.kind = "dm" }
+        if last.circle?.isFromJoin == true { object.history = "from-join" }
+        object.description = last.description
+        object.topic = last.topic
+        object.owner = last.owner.map { person($0, in: workspace) }
+        object.admins = last.admins.sorted().map { person($0, in: workspace) }
+        object.isArchived = last.isArchived
+        return object.json
+    }
+
+    private func formerChannel(
+        _ document: DocumentID, in workspace: Workspace
+    ) -> Workspace.Channel? {
+        workspace.deletedChannels[document]?.last
+            ?? workspace.privateDocuments[document].flatMap(workspace.deletedChannel(of:))
+    }
+
+    private func isDeleted(_ document: DocumentID, in workspace: Workspace) -> Bool {
+        workspace.deletedChannels[document] != nil
+            || workspace.privateDocuments[document]?.authority.fields.deletion != nil
+    }
+
+    /// A message as one that is deleted, with when and by whom where its channel was.
+    func goneMessageData(
+        _ event: EventStore.StoredEvent, _ workspace: Workspace
+    ) throws(StorageError) -> JSONValue {
+        guard let arrival = event.arrival, let stored = try store.operations.operation(arrival),
+            let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
+        else { return goneIDs(event, workspace) }
+        let document = stored.log.document
+        let key = MessageKey(
+            timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
+        var object = MessageObject(
+            id: PublicID.message(key), workspace: PublicID.workspace(workspace.id),
+            channel: publicID(ofChannel: document, in: workspace),
+            author: person(author, in: workspace), at: Int64(key.timestamp.milliseconds), text: nil)
+        object.isSelf = author == workspace.member
+        if let gone = workspace.deletedChannels[document] {
+            object.deleted = gone.author.map {
+                (Int64(clamping: gone.seen), person($0, in: workspace))
+            }
+        }
+        return object.json
+    }
+
+    /// Nothing is unread where nothing is left.
+    func goneReadingData(
+        _ event: EventStore.StoredEvent, _ workspace: Workspace
+    ) -> JSONValue {
+        guard let channel = publicID(ofChannel: event.document, in: workspace) else {
+            return .null
+        }
+        return ["channel": .string(channel), "message": .null, "unread": 0, "mentions": 0]
+    }
+
+    /// What is left when the operation was erased, too.
+    func goneIDs(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
+        guard let channel = publicID(ofChannel: event.document, in: workspace) else {
+            return .null
+        }
+        return ["id": .null, "channel": .string(channel)]
+    }
+
+    /// A peer as it was heard on the local network, or as it is known by now.
+    func discoveryData(_ event: EventStore.StoredEvent) -> JSONValue {
+        guard let extra = event.extra, let text = String(validating: extra, as: UTF8.self) else {
+            return .null
+        }
+        let known = network.registry.peers.first { peer in
+            peer.addresses.contains { $0.address.text == text }
+        }
+        if let known { return peerData(of: known).json }
+        var object = PeerObject(state: "heard")
+        object.address = text
+        return object.json
+    }
+}
