@@ -79,7 +79,7 @@ import WorkspaceTestKit
         let home = try table.bob.ok("home.get")
         #expect(home["unread"] == ["unread": 0, "mentions": 0])
         let channels = home["channels"]?.arrayValue ?? []
-        #expect(Set(channels.map { $0["name"] }) == ["general", "plans"])
+        #expect(Set(channels.compactMap { $0["name"]?.stringValue }) == ["general", "plans"])
         #expect(channels.allSatisfy { $0["unread"] == 0 && $0["joined"] == false })
         #expect(try table.bob.log(of: "plans") == ["two"])
         #expect(home["refused"] == 1)
