@@ -71,28 +71,30 @@ struct ReferenceResolver {
     {
         var values = values
         let channel = values["channel"] ?? values["in"]
+        let newest = Newest(of: command, values)
         for parameter in command.parameters {
             guard let value = values[parameter.name] else { continue }
             if let list = value.arrayValue {
                 var items: [JSONValue] = []
-                for item in list { items.append(try one(item, parameter, channel)) }
+                for item in list { items.append(try one(item, parameter, channel, newest)) }
                 values[parameter.name] = .array(items)
             } else {
-                values[parameter.name] = try one(value, parameter, channel)
+                values[parameter.name] = try one(value, parameter, channel, newest)
             }
         }
         return values
     }
 
     private mutating func one(
-        _ value: JSONValue, _ parameter: ParameterDefinition, _ channel: JSONValue?
+        _ value: JSONValue, _ parameter: ParameterDefinition, _ channel: JSONValue?,
+        _ newest: Newest
     ) throws(NodeError) -> JSONValue {
         guard let text = value.stringValue, let letter = Self.kind(text, parameter) else {
             return value
         }
         let found =
             switch letter {
-            case "m" where text == "last": [try last(in: channel, parameter)]
+            case "m" where text == "last": [try last(newest, in: channel, parameter)]
             case "m": try messages(text, in: channel)
             default: try listed(text, letter)
             }
@@ -160,18 +162,54 @@ struct ReferenceResolver {
         return parameters
     }
 
-    private mutating func last(in channel: JSONValue?, _ parameter: ParameterDefinition)
-        throws(NodeError) -> Found
-    {
+    /// Which message `last` means: the newest of these.
+    private enum Newest: String {
+        /// All: what is a place in the channel.
+        case any = "the channel is empty"
+        /// What can be spoken of still.
+        case said = "nothing that is said there is left"
+        /// What one may change.
+        case own = "nothing that you said there is left"
+        /// What can be brought back.
+        case deleted = "nothing was deleted there"
+
+        init(of command: Command, _ values: JSONObject) {
+            switch command.name {
+            case "message.delete": self = values["undo"]?.boolValue == true ? .deleted : .own
+            case "message.edit": self = .own
+            case "message.history", "read.mark": self = .any
+            default: self = .said
+            }
+        }
+
+        func includes(_ message: JSONValue) -> Bool {
+            let isDeleted = message["deleted"]?.isNull == false
+            return switch self {
+            case .any: true
+            case .said: !isDeleted
+            case .own: !isDeleted && message["self"] == true
+            case .deleted: isDeleted
+            }
+        }
+    }
+
+    private mutating func last(
+        _ newest: Newest, in channel: JSONValue?, _ parameter: ParameterDefinition
+    ) throws(NodeError) -> Found {
         guard let channel else {
             throw .usage("'last' needs a channel", hint: "add --in CHANNEL")
         }
-        let page = try client.call(
-            "message.history", scoped(["channel": channel, "limit": 1]))
-        guard let id = page["items"]?.arrayValue?.last?["id"]?.stringValue else {
-            throw .notFound("message", "last", field: parameter.name, hint: "the channel is empty")
+        // Nearly always it is the very last one.
+        var parameters = scoped(["channel": channel, "limit": 1])
+        for _ in 0..<Self.pagesMax {
+            let page = try client.call("message.history", parameters)
+            let found = (page["items"]?.arrayValue ?? []).last { newest.includes($0) }
+            if let id = found?["id"]?.stringValue { return Found(id: id, candidate: .null) }
+            guard let older = page["older"], !older.isNull else { break }
+            parameters["before"] = older
+            parameters["limit"] = 100
         }
-        return Found(id: id, candidate: .null)
+        throw .notFound("message", "last", field: parameter.name, hint: newest.rawValue)
     }
 
     /// A message's id begins with its time, so only the messages of that time are asked for.

@@ -188,7 +188,13 @@ extension Rendering {
     /// Titles and texts in two columns.
     func lines(_ rows: [(String, String)]) -> String {
         let widest = rows.map { columnWidth($0.0) }.max() ?? 0
-        return rows.map { "\(padded($0.0, widest))  \($0.1)\n" }.joined()
+        // Further lines of a text stand below its first one.
+        let indent = "\n" + String(repeating: " ", count: widest + 2)
+        return rows.map { title, text in
+            let text = text.split(separator: "\n", omittingEmptySubsequences: false)
+                .joined(separator: indent)
+            return "\(padded(title, widest))  \(text)\n"
+        }.joined()
     }
 
     /// A point in time as a person reads it.

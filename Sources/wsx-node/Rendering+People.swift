@@ -4,7 +4,7 @@ import WorkspaceModel
 /// Channels, members and the state of the session as people read them.
 extension Rendering {
     func channel(_ channel: JSONValue) -> String {
-        let isDirect = channel["kind"] == "dm"
+        let isDirect = Self.isDirect(channel)
         var rows = [("name", shown(channel["name"])), ("id", shown(channel["id"]))]
         rows.append(("kind", kind(of: channel)))
         for (title, field) in [("topic", "topic"), ("for", "description")] {
@@ -38,7 +38,13 @@ extension Rendering {
         return lines(rows)
     }
 
+    /// Whether it is a direct conversation: with others, or with oneself.
+    static func isDirect(_ channel: JSONValue?) -> Bool {
+        channel?["kind"] == "dm" || channel?["kind"] == "self"
+    }
+
     private func kind(of channel: JSONValue) -> String {
+        if channel["kind"] == "self" { return "for you alone, on all of your devices" }
         if channel["kind"] == "dm" { return "direct conversation, for its people alone" }
         if channel["default"] == true { return "public, and everybody is in it" }
         guard channel["private"] == true else { return "public" }
@@ -105,7 +111,9 @@ extension Rendering {
             guard let value = person[field]?.stringValue else { return nil }
             let text = field == "phone" ? ProfileText.shown(phone: value) : value
             let isHidden = person["visible"]?[field] == "nobody"
-            return (title, sanitised(text) + (isHidden ? "  (only you see it)" : ""))
+            let lines = field == "description" ? text.split(separator: "\n") : [Substring(text)]
+            let shown = lines.map { sanitised(String($0)) }.joined(separator: "\n")
+            return (title, shown + (isHidden ? "  (only you see it)" : ""))
         }
     }
 

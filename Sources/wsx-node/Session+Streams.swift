@@ -179,7 +179,7 @@ extension Session {
         let level = channel["notify"]?.stringValue ?? "all"
         if level == "all" { return true }
         guard level == "mentions" else { return false }
-        if channel["kind"] == "dm" { return true }
+        if Rendering.isDirect(channel) { return true }
         given["channel"] = nil
         given["limit"] = 1_000
         let members = try client.call("member.list", given)

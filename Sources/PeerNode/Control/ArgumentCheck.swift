@@ -34,10 +34,14 @@ extension Arguments {
             failing.append(
                 (
                     NodeError.Field(name: parameter.name, reason: misfit.rawValue),
-                    sentence(about: parameter, misfit), nil
+                    sentence(about: parameter, misfit),
+                    misfit == .missing ? nil : parameter.misfitHint
                 ))
         }
         if let first = failing.first {
+            if failing.count == 1, let long = Self.tooLarge(first.field, parameters, given) {
+                throw long
+            }
             let isUnknown = first.field.reason == Misfit.unknown.rawValue
             throw NodeError(
                 .badRequest, first.sentence,
@@ -46,6 +50,17 @@ extension Arguments {
                 fields: failing.map(\.field))
         }
         self.init(checked: JSONObject(uniqueMembers: given.members.filter { !$0.value.isNull }))
+    }
+
+    /// The failure where nothing but the text of a message is wrong, and that is its length.
+    private static func tooLarge(
+        _ field: NodeError.Field, _ parameters: [ParameterDefinition], _ given: JSONObject
+    ) -> NodeError? {
+        guard field.reason == Misfit.tooLong.rawValue, let text = given[field.name]?.stringValue,
+            let parameter = parameters.first(where: { $0.name == field.name }),
+            parameter.isMessageText, case .text(let bytes) = parameter.shape
+        else { return nil }
+        return .textTooLarge(field.name, bytes: text.utf8.count, bytesMax: bytes.upperBound)
     }
 
     private static func misfit(of parameter: ParameterDefinition, in given: JSONObject) -> Misfit? {

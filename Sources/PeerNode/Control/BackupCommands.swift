@@ -56,7 +56,7 @@ extension Command {
                 path.definition, passphrase.definition, passphraseFile.definition,
                 passphraseDescriptor.definition,
             ],
-            result: "backup", failures: [.wrongSecret, .storeFailed, .badConfiguration],
+            result: "backup", failures: [.badRequest, .notFound, .wrongSecret, .badConfiguration],
             example: ["path": "/backups/acme.bak"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 try context.node.verifyBackup(
@@ -83,7 +83,10 @@ extension Command {
                 passphraseDescriptor.definition, force.definition,
             ],
             result: "backup",
-            failures: [.duplicate, .inUse, .wrongSecret, .storeFailed, .badConfiguration],
+            failures: [
+                .badRequest, .notFound, .duplicate, .inUse, .wrongSecret, .storeFailed,
+                .badConfiguration,
+            ],
             example: ["path": "/backups/acme.bak"], needs: .nothing)
     }()
 

@@ -44,8 +44,9 @@ extension Command {
 
     private static let memberRole = {
         let role = Parameter.choice(
-            "role", "What they become. Only an owner makes owners.",
-            ["owner", "admin", "member", "guest"])
+            "role", "What they become. An owner is made by 'workspace transfer'.",
+            ["admin", "member", "guest"]
+        ).hinting("another owner: wsx-node workspace transfer @U")
         return Command(
             "member.role",
             line: CommandLineForm(

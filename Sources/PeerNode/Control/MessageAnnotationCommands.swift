@@ -16,7 +16,7 @@ extension Command {
         let text = Parameter.text(
             "text", "What it says from now on. '-' reads it from standard input.",
             bytes: 1...Limits.messageTextBytesMax
-        ).standardInput()
+        ).standardInput().messageText()
         let base = Parameter.identifier(
             "base", "The version that was read; when there is a newer one, nothing is changed.",
             prefix: "o_"
@@ -33,7 +33,7 @@ extension Command {
             parameters: [
                 message.definition, text.definition, base.definition, inChannel.definition,
             ],
-            result: "message", failures: refusals + [.conflict],
+            result: "message", failures: refusals + [.conflict, .tooLarge],
             example: ["message": "m_01hx9t4c", "text": "hello, all"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -45,7 +45,8 @@ extension Command {
 
     private static let messageReact = {
         let emoji = Parameter.text(
-            "emoji", "The sign, such as 👍.", bytes: 1...Limits.emojiBytesMax)
+            "emoji", "The sign: one emoji such as 👍, or a name such as :thumbsup:.",
+            bytes: 1...Limits.emojiBytesMax)
         let remove = Parameter.flag("remove", "Take it away again.")
         return Command(
             "message.react",

@@ -16,7 +16,7 @@ extension Command {
         let text = Parameter.text(
             "text", "What to say. '-' reads it from standard input; '@Mina' mentions her.",
             bytes: 1...Limits.messageTextBytesMax
-        ).standardInput().optional()
+        ).standardInput().messageText().optional()
         let thread = Parameter.identifier(
             "thread", "The message that this one answers.", prefix: "m_"
         ).optional()
@@ -43,7 +43,9 @@ extension Command {
                 format.definition, bot.definition, key.definition,
             ],
             result: "message",
-            failures: [.notFound, .ambiguous, .forbidden, .archived, .keyReused, .locked],
+            failures: [
+                .notFound, .ambiguous, .forbidden, .archived, .tooLarge, .keyReused, .locked,
+            ],
             example: ["channel": "general", "text": "hello", "key": "greeting-1"],
             run: { (context, given) throws(NodeError) in
                 guard given[text] != nil || given[location] != nil else {

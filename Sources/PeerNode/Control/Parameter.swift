@@ -29,6 +29,10 @@ public struct ParameterDefinition: Sendable {
     /// Whether the command line takes nothing but `-` for it: other words are there for everybody
     /// on the machine to read.
     public internal(set) var isSecret = false
+    /// Whether it is the text of a message: too much of it is `too_large`, and no slip in the call.
+    public internal(set) var isMessageText = false
+    /// What to do where its value does not fit, if help for the command does not say it.
+    public internal(set) var misfitHint: String?
 
     init(_ name: String, _ summary: String, _ shape: ParameterShape) {
         self.name = name
@@ -109,6 +113,10 @@ public struct Parameter<Value: Sendable>: Sendable {
             $0.isSecret = true
         }
     }
+    /// The same parameter, for the text of a message.
+    func messageText() -> Parameter { changed { $0.isMessageText = true } }
+    /// The same parameter, with what to do where its value does not fit.
+    func hinting(_ hint: String) -> Parameter { changed { $0.misfitHint = hint } }
     /// The same parameter, for which `-` means standard input.
     func standardInput() -> Parameter { changed { $0.readsStandardInput = true } }
 }

@@ -163,8 +163,9 @@ extension Command {
         let text = Parameter.text(
             "text", "With what.", bytes: 1...Limits.presenceTextBytesMax
         ).optional()
-        let emoji = Parameter.text("emoji", "A sign for it.", bytes: 1...Limits.emojiBytesMax)
-            .optional()
+        let emoji = Parameter.text(
+            "emoji", "A sign for it: one emoji.", bytes: 1...Limits.emojiBytesMax
+        ).optional()
         let until = Parameter.time("until", "Until when; without one, until it is changed.")
             .ahead().optional()
         return Command(

@@ -192,7 +192,8 @@ struct BackupReader {
 extension NodeError {
     static func damagedBackup(_ path: String, _ what: String) -> NodeError {
         NodeError(
-            .storeFailed, "\(quotedPath(path)) is no good backup: \(what)",
-            hint: "use another copy of it", reason: "backup.damaged")
+            .badRequest, "\(quotedPath(path)) is no good backup: \(what)",
+            hint: "use another copy of it", reason: "backup.damaged",
+            fields: [.init(name: "path", reason: "form")])
     }
 }

@@ -183,6 +183,10 @@ extension NodeError {
                 ? NodeError(
                     .notFound, "there is no such backup", hint: "check the path",
                     reason: "backup.missing", fields: [.init(name: "path", reason: "not_found")])
-                : .badConfiguration("cannot \(what) the backup: \(error)")
+                : error.number == EISDIR
+                    ? NodeError(
+                        .badRequest, "a folder is no backup", hint: "name the file",
+                        reason: "backup.damaged", fields: [.init(name: "path", reason: "form")])
+                    : .badConfiguration("cannot \(what) the backup: \(error)")
     }
 }

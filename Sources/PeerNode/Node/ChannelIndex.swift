@@ -66,8 +66,13 @@ struct ChannelIndex {
 
     /// The channels that are called, or shown as, something like this. Twins are all there, so
     /// that nothing goes to one of them by chance; only the default channel's name is its own.
+    ///
+    /// - Parameter name: without the `#` that a reference begins with. Where nothing is called so,
+    ///   it may have been part of the name.
     func matching(_ name: String) -> [Int] {
-        let found = NameFolding.key(of: name).flatMap { byKey[$0] } ?? []
+        let found =
+            [name, "#" + name].lazy
+            .compactMap { NameFolding.key(of: $0).flatMap { byKey[$0] } }.first ?? []
         let own = found.filter { all[$0].isDefault }
         return own.isEmpty ? found : own
     }

@@ -178,9 +178,7 @@ extension NodeCore {
             if let found = people.first(where: { PublicID.member($0) == id }) { return found }
             throw .notFound("member", id, field: field, hint: "wsx-node member list")
         case .name(let name):
-            let found = people.filter {
-                NameFolding.matches(workspace.displayName(of: $0), name)
-            }
+            let found = workspace.named(name, among: people)
             return try single(
                 found, name, "member", field: field,
                 names: people.map { workspace.displayName(of: $0) }, hint: "wsx-node member list"

@@ -20,8 +20,8 @@ extension NodeCore {
                 "only who wrote a message may change it", reason: "message.not_author",
                 hint: "answer it: wsx-node send CHANNEL TEXT --thread \(id)")
         }
-        let text = try checkedText(text)
         let before = try shown(row, in: workspace)
+        let text = try checkedText(text, with: before.location)
         if let base, base != before.version {
             throw NodeError(
                 .conflict, "the message was changed since", hint: "wsx-node message show \(id)",
@@ -39,10 +39,21 @@ extension NodeCore {
         _ id: String, with emoji: String, isOn: Bool, _ scope: CallScope
     ) throws(NodeError) -> MessageObject {
         let aim = try aimToWrite(id, scope)
-        try checkEmoji(emoji)
-        let change = MessageAnnotation.Change.reaction(emoji, isOn: isOn)
-        if isOn, try !isSaid(change, aim) { try refuseMoreReactions(to: aim) }
-        return try annotate(change, aim)
+        let sign = try checkedSign(emoji, field: "emoji")
+        // Signs are compared byte by byte, and another program may have written this one in
+        // another spelling.
+        var spellings: [String] = []
+        for other in [sign, emoji, ReactionSign.bare(sign)]
+        where !spellings.contains(where: { $0.utf8.elementsEqual(other.utf8) }) {
+            if try isSaid(.reaction(other, isOn: true), aim) { spellings.append(other) }
+        }
+        if isOn {
+            guard spellings.isEmpty else { return try shown(aim.row, in: aim.workspace) }
+            try refuseMoreReactions(to: aim)
+            return try annotate(.reaction(sign, isOn: true), aim)
+        }
+        for spelling in spellings { _ = try annotate(.reaction(spelling, isOn: false), aim) }
+        return try shown(aim.row, in: aim.workspace)
     }
 
     func pin(
@@ -199,17 +210,16 @@ extension NodeCore {
             hint: "wsx-node message react MSG EMOJI --remove", reason: "message.reactions")
     }
 
-    /// One sign, so nothing that a line could be broken or hidden with.
-    private func checkEmoji(_ emoji: String) throws(NodeError) {
-        let isSign = emoji.unicodeScalars.allSatisfy {
-            !$0.properties.isWhitespace && !$0.properties.isNoncharacterCodePoint
-                && $0.properties.generalCategory != .control
-        }
-        guard isSign, !emoji.isEmpty else {
+    /// One sign as it is written. `thumbsup` and `:+1:` are how people type some of them.
+    func checkedSign(_ typed: String, field: String) throws(NodeError) -> String {
+        let known = typed.count > 1 ? SlackEmoji.named(typed) : nil
+        guard let sign = ReactionSign.checked(known ?? typed) else {
             throw NodeError(
-                .badRequest, "'emoji' is a sign without spaces", hint: "for example 👍",
-                reason: "bad_text", fields: [.init(name: "emoji", reason: "form")])
+                .badRequest, "'\(field)' is not one emoji, nor the name of one that is known here",
+                hint: "for example 👍, or :thumbsup:", reason: "bad_text",
+                fields: [.init(name: field, reason: "form")])
         }
+        return sign
     }
 
     private func shown(

@@ -24,9 +24,14 @@ extension NodeCore {
     private func addConversations(
         of workspace: Workspace, to home: inout HomeObject
     ) throws(StorageError) {
+        let isOut = ownEnd(in: workspace) != nil
+        home.refused = try store.view.refusedCount(
+            in: workspace.channelIndex.all.flatMap { [$0.number] + $0.others })
         for channel in workspace.channelIndex.all {
             let object = try object(of: channel, in: workspace)
-            guard object.isJoined || channel.isDirect else { continue }
+            // Where one is out one is in no channel, and reads on in those that one was in.
+            let wasIn = isOut ? try beginning(channel, workspace) != nil : false
+            guard object.isJoined || channel.isDirect || wasIn else { continue }
             home.unread += object.unread
             home.mentions += object.mentions
             if channel.isDirect {

@@ -24,9 +24,7 @@ extension NodeCore {
             throw .notFound("member", id, field: field, hint: "wsx-node member list")
         case .name(let name):
             for people in [current, past] {
-                let found = people.filter {
-                    NameFolding.matches(workspace.displayName(of: $0), name)
-                }
+                let found = workspace.named(name, among: people)
                 if found.count > 1 {
                     throw .ambiguous(
                         name,

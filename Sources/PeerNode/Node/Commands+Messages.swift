@@ -13,7 +13,7 @@ extension NodeCore {
         let thread = try draft.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: named)
         }
-        let text = try checkedText(draft.text)
+        let text = try checkedText(draft.text, with: draft.location)
         let format: ContentPayload.Message.Format = draft.format == "code" ? .code : .text
         // Writes where nobody has opened the conversation, so it comes after every refusal.
         let channel = try opened(named, in: workspace)
@@ -46,14 +46,29 @@ extension NodeCore {
         }
     }
 
-    func checkedText(_ text: String) throws(NodeError) -> String {
+    /// The text of a message as it is written. Beside a place, nothing that can be seen is no text.
+    func checkedText(
+        _ text: String, with location: MessageLocation?
+    ) throws(NodeError) -> String {
         do throws(TextProblem) {
             try MessageText.check(text)
-            return text
         } catch {
+            guard error != .tooManyBytes else {
+                throw .textTooLarge(
+                    "text", bytes: text.utf8.count, bytesMax: Limits.messageTextBytesMax)
+            }
             throw .badText(
-                error, field: "text", hint: "send it as a file, or in parts", reason: "bad_text")
+                error, field: "text", hint: "take out NUL, U+FFFE and the like",
+                reason: "bad_text")
         }
+        guard MessageText.isBlank(text) else { return text }
+        guard location != nil else {
+            throw NodeError(
+                .badRequest, "'text' has nothing in it that can be seen",
+                hint: "say something, or give a location", reason: "bad_text",
+                fields: [.init(name: "text", reason: "empty")])
+        }
+        return ""
     }
 
     private func threadRoot(

@@ -15,7 +15,9 @@ extension NodeCore {
         var choice = PresenceChoice()
         choice.state = state
         choice.text = try line(draft.text, field: "text")
-        choice.emoji = try line(draft.emoji, field: "emoji")
+        choice.emoji = try draft.emoji.map { (typed) throws(NodeError) in
+            try checkedSign(typed, field: "emoji")
+        }
         if let until = draft.until {
             choice.until = UInt64(max(until, 0))
             guard choice.until ?? 0 > time.wall else {

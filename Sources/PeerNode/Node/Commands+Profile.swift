@@ -95,17 +95,21 @@ extension NodeCore {
     private func checked(
         _ edit: ProfileEditDraft
     ) throws(NodeError) -> (name: String?, values: [ProfileChange.Field: String?]) {
-        var problems: [NodeError.Field] = []
+        var problems: [(field: NodeError.Field, sentence: String)] = []
+        func note(_ field: String, _ reason: String, _ sentence: String) {
+            problems.append((.init(name: field, reason: reason), sentence))
+        }
         var name: String?
         for (field, typed) in [("name", edit.name), ("nickname", edit.nickname)] {
             guard let typed else { continue }
-            do throws(TextProblem) {
-                let text = try CheckedName(authored: typed).text
-                if let name, name != text { problems.append(.init(name: field, reason: "form")) }
+            do throws(NodeError) {
+                let text = try checkedPerson(typed, field: field)
+                if let name, name != text {
+                    note(field, "form", "'name' and 'nickname' are two names for one thing")
+                }
                 name = text
             } catch {
-                problems.append(
-                    .init(name: field, reason: error == .tooManyBytes ? "too_long" : "form"))
+                note(field, error.fields.first?.reason ?? "form", error.message)
             }
         }
         var values: [ProfileChange.Field: String?] = [:]
@@ -114,20 +118,38 @@ extension NodeCore {
             do throws(ProfileText.Misform) {
                 values[field] = .some(try ProfileText.checked(typed, for: field))
             } catch {
-                problems.append(.init(name: field.word, reason: error.rawValue))
+                note(field.word, error.rawValue, Self.sentence(about: field, error))
             }
         }
-        for field in edit.shown where edit.hidden.contains(field) {
-            problems.append(.init(name: "show", reason: "form"))
-            break
+        if let field = edit.shown.first(where: { edit.hidden.contains($0) }) {
+            note("show", "form", "'\(field.word)' cannot be shown and hidden")
         }
         guard problems.isEmpty else {
-            let names = problems.map { "'\($0.name)'" }.joined(separator: ", ")
             throw NodeError(
-                .badRequest, "\(names): not written as it has to be",
-                hint: "wsx-node help profile set", reason: "bad_profile", fields: problems)
+                .badRequest, problems.map(\.sentence).joined(separator: "; "),
+                hint: "wsx-node help profile set", reason: "bad_profile",
+                fields: problems.map(\.field))
         }
         return (name, values)
+    }
+
+    /// What a field has to be like.
+    private static func sentence(
+        about field: ProfileChange.Field, _ misform: ProfileText.Misform
+    ) -> String {
+        let rule: String
+        switch (field, misform) {
+        case (.email, .tooLong): rule = "has at most 254 bytes"
+        case (_, .tooLong): rule = "has at most \(Limits.profileFieldBytesMax) bytes"
+        case (.description, .form): rule = "has no control characters but ends of lines"
+        case (.country, .form):
+            rule = "has at most \(Limits.nameCharactersMax) characters, all of which can be seen"
+        case (.phone, .form):
+            rule = "is '+' and 8 to 15 digits, or 10 or 11 digits that begin with 01"
+        case (.email, .form): rule = "is an address such as mina@example.org"
+        case (.image, .form): rule = "is the number of a picture"
+        }
+        return "'\(field.word)' \(rule)"
     }
 
     /// What is hidden is kept before it is taken back, so that it is never nowhere.

@@ -90,9 +90,10 @@ extension NodeCore {
         return Page(Array(items), next: next)
     }
 
-    /// The conversations that the caller is in.
+    /// The conversations that the caller is in; none of a workspace that one is no member of.
     private func followed(in workspace: Workspace) throws(NodeError) -> [Workspace.Channel] {
-        try stored { () throws(StorageError) in
+        guard ownEnd(in: workspace) == nil else { return [] }
+        return try stored { () throws(StorageError) in
             var channels: [Workspace.Channel] = []
             for channel in workspace.channelIndex.all
             where try readUpTo(channel, in: workspace) != nil {
@@ -127,10 +128,15 @@ extension NodeCore {
                 hint: "wsx-node help channel mute", reason: "conflict",
                 fields: [.init(name: "for_ms", reason: "conflict")])
         }
-        let end = forMilliseconds.map { time.wall &+ UInt64(clamping: $0) }
-        return try set(reference, scope) {
-            .mute($0, until: end ?? until.map(UInt64.init(clamping:)))
+        let end =
+            forMilliseconds.map { time.wall &+ UInt64(clamping: $0) }
+            ?? until.map(UInt64.init(clamping:))
+        if until != nil, let end, end <= time.wall {
+            throw NodeError(
+                .badRequest, "'until' is over already", hint: "wsx-node help channel mute",
+                reason: "mute.until", fields: [.init(name: "until", reason: "range")])
         }
+        return try set(reference, scope) { .mute($0, until: end) }
     }
 
     func setNotices(
@@ -168,9 +174,12 @@ extension NodeCore {
         to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) {
         guard channel.conversation != nil else { return }
-        let unread = try unread(channel, in: workspace)
-        object.unread = unread.count
-        object.mentions = unread.mentions
+        // Nothing waits to be read where one is out: nobody writes to one there.
+        if ownEnd(in: workspace) == nil {
+            let unread = try unread(channel, in: workspace)
+            object.unread = unread.count
+            object.mentions = unread.mentions
+        }
         let mute = try isMuted(channel, in: workspace)
         object.isMuted = mute.isMuted
         object.mutedUntil = mute.until.map(Int64.init(clamping:))

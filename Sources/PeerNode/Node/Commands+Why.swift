@@ -52,6 +52,9 @@ extension NodeCore {
             guard error.kind == .notFound else { throw error }
             unknown = error
         }
+        if !isChannel, isIdentifier(text, prefix: "m_") {
+            throw .notFound("message", text, field: "subject", hint: "wsx-node log CHANNEL")
+        }
         guard isChannel else { throw unknown }
         return try why(channelNamed: "#" + text, action, in: workspace)
     }
@@ -96,10 +99,9 @@ extension NodeCore {
             }
         }
         for group in [current, former] {
-            let found = group.filter {
-                PublicID.member($0) == text
-                    || NameFolding.matches(workspace.displayName(of: $0), text)
-            }
+            let found =
+                group.filter { PublicID.member($0) == text }.first.map { [$0] }
+                ?? workspace.named(text, among: group)
             if found.count > 1 {
                 throw .ambiguous(
                     text, candidates: found.map { person($0, in: workspace).json },

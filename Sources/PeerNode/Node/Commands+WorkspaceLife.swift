@@ -14,7 +14,7 @@ extension NodeCore {
         }
         var name: String?
         if let wanted = draft.name {
-            let checked = try checked(wanted, field: "name")
+            let checked = try checkedWorkspace(wanted, field: "name")
             try refuseTwin(of: workspace, named: checked)
             name = checked
         }
@@ -154,9 +154,8 @@ extension NodeCore {
             found = workspace.members.filter { PublicID.member($0.member) == id }
         case .name(let name):
             text = name
-            found = workspace.members.filter {
-                NameFolding.matches(workspace.displayName(of: $0.member), name)
-            }
+            let named = workspace.named(name, among: workspace.members.map(\.member))
+            found = workspace.members.filter { named.contains($0.member) }
         }
         if found.count > 1 {
             throw .ambiguous(

@@ -11,7 +11,7 @@ extension NodeError {
         let clause = sentence.prefix(1).lowercased() + sentence.dropFirst().dropLast()
         return NodeError(
             .badRequest, "'\(field)': \(clause)", hint: hint, reason: reason,
-            fields: [.init(name: field, reason: "form")])
+            fields: [.init(name: field, reason: problem == .tooManyBytes ? "too_long" : "form")])
     }
 }
 
@@ -52,7 +52,7 @@ extension NodeCore {
     private func checked(_ draft: IdentityDraft) throws(NodeError) -> String {
         var name = ""
         var failures: [NodeError] = []
-        do throws(NodeError) { name = try checked(draft.name, field: "name") } catch {
+        do throws(NodeError) { name = try checkedPerson(draft.name, field: "name") } catch {
             failures.append(error)
         }
         if let problem = draft.passphrase.flatMap({ PassphraseRule.problem(of: $0) }) {
@@ -114,8 +114,8 @@ extension NodeCore {
             return Made(
                 try stored { () throws(StorageError) in try object(of: known) }, isReplayed: true)
         }
-        let name = try checked(draft.name, field: "name")
-        let channel = try checked(draft.firstChannel, field: "first_channel")
+        let name = try checkedWorkspace(draft.name, field: "name")
+        let channel = try checkedChannel(draft.firstChannel, field: "first_channel")
         if workspaces.values.contains(where: {
             $0.standing == .member && NameFolding.matches($0.displayName, name)
         }) {
@@ -209,7 +209,7 @@ extension NodeCore {
                 fields: [.init(name: "history", reason: "not_private")])
         }
         guard workspace.ownRole != .guest else { throw notAllowed(in: workspace) }
-        let name = try checked(draft.name, field: "name")
+        let name = try checkedChannel(draft.name, field: "name")
         try refuseTwin(name, in: workspace)
         var document: DocumentID?
         if draft.isPrivate {

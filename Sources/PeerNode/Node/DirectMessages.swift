@@ -38,11 +38,20 @@ extension Workspace {
         }
     }
 
-    /// The names of the others, or the own one of who talks to nobody else.
+    /// Those of `people` whom a name means. One that nobody has is looked for with the sign in
+    /// front that was taken off, and `me` is oneself.
+    func named(_ name: String, among people: [MemberID]) -> [MemberID] {
+        for wanted in [name, "@" + name] {
+            let found = people.filter { NameFolding.matches(displayName(of: $0), wanted) }
+            if !found.isEmpty { return found }
+        }
+        return NameFolding.matches(name, "me") ? people.filter { $0 == member } : []
+    }
+
+    /// The names of the others; `me` for who talks to nobody else.
     func name(ofDirect channel: Channel) -> String {
         let others = channel.people.filter { $0 != member }
-        return (others.isEmpty ? [member] : others).map(displayName).sorted().joined(
-            separator: ", ")
+        return others.isEmpty ? "me" : others.map(displayName).sorted().joined(separator: ", ")
     }
 
     /// What a channel or conversation is called for people: nothing is read for it.

@@ -111,7 +111,7 @@ extension NodeCore {
                 reason: "link.busy")
         }
         let name = try draft.name.map { (name) throws(NodeError) in
-            try checked(name, field: "name")
+            try checkedPerson(name, field: "name")
         }
         // Last, since it writes, and after that nothing may be refused any more.
         if home == nil {

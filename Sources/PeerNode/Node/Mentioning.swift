@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Finding whom a text mentions, when it is written here: `@Mina`, `@channel`, `@everyone`.
+/// Finding whom a text mentions, when it is written here: `@Mina`, `@u_…`, `@channel`, `@here`,
+/// `@everyone`.
 ///
 /// What is sent are ids, so a later change of name changes nothing, and nobody has to agree on how
 /// names are compared.
@@ -11,12 +12,22 @@ struct MentionFinder {
         case everybody
     }
 
+    /// The words behind a sign that mean everybody in the channel. Nobody is told from here who is
+    /// there now, so `@here` is one of them.
+    static let everybody = ["channel", "everyone", "here"]
+    /// Fewer letters of an id behind its `u_` mean nobody.
+    private static let idLettersMin = 6
+    /// All letters of an id behind its `u_`.
+    private static let idLetters = 26
+
     private var meanings: [String: Meaning] = [:]
+    private let ids: [(text: String, member: MemberID)]
     /// Characters of the longest name.
     private var longest = 0
 
     /// Looks for these people. Two of one name are both meant.
     init(_ people: [(member: MemberID, name: String)]) {
+        ids = people.map { (PublicID.member($0.member), $0.member) }
         for (member, name) in people {
             guard let key = NameFolding.key(of: name), !key.isEmpty else { continue }
             if case .members(let others)? = meanings[key] {
@@ -26,7 +37,7 @@ struct MentionFinder {
             }
             longest = max(longest, name.count)
         }
-        for word in ["channel", "everyone"] {
+        for word in Self.everybody {
             meanings[word] = .everybody
             longest = max(longest, word.count)
         }
@@ -54,6 +65,7 @@ struct MentionFinder {
     }
 
     private func meaning(at rest: Substring) -> Meaning? {
+        if let named = member(at: rest) { return .members([named]) }
         let candidate = Array(rest.prefix(longest + 1))
         for count in stride(from: min(longest, candidate.count), to: 0, by: -1) {
             // `@Minaret` does not mean Mina. Other scripts hang endings on names.
@@ -66,6 +78,18 @@ struct MentionFinder {
             if let found = meanings[key] { return found }
         }
         return nil
+    }
+
+    /// Whom an id means, or the beginning of one that nobody else's begins with: so one of two
+    /// people with one name can be meant.
+    private func member(at rest: Substring) -> MemberID? {
+        guard rest.utf8.starts(with: "u_".utf8) else { return nil }
+        let text = rest.prefix(2 + Self.idLetters + 1).prefix { Self.isWord($0) }
+        guard (2 + Self.idLettersMin...2 + Self.idLetters).contains(text.utf8.count) else {
+            return nil
+        }
+        let found = ids.filter { $0.text.utf8.starts(with: text.utf8) }
+        return found.count == 1 ? found.first?.member : nil
     }
 
     /// Letters of the Latin script and digits: what an address or a longer word goes on with.

@@ -140,7 +140,7 @@ extension NodeCore {
             id: channel.publicID, workspace: PublicID.workspace(workspace.id),
             name: workspace.shownName(of: channel), createdAt: Int64(channel.createdAt))
         if channel.isDirect {
-            object.kind = "dm"
+            object.kind = channel.people == [workspace.member] ? "self" : "dm"
             object.people = channel.people.map { person($0, in: workspace) }
         }
         object.isPrivate = channel.isPrivate
@@ -177,14 +177,30 @@ extension NodeCore {
     private func preview(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> PreviewObject? {
-        let rows = try store.view.messages(
-            channel.filter, before: nil, limit: 1)
-        guard let row = rows.first, let message = try object(of: row, in: workspace) else {
-            return nil
+        guard let row = try previewed(in: channel),
+            let message = try object(of: row, in: workspace)
+        else { return nil }
+        var text = message.text.map { String($0.prefix(120)) }
+        if text?.isEmpty == true, let place = message.location {
+            text = place.label.map { "(\(String($0.prefix(118))))" } ?? "(location)"
         }
         return PreviewObject(
-            id: message.id, author: message.author, at: message.at,
-            text: message.text.map { String($0.prefix(120)) })
+            id: message.id, author: message.author, at: message.at, text: text)
+    }
+
+    /// The newest message that was not deleted, among the newest few; where all of those were, the
+    /// newest.
+    private func previewed(
+        in channel: Workspace.Channel
+    ) throws(StorageError) -> ViewStore.MessageRow? {
+        guard let newest = try store.view.messages(channel.filter, before: nil, limit: 1).last
+        else { return nil }
+        if try store.view.deletion(of: newest.position.arrival) == nil { return newest }
+        let rows = try store.view.messages(
+            channel.filter, before: nil, limit: Limits.previewScanMax)
+        for row in rows.reversed()
+        where try store.view.deletion(of: row.position.arrival) == nil { return row }
+        return newest
     }
 
     // MARK: Messages
@@ -214,6 +230,7 @@ extension NodeCore {
             object.format = message.format == .code ? "code" : "text"
             object.location = message.location
             object.mentions = message.mentions.members.map(PublicID.member)
+            object.mentionsChannel = message.mentions.isEverybody
             object.version = PublicID.operation(stored.place.link.id)
             object.isBot = message.isBot
         }
@@ -254,6 +271,7 @@ extension NodeCore {
             object.text = text
             object.format = format == .code ? "code" : "text"
             object.mentions = mentions.members.map(PublicID.member)
+            object.mentionsChannel = mentions.isEverybody
             object.editedAt = Int64(clamping: edit.timestamp.milliseconds)
             object.version = PublicID.operation(edit.id)
         }

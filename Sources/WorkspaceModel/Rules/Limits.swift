@@ -104,6 +104,11 @@ public enum Limits {
     /// Rows of one person's reactions to one message that are looked at: what two devices wrote
     /// apart fits, and nobody can make showing a message slow for everybody.
     public static let reactionRowsPerMemberMax = 64
+    /// Newest messages of a conversation among which the one is looked for that stands for it in a
+    /// list: more deletions in a row show as a deletion.
+    public static let previewScanMax = 32
+    /// Newest messages of each conversation among which those are counted that others do not take.
+    public static let refusedScanMax = 100
     /// `@` in one text that are looked up among the names.
     public static let mentionSignsMax = 256
 

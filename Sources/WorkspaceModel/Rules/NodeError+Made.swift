@@ -27,7 +27,16 @@ extension NodeError {
     public static var lineTooLong: Self {
         Self(
             .tooLarge, "a line is longer than \(Limits.controlLineBytesMax) bytes",
-            hint: "send long text as a file", reason: "control.too_long")
+            hint: "send it in parts", reason: "control.too_long")
+    }
+
+    /// The text of a message that is longer than messages are.
+    public static func textTooLarge(_ field: String, bytes: Int, bytesMax: Int) -> Self {
+        Self(
+            .tooLarge, "'\(field)' is too long: \(bytes) bytes, where \(bytesMax) may be",
+            hint: "send it in parts", reason: "text.too_long",
+            fields: [Field(name: field, reason: "too_long")],
+            details: ["bytes": .integer(Int64(bytes)), "bytes_max": .integer(Int64(bytesMax))])
     }
 
     /// An answer that does not fit into a line.

@@ -20,6 +20,7 @@ public struct CheckedName: Hashable, Sendable {
         guard !text.unicodeScalars.contains(where: Self.isRefused) else {
             throw .forbiddenCharacter
         }
+        guard !Self.hasHiddenPart(text) else { throw .hiddenCharacter }
         guard text.unicodeScalars.count <= Limits.nameScalarsMax else { throw .tooManyScalars }
         guard Self.longestRunOfMarks(text) <= Limits.combiningMarksInARowMax else {
             throw .tooManyMarks
@@ -55,6 +56,38 @@ public struct CheckedName: Hashable, Sendable {
 
     private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
         scalar.isControl || scalar.isNoncharacter || scalar.isLayoutControl
+    }
+
+    /// Whether there is something in it that nobody sees and no script needs there: `a` and U+200B
+    /// look like `a`. Joiners and variants do their work in emoji and in scripts other than Latin.
+    private static func hasHiddenPart(_ text: String) -> Bool {
+        let scalars = Array(text.unicodeScalars)
+        return scalars.indices.contains { place in
+            guard scalars[place].properties.isDefaultIgnorableCodePoint else { return false }
+            let before = place > 0 ? scalars[place - 1] : nil
+            let after = place + 1 < scalars.count ? scalars[place + 1] : nil
+            switch scalars[place].value {
+            case 0x200C, 0x200D:
+                // What comes before may be a variant itself, as in a heart on fire.
+                let isVariant = before.map { (0xFE00...0xFE0F).contains($0.value) } ?? false
+                return !(isVariant || isJoinable(before)) || !isJoinable(after)
+            case 0xFE0F where before?.isASCII == true: return after?.value != 0x20E3
+            case 0x180B...0x180D, 0xFE00...0xFE0F, 0xE0100...0xE01EF:
+                return !isJoinable(before) && before?.properties.isEmoji != true
+            // The letters of a flag such as Scotland's.
+            case 0xE0020...0xE007F:
+                let isFlag = before.map { $0.value == 0x1F3F4 || (0xE0020...0xE007E) ~= $0.value }
+                return isFlag != true
+            default: return true
+            }
+        }
+    }
+
+    /// Whether a joiner may stand beside it: a sign of an emoji, or a letter that is not of the
+    /// Latin, Greek or Cyrillic script.
+    private static func isJoinable(_ scalar: Unicode.Scalar?) -> Bool {
+        guard let scalar, scalar.value >= 0x590 else { return false }
+        return !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint
     }
 
     /// Marks without a letter and the blank braille cell look like nothing, too.

@@ -10,6 +10,15 @@ public enum MessageText {
         }
     }
 
+    /// Whether nothing in a text can be seen. Only for what is written here: what counts as white
+    /// space grows with Unicode, so no operation is judged by it.
+    public static func isBlank(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy {
+            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint
+                || $0.isControl || $0.value == 0x2800
+        }
+    }
+
     /// As `check(_:)` of a string, for bytes that may not be text at all.
     ///
     /// - Returns: the text.

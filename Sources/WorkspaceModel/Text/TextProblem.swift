@@ -15,6 +15,8 @@ public enum TextProblem: String, Error, CaseIterable, Sendable {
     case blank
     /// A control character, or one that Unicode promises never to assign.
     case forbiddenCharacter = "forbidden-character"
+    /// A character inside a name that looks like nothing.
+    case hiddenCharacter = "hidden-character"
     /// Bytes that are not UTF-8.
     case notUTF8 = "not-utf8"
 }
@@ -30,6 +32,7 @@ extension TextProblem: CustomStringConvertible {
         case .tooManyMarks: "The name stacks too many marks on one letter."
         case .blank: "A name must have a character that can be seen."
         case .forbiddenCharacter: "The text contains a character that cannot be used."
+        case .hiddenCharacter: "The name contains a character that cannot be seen."
         case .notUTF8: "The text is not UTF-8."
         }
     }

@@ -80,7 +80,7 @@ extension Chat {
             others[id] = try? call("channel.get", ["channel": .string(id)])
         }
         guard let other = others[id], other["muted"] != true, other["notify"] != "none",
-            onlyDirect == (other["kind"] == "dm")
+            onlyDirect == Rendering.isDirect(other)
         else { return }
         let title = ChatRoom(other).title
         let author = rendering.person(message["author"])

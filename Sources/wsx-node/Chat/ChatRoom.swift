@@ -21,7 +21,7 @@ struct ChatRoom {
     init(_ channel: JSONValue) {
         id = channel["id"]?.stringValue ?? ""
         workspace = channel["workspace"]?.stringValue
-        let sign = channel["kind"] == "dm" ? "@" : "#"
+        let sign = Rendering.isDirect(channel) ? "@" : "#"
         let name = sanitised(channel["name"]?.stringValue ?? "")
         title = sign + TerminalText.truncated(name, toColumns: 32)
     }

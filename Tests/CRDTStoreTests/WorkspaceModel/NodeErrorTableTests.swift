@@ -141,7 +141,7 @@ import WorkspaceModel
         Row(
             .unknownCommand("chanel.list", similar: "channel.list"), .unknownOperation,
             "control.unknown_op", hint: "did you mean 'channel.list'?"),
-        Row(.lineTooLong, .tooLarge, "control.too_long", hint: "send long text as a file"),
+        Row(.lineTooLong, .tooLarge, "control.too_long", hint: "send it in parts"),
         Row(
             .tooManyWaiting, .busy, "control.busy", hint: "read the answers before asking on"),
         Row(.tooManyClients, .busy, "control.busy", hint: "close one and try again"),

@@ -74,6 +74,10 @@ import WorkspaceModel
                 "until": 1_795_190_000_000,
             ],
         ]
+        var lines = profile
+        lines["description"] = "paints\nat \u{1b}night"
+        let described = Self.rendering().text(.object(lines), of: "profile.get")
+        #expect(described.contains("paints\n       at \\u{1b}night"), "\(described)")
         let own = Self.rendering().text(.object(profile), of: "profile.get")
         #expect(own.contains("name   Mina (you)\n"))
         #expect(own.contains("there  busy +: in a meeting, until "))
@@ -113,6 +117,11 @@ import WorkspaceModel
         let text = Self.rendering().text(.object(direct), of: "channel.get")
         #expect(text.contains("people   Mina, Joon\n") && !text.contains("owner"))
         #expect(!text.contains("made"))
+        direct["kind"] = "self"
+        direct["name"] = "me"
+        let own = Self.rendering().text(.object(direct), of: "channel.get")
+        #expect(own.contains("for you alone, on all of your devices") && !own.contains("owner"))
+        #expect(ChatRoom(.object(direct)).title == "@me")
         let wiped = Self.rendering().text(
             ["state": "none", "locked": false, "wiped": true], of: "session.logout")
         #expect(wiped.contains("backups that you wrote elsewhere are still there\n"))

@@ -224,9 +224,16 @@ import WorkspaceModel
         Failure(
             error: NodeError(.locked, "no"), status: 401, hook: "locked", post: "locked"),
         Failure(
+            error: .textTooLarge("text", bytes: 2, bytesMax: 1), status: 413,
+            hook: "msg_too_long", post: "msg_too_long"),
+        Failure(
             error: NodeError(
-                .badRequest, "no", fields: [.init(name: "text", reason: "too_long")]),
-            status: 413, hook: "msg_too_long", post: "msg_too_long"),
+                .badRequest, "no", fields: [.init(name: "thread", reason: "form")]),
+            status: 404, hook: "thread_not_found", post: "thread_not_found"),
+        Failure(
+            error: NodeError(
+                .badRequest, "no", fields: [.init(name: "text", reason: "empty")]),
+            status: 400, hook: "no_text", post: "no_text"),
         Failure(
             error: NodeError(
                 .badRequest, "no", fields: [.init(name: "text", reason: "form")]),

@@ -92,12 +92,16 @@ import WorkspaceModel
         }
     }
 
-    @Test func `names a thread only by an id of ours`() throws {
-        for (given, kept) in [("m_01hx9t4c", "m_01hx9t4c"), ("1503435956.000247", nil)] {
-            let body = #"{"text":"a","thread_ts":"\#(given)"}"#
-            let payload = try HookPayload(hook: request("application/json", Array(body.utf8)))
-            #expect(payload.thread == kept)
-        }
+    @Test(arguments: [
+        ("\"m_01hx9t4c\"", "m_01hx9t4c"), ("\"1503435956.000247\"", "1503435956.000247"),
+        ("\"nope\"", "nope"), ("1503435956.5", "1503435956.5"), ("null", nil), ("\"\"", nil),
+    ])
+    func `names a thread as it says, for the node to find or refuse`(
+        _ row: (given: String, kept: String?)
+    ) throws {
+        let body = "{\"text\":\"a\",\"thread_ts\":\(row.given)}"
+        let payload = try HookPayload(hook: request("application/json", Array(body.utf8)))
+        #expect(payload.thread == row.kept)
     }
 
     @Test(arguments: [

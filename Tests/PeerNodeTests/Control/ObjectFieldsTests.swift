@@ -161,8 +161,8 @@ import WorkspaceModel
                 "deleted":{"at":7,"by":{"id":"u_joon00","name":"Joon"}},\
                 "reactions":[{"emoji":"👍","count":1,"self":false}],"attachments":[],\
                 "location":{"lat":-0.5,"lon":7,"accuracy":20,"label":null},\
-                "mentions":["u_joon00"],"pinned":true,"self":true,"bot":true,\
-                "state":"held_by_others","holders":3,"version":"o_1"}
+                "mentions":["u_joon00"],"mentions_channel":false,"pinned":true,"self":true,\
+                "bot":true,"state":"held_by_others","holders":3,"version":"o_1"}
                 """)
     }
 

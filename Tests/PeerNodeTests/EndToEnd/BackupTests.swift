@@ -98,10 +98,16 @@ extension EndToEnd {
                 let outcome = fresh.run(
                     "backup", "restore", broken, "--passphrase-file", secret, "--json")
                 #expect(outcome.status != 0, "byte \(place)")
-                #expect(outcome.error.kind == "store_failed", "byte \(place)")
+                #expect(outcome.error.kind == "bad_request", "byte \(place)")
+                #expect(outcome.error.reason == "backup.damaged", "byte \(place)")
                 #expect(
                     !FileManager.default.fileExists(atPath: fresh.home + "/identity/device.key"))
             }
+            for other in ["/etc/passwd", "/etc"] {
+                let outcome = fresh.run("backup", "verify", other, "--json")
+                #expect(outcome.status == 2 && outcome.error.kind == "bad_request", "\(other)")
+            }
+            #expect(fresh.run("backup", "verify", broken + ".none").status == 5)
             try bytes.dropLast().write(to: URL(fileURLWithPath: broken))
             #expect(
                 fresh.run("backup", "verify", broken, "--passphrase-file", secret).status != 0)

@@ -68,9 +68,21 @@ extension EndToEnd {
             let second = try posted(["channel": "general", "text": "leaf", "thread_ts": id])
             let leaf = try #require(second["ts"]?.stringValue)
             #expect(node.run("message", "show", leaf, "--json").object["thread"] == id)
+            for foreign: JSONValue in ["m_nosuchthing", "1234.5678", "nope", 1234, .decimal("1.5")]
+            {
+                #expect(
+                    try posted(["channel": "general", "text": "x", "thread_ts": foreign])
+                        == ["ok": false, "error": "thread_not_found"], "\(foreign.text)")
+            }
+            #expect(node.texts() == ["root", "leaf"])
             #expect(
-                try posted(["channel": "general", "text": "x", "thread_ts": "m_nosuchthing"])
-                    == ["ok": false, "error": "thread_not_found"])
+                try posted([
+                    "channel": "general", "text": .string(String(repeating: "x", count: 20_000)),
+                ])
+                    == ["ok": false, "error": "msg_too_long"])
+            #expect(
+                try posted(["channel": "general", "text": "\u{200b}"])
+                    == ["ok": false, "error": "no_text"])
             #expect(
                 try posted(["channel": "nowhere", "text": "x"])
                     == ["ok": false, "error": "channel_not_found"])

@@ -224,7 +224,7 @@ extension EndToEnd {
                         "\(text.debugDescription) \(made.text)")
                 }
             }
-            #expect(taken > Self.naughty.count - 10)
+            #expect(taken > Self.naughty.count - 12)
             let names = node.run("channel", "list", "--plain")
             #expect(names.status == 0)
             #expect(node.run("check").status == 0)

@@ -16,7 +16,7 @@ extension EndToEnd {
         static let canaries = [
             "canarymina", "canaryacme", "canaryroom", "canarytopic", "canaryabout",
             "canarymessage", "canaryreader", "canaryphone", "canarykey", "canaryjoon",
-            "canaryedited", "canarysign", "canarydraft", "canarysetting",
+            "canaryedited", "👩🏾‍🚒", "canarydraft", "canarysetting",
         ]
 
         /// A home in which all of them were used, switched off.
@@ -30,7 +30,7 @@ extension EndToEnd {
                 ["send", "canaryroom", "canarymessage", "--key", "canarykey"],
                 ["send", "canaryroom", "a slip"],
                 ["message", "edit", "last", "canaryedited", "--in", "canaryroom"],
-                ["message", "react", "last", "canarysign", "--in", "canaryroom"],
+                ["message", "react", "last", "👩🏾‍🚒", "--in", "canaryroom"],
                 ["ui", "pref", "set", "canarysetting", "canarydraft"],
                 ["search", "canaryedited"],
                 ["events", "--as", "canaryreader", "--count", "0", "--timeout", "1s"],

@@ -27,6 +27,32 @@ extension BenchNode {
         return id
     }
 
+    /// Lets the node write content that its own commands would not write so.
+    func write(_ content: ContentPayload, to document: DocumentID) throws {
+        try turn { core, workspace in
+            _ = try #require(
+                try core.authorContent(content, to: document, in: workspace))
+        }
+    }
+
+    /// Lets the node make a public channel with a name that its own commands refuse.
+    func makeChannel(named name: String) throws {
+        try turn { core, workspace in
+            _ = try #require(
+                try core.makeChannel(named: name, topic: nil, description: nil, in: workspace))
+        }
+    }
+
+    private func turn(_ body: (NodeCore, Workspace) throws -> Void) throws {
+        let core = try #require(host?.core)
+        core.beginTurn(at: time)
+        try body(core, try workspace())
+        let effects = core.takeEffects() + (try core.endTurn())
+        try core.store.commit()
+        core.didCommit()
+        carryOut(effects)
+    }
+
     /// Lets the node remove a person.
     @discardableResult
     func remove(_ other: BenchNode) throws -> OperationID {

@@ -131,8 +131,10 @@ import WorkspaceTestKit
         #expect(try table.bob.refused(method, call(own)).kind == .forbidden)
     }
 
-    @Test(arguments: ["", " ", "a b", "\u{7}", "\u{2028}", "👍\n"])
-    func `takes signs without spaces and controls`(_ emoji: String) throws {
+    @Test(arguments: [
+        "", " ", "a b", "\u{7}", "\u{2028}", "👍\n", "👍👎", "notanemoji", ":nosuchemoji:",
+    ])
+    func `takes one sign`(_ emoji: String) throws {
         let table = try Table()
         let id = try table.ada.send("hello")["id"] ?? .null
         let refused = try table.ada.refused(
@@ -142,6 +144,46 @@ import WorkspaceTestKit
     }
 
     // MARK: Reactions and pins
+
+    @Test func `counts two spellings of one sign as one`() throws {
+        let table = try Table()
+        let id = try table.ada.send("hello")["id"] ?? .null
+        let heart: JSONValue = "❤\u{fe0f}"
+        try table.ada.ok("message.react", ["message": id, "emoji": "❤"])
+        try table.bob.ok("message.react", ["message": id, "emoji": heart])
+        try table.ada.ok("message.react", ["message": id, "emoji": ":heart:"])
+        #expect(
+            try Self.shown(id, on: table.ada)["reactions"] == [
+                ["emoji": heart, "count": 2, "self": true]
+            ])
+        let left = try table.ada.ok(
+            "message.react", ["message": id, "emoji": "❤", "remove": true])
+        #expect(left["reactions"] == [["emoji": heart, "count": 1, "self": false]])
+        for typed in ["thumbsup", ":+1:", "👍\u{fe0f}"] {
+            try table.bob.ok("message.react", ["message": id, "emoji": .string(typed)])
+        }
+        let signs = try Self.shown(id, on: table.ada)["reactions"]?.arrayValue ?? []
+        #expect(signs.map { $0["emoji"] } == [heart, "👍"])
+        #expect(signs.map { $0["count"] } == [1, 1])
+    }
+
+    /// Another program may write a sign in its own way: the rule of operations takes it.
+    @Test func `takes away a sign that was written in another spelling`() throws {
+        let table = try Table()
+        let id = try table.ada.send("hello")["id"] ?? .null
+        let key = try #require(id.stringValue.flatMap(PublicID.messageKey))
+        let document = try #require(try table.ada.workspace().channelIndex.all.first).id
+        try table.ada.write(
+            .annotation(MessageAnnotation(.reaction("❤", isOn: true), of: key)), to: document)
+        try table.ada.ok("message.react", ["message": id, "emoji": "❤\u{fe0f}"])
+        #expect(
+            try Self.shown(id, on: table.ada)["reactions"] == [
+                ["emoji": "❤", "count": 1, "self": true]
+            ])
+        let left = try table.ada.ok(
+            "message.react", ["message": id, "emoji": "❤\u{fe0f}", "remove": true])
+        #expect(left["reactions"] == [])
+    }
 
     @Test(arguments: places)
     func `counts reactions, and says whose`(_ place: String) throws {
@@ -186,15 +228,18 @@ import WorkspaceTestKit
     @Test func `takes of one person so many signs under a message`() throws {
         let table = try Table()
         let id = try table.ada.send("hello")["id"] ?? .null
-        for number in 0..<Limits.reactionsPerMemberMax {
-            try table.ada.ok("message.react", ["message": id, "emoji": .string("e\(number)")])
+        let signs = "😀😁😂😃😄😅😆😇😈😉😊😋😌😍😎😏😐😑😒😓😔😕😖😗😘😙😚😛😜😝😞😟😠"
+            .map { JSONValue.string(String($0)) }
+        #expect(signs.count == Limits.reactionsPerMemberMax + 1)
+        for sign in signs.dropLast() {
+            try table.ada.ok("message.react", ["message": id, "emoji": sign])
         }
         #expect(
-            try table.ada.refused("message.react", ["message": id, "emoji": "more"]).kind
+            try table.ada.refused("message.react", ["message": id, "emoji": signs[32]]).kind
                 == .tooMany)
-        try table.ada.ok("message.react", ["message": id, "emoji": "e1"])
-        try table.ada.ok("message.react", ["message": id, "emoji": "e1", "remove": true])
-        try table.ada.ok("message.react", ["message": id, "emoji": "more"])
+        try table.ada.ok("message.react", ["message": id, "emoji": signs[1]])
+        try table.ada.ok("message.react", ["message": id, "emoji": signs[1], "remove": true])
+        try table.ada.ok("message.react", ["message": id, "emoji": signs[32]])
         let shown = try Self.shown(id, on: table.bob)["reactions"]?.arrayValue ?? []
         #expect(shown.count == Limits.reactionsPerMemberMax)
     }

@@ -29,6 +29,7 @@ import WorkspaceModel
             ("@@Mina", ["Mina"]), ("@ Mina", []), ("@jo\u{308}rg", ["Jörg"]), ("@JÖRGS", []),
             ("@미나는 왔다", ["미나"]), ("안녕@미나", ["미나"]), ("@ΟΛΓΑ", ["Ολγα"]),
             ("@twin", ["twin", "twin"]), ("@channel", ["*"]), ("@Everyone: lunch", ["*"]),
+            ("@here", ["*"]), ("@hereabouts", []),
             ("@channels", []), ("@Mina @Min @mina", ["Mina", "Min"]),
             ("@Mina\n@Jörg", ["Mina", "Jörg"]),
             ("@", []), ("@Mina_2", []), ("@\u{0}Mina", []),
@@ -37,6 +38,25 @@ import WorkspaceModel
         _ text: String, _ expected: [String]
     ) {
         #expect(names(in: text) == expected)
+    }
+
+    @Test func `are those whose id stands there, or its beginning`() {
+        let people = [Self.member(6), Self.member(7)]
+        for (person, other) in zip(people, people.reversed()) {
+            let id = PublicID.member(person)
+            #expect(PublicID.member(other).prefix(4) != id.prefix(4))
+            for text in ["@\(id)", "@\(id), hi", "(@\(id.prefix(8)))", "@\(id)는"] {
+                #expect(Self.finder.mentions(in: text).members == [person], "\(text)")
+            }
+            for text in ["@\(id)x", "@\(id.prefix(7))", "x@\(id)", "@u_zzzzzzzz"] {
+                #expect(Self.finder.mentions(in: text) == .none, "\(text)")
+            }
+        }
+        // A beginning that two share means neither.
+        let pair = [6, 7].map { MemberID([UInt8](repeating: 1, count: 15) + [$0]) }
+        let finder = MentionFinder(pair.map { ($0, "x") })
+        #expect(finder.mentions(in: "@" + PublicID.member(pair[0]).prefix(12)) == .none)
+        #expect(finder.mentions(in: "@" + PublicID.member(pair[0])).members == [pair[0]])
     }
 
     @Test func `are no more than one message carries`() {

@@ -104,6 +104,13 @@ import WorkspaceTestKit
         #expect(failure.kind == .badRequest)
         #expect(failure.fields.map(\.name) == ["name", "country", "phone", "email", "show"])
         #expect(failure.fields.allSatisfy { $0.reason == "form" })
+        for said in [
+            "'name': a name must have a character that can be seen", "'phone' is '+' and 8 to 15",
+            "'email' is an address", "'country' has at most 30",
+            "'phone' cannot be shown and hidden",
+        ] { #expect(failure.message.contains(said), "\(failure.message)") }
+        let controls = try table.bob.refused("profile.set", ["description": "a\u{7}b"])
+        #expect(controls.message == "'description' has no control characters but ends of lines")
         let long = try table.bob.refused(
             "profile.set",
             [
@@ -111,11 +118,13 @@ import WorkspaceTestKit
                 "description": .string(String(repeating: "x", count: 2_000)),
             ])
         #expect(long.fields.map(\.reason) == ["too_long", "too_long"])
+        #expect(long.message.contains("'description' has at most 1024 bytes"))
         let two = try table.bob.refused("profile.set", ["name": "A", "nickname": "B"])
         #expect(two.fields.map(\.name) == ["nickname"])
         #expect(try table.bob.refused("profile.image.set", ["preset": 0]).kind == .badRequest)
         #expect(try `What was read`.operations(table.bob) == count)
-        #expect(try table.bob.ok("profile.set", ["nickname": "Rob"])["name"] == "Rob")
+        #expect(try table.bob.ok("profile.set", ["nickname": "@Rob"])["name"] == "Rob")
+        #expect(try table.bob.ok("profile.set", ["description": "a\nb"])["description"] == "a\nb")
     }
 
     @Test func `has a picture, and none again`() throws {

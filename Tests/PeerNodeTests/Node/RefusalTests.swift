@@ -73,7 +73,16 @@ import WorkspaceTestKit
         .bad("invite.revoke", ["id": "x"], "id"),
         .bad("message.send", ["channel": "general"], "text"),
         .bad("message.send", ["channel": "general", "text": ""], "text"),
-        .bad("message.send", ["channel": "general", "text": longText], "text"),
+        .bad("message.send", ["channel": "general", "text": " \t\n"], "text"),
+        .bad("message.send", ["channel": "general", "text": "\u{200b}"], "text"),
+        .bad("message.send", ["channel": "general", "text": longText, "thread": "x"], "text"),
+        .bad("member.role", ["member": "@Joon", "role": "owner"], "role"),
+        Refusal(
+            "message.send", ["channel": "general", "text": longText], "too_large", -32012, exit: 1,
+            field: "text"),
+        Refusal(
+            "message.edit", ["message": .string(unknownMessage), "text": longText], "too_large",
+            -32012, exit: 1, field: "text"),
         .bad("message.send", ["channel": "general", "text": "a\u{0}b"], "text"),
         .bad("message.send", ["channel": "general", "text": "a\u{fffe}b"], "text"),
         .bad("message.send", ["channel": "general", "text": "a", "format": "html"], "format"),

@@ -39,8 +39,8 @@ private enum Fields {
     ]
     static let message: Set<String> = [
         "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
-        "edited_at", "deleted", "reactions", "attachments", "location", "mentions", "pinned",
-        "self", "bot", "state", "holders", "version",
+        "edited_at", "deleted", "reactions", "attachments", "location", "mentions",
+        "mentions_channel", "pinned", "self", "bot", "state", "holders", "version",
     ]
     static let invite: Set<String> = [
         "id", "link", "code", "qr_text", "role", "uses", "used", "expires_at", "channels",
@@ -105,7 +105,9 @@ private enum Fields {
         Call(method: "node.metrics", fields: ["text"]),
         Call(
             method: "home.get",
-            fields: ["identity", "workspaces", "selected", "channels", "dms", "unread"]),
+            fields: [
+                "identity", "workspaces", "selected", "channels", "dms", "unread", "refused",
+            ]),
         Call(method: "node.doctor", fields: Fields.page, element: Fields.finding),
         Call(method: "node.stop", fields: []),
         Call(method: "identity.show", fields: Fields.identity),

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @Suite struct `A word in a private document` {
     private static let words = [
         "xylographmessage", "xylographtopic", "xylographname", "xylographabout",
-        "xylographdirect", "xylographrenamed", "xylographedited", "xylographsign",
+        "xylographdirect", "xylographrenamed", "xylographedited", "👩🏾‍🚒",
         "xylographdraft", "xylographsetting",
     ]
 
@@ -51,7 +51,7 @@ import WorkspaceTestKit
             "message.send", ["channel": "xylographname", "text": "a slip"])?["id"]
         _ = owner.ask(
             "message.edit", ["message": slip ?? .null, "text": "xylographedited"])
-        _ = owner.ask("message.react", ["message": slip ?? .null, "emoji": "xylographsign"])
+        _ = owner.ask("message.react", ["message": slip ?? .null, "emoji": "👩🏾‍🚒"])
         _ = owner.ask(
             "ui.pref.set", ["setting": "xylographsetting", "value": "xylographdraft"])
         _ = owner.ask("message.send", ["channel": "@N2", "text": "xylographdirect"])

@@ -137,6 +137,7 @@ enum HTTPReply {
             return (status, isThread ? "thread_not_found" : "channel_not_found")
         case .archived: return (status, "channel_is_archived")
         case .forbidden: return (status, "action_prohibited")
+        case .tooLarge: return (status, "msg_too_long")
         case .badRequest: return badRequest(error.fields.first)
         default: return (status, error.kind.rawValue)
         }
@@ -146,7 +147,6 @@ enum HTTPReply {
         switch (field?.name, field?.reason) {
         case ("channel", _): (404, "channel_not_found")
         case ("thread", _): (404, "thread_not_found")
-        case ("text", "too_long"): (413, "msg_too_long")
         case ("text", "empty"): (400, "no_text")
         case ("text", _): (400, "invalid_payload")
         default: (400, "bad_request")

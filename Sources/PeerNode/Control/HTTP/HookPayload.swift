@@ -10,7 +10,8 @@ struct HookPayload: Equatable {
 
     /// What is to be posted: not empty, and not cut.
     let text: String
-    /// The id of the message that it answers. Foreign ids name none of ours and are left out.
+    /// What it says that it answers, as it says it: foreign ids name none of ours, and are refused
+    /// like one of ours that is not there.
     let thread: String?
     /// Where it should go, if it says so.
     let channel: String?
@@ -65,8 +66,11 @@ struct HookPayload: Equatable {
         text = try Self.kept(
             Self.isAppriseMessage(object)
                 ? Self.appriseText(object) : SlackMessage(object).text)
-        let thread = object["thread_ts"]?.stringValue
-        self.thread = thread.flatMap { $0.utf8.starts(with: "m_".utf8) ? $0 : nil }
+        switch object["thread_ts"] {
+        case nil, .null?: thread = nil
+        case .string(let id)?: thread = id.isEmpty ? nil : id
+        case let other?: thread = other.text
+        }
         channel = object["channel"]?.stringValue.flatMap { $0.isEmpty ? nil : $0 }
     }
 

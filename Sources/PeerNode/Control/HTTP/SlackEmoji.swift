@@ -10,6 +10,16 @@ enum SlackEmoji {
     /// The character of this name, or the name between colons.
     static func character(_ name: String) -> String { known[name] ?? ":\(name):" }
 
+    /// The character of a name with or without colons; `nil` for one that is not known.
+    static func named(_ text: String) -> String? {
+        var name = Substring(text)
+        if name.utf8.count > 2, name.first == ":", name.last == ":" {
+            name = name.dropFirst().dropLast()
+        }
+        guard name.utf8.count <= nameBytesMax else { return nil }
+        return known[String(name)]
+    }
+
     /// The text with every known name between colons replaced, and nothing else.
     static func replaced(in text: String) -> String {
         let bytes = Array(text.utf8)

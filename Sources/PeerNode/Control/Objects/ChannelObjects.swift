@@ -6,7 +6,7 @@ public struct ChannelObject: ControlObject {
     public var id: String
     /// `w_…`.
     public var workspace: String
-    /// Without `#`; of a conversation, the other people's names.
+    /// Without `#`; of a conversation, the other people's names, or `me`.
     public var name: String
     /// `channel`, `dm` or `self`.
     public var kind = "channel"
@@ -42,7 +42,7 @@ public struct ChannelObject: ControlObject {
     public var mutedUntil: Int64?
     /// Of which messages the caller wants notice: `all`, `mentions` or `none`.
     public var notify = "all"
-    /// The newest message.
+    /// The newest message that was not deleted.
     public var last: PreviewObject?
     /// Milliseconds since 1970.
     public var createdAt: Int64
@@ -139,6 +139,8 @@ public struct MessageObject: ControlObject {
     public var location: MessageLocation?
     /// Ids of the members it mentions, `u_…`.
     public var mentions: [String] = []
+    /// Whether it mentions everybody in the channel.
+    public var mentionsChannel = false
     /// Whether it is pinned.
     public var isPinned = false
     /// Whether the caller wrote it.
@@ -177,7 +179,8 @@ public struct MessageObject: ControlObject {
             "deleted": deleted.map { ["at": .integer($0.at), "by": $0.by.json] } ?? .null,
             "reactions": .array(reactions.map(reactionJSON)), "attachments": [],
             "location": location.map(locationJSON) ?? .null,
-            "mentions": JSONValue(texts: mentions), "pinned": .bool(isPinned),
+            "mentions": JSONValue(texts: mentions),
+            "mentions_channel": .bool(mentionsChannel), "pinned": .bool(isPinned),
             "self": .bool(isSelf), "bot": .bool(isBot), "state": .string(state),
             "holders": .integer(holders), "version": JSONValue(orNull: version),
         ]

@@ -17,6 +17,8 @@ public struct HomeObject: ControlObject {
     public var unread: Int64 = 0
     /// Those of them that mention the caller.
     public var mentions: Int64 = 0
+    /// Messages of the caller's that others do not take, in that workspace.
+    public var refused: Int64 = 0
 
     /// Bytes of JSON that each of the three lists may take: together they fit in a line.
     public static let listBytesMax = 256 * 1024
@@ -32,6 +34,7 @@ public struct HomeObject: ControlObject {
             "selected": JSONValue(orNull: selected),
             "channels": .array(Self.fitting(channels)), "dms": .array(Self.fitting(directs)),
             "unread": ["unread": .integer(unread), "mentions": .integer(mentions)],
+            "refused": .integer(refused),
         ]
     }
 
