@@ -6,7 +6,7 @@ extension Manual {
           wsx-node events --as uptime-bot --type message.created --exec '
             [ "$WSX_TEXT" = "!uptime" ] || exit 0
             uptime -p | wsx-node send "$WSX_CHANNEL" --thread "$WSX_MESSAGE" \\
-              --key "uptime-$WSX_MESSAGE" -'
+              --key "uptime-$WSX_MESSAGE" - || [ $? -eq 6 ]'
 
         It finds the event as one line of JSON on standard input, and in its environment
         WSX_EVENT_TYPE, WSX_CURSOR, WSX_CHANNEL, WSX_MESSAGE and WSX_TEXT, empty where the event
@@ -21,13 +21,18 @@ extension Manual {
                         the node is there and open
 
         A bot or a node that is killed or restarted goes on with the first event that was not done.
-        What was done just before a bot was killed may come once more, so give answers a --key.
+        What was done just before a bot was killed may come once more, so give answers a --key. An
+        answer that reads otherwise the second time, as the uptime does, then ends 'send' with 6
+        (key_reused): the first one was sent, so the line above takes that for done. It is tried
+        five times otherwise.
+
         A new name starts with what happens from now on; --since starts over, at every start.
         Events of a first sync (backfill) are passed over, so that nobody is answered who wrote
         last year; --backfill gives them too. Messages of programs are passed over too, so that no
         two bots answer each other for ever: what came by a hook, what 'send --bot' sends, and what
         a bot itself sends, which finds WSX_BOT in its environment. --bots gives them. One's own
-        messages come as well: the event says "self":true. To follow without a shell, see events.wait and events.ack in OPERATIONS.md.
+        messages come as well: the event says "self":true. To follow without a shell, see
+        events.wait and events.ack in OPERATIONS.md.
 
         """
 }
