@@ -244,7 +244,7 @@ struct Completion {
     private static let pathFlags: Set<String> = ["--home", "--socket"]
 
     private static func isPath(_ parameter: ParameterDefinition) -> Bool {
-        parameter.name == "path" || parameter.name.hasSuffix("_file")
+        ["path", "settings"].contains(parameter.name) || parameter.name.hasSuffix("_file")
     }
 
     /// Texts of which the program knows what they may be.

@@ -83,11 +83,11 @@ extension Manual {
         """
         wsx-node: a workspace without a server
 
-          wsx-node up --name Mina --workspace acme     start, and make what is not there yet
-          wsx-node invite create                       print a link for somebody else
-          wsx-node send general 'hello'                post
-          wsx-node log general                         read
-          wsx-node tail                                follow
+          wsx-node up --name Mina --workspace acme    start, and make what is missing
+          wsx-node invite create                      print a link for somebody else
+          wsx-node send general 'hello'               post
+          wsx-node log general                        read
+          wsx-node tail                               follow
 
         'wsx-node help' lists every command, 'wsx-node help COMMAND' explains one.
 
