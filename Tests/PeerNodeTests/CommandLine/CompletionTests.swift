@@ -76,7 +76,8 @@ import WorkspaceModel
     }
 
     @Test(arguments: [
-        ("backup create -o ", true), ("backup create ", false), ("backup verify x", true), ("--home ", true),
+        ("backup create -o ", true), ("backup create ", false), ("backup verify x", true),
+        ("--home ", true),
         ("--socket=/r", true), ("session unlock --passphrase-file ", true),
         ("session unlock --passphrase-file=/x", true), ("message react ", false),
         ("send ", false), ("send general ", false), ("send --key ", false), ("", false),
