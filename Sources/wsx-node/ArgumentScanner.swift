@@ -78,11 +78,15 @@ struct ArgumentScanner {
     }
 
     /// A failure that names the nearest command.
-    static func unknownCommand(_ words: [String], _ commands: [Command]) -> NodeError {
+    ///
+    /// - Parameter topics: what else could have been meant.
+    static func unknownCommand(
+        _ words: [String], _ commands: [Command], topics: [String] = []
+    ) -> NodeError {
         let name = words.joined(separator: " ")
         let lines = commands.compactMap { $0.line?.words }
         let groups = lines.filter { $0.count > 1 }.compactMap(\.first)
-        let names = lines.map { $0.joined(separator: " ") } + groups
+        let names = topics + lines.map { $0.joined(separator: " ") } + groups
         let similar = Similarity.nearest(to: name, in: names)
         return .usage(
             "there is no command \(NodeError.quoted(name))",

@@ -59,8 +59,7 @@ enum ArgumentText {
                 throw NodeError(
                     .badRequest,
                     "'--\(parameter.flag)' cannot be \(NodeError.quoted(text))",
-                    hint: "it takes 2h (\(parameter.isAhead ? "from now" : "ago")), "
-                        + "2026-11-20, '2026-11-20 14:03', or milliseconds",
+                    hint: "it takes \(Manual.times(ahead: parameter.isAhead))",
                     reason: "usage",
                     fields: [NodeError.Field(name: parameter.name, reason: Misfit.form.rawValue)])
             }

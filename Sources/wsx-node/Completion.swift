@@ -11,7 +11,8 @@ struct Completion {
 
     /// What only the daemon knows.
     enum Names: CaseIterable {
-        case channels, members, workspaces, invites, requests, devices, peers
+        case channels, openChannels, archivedChannels, members, workspaces, invites, requests,
+            devices, peers
     }
 
     private let commands: [Command]
@@ -175,16 +176,19 @@ struct Completion {
         return found
     }
 
-    private var positionValues: [Candidate] {
-        guard let command, let line = command.line, !line.positions.isEmpty else { return [] }
+    private var positionValues: [Candidate] { positionParameter.map(values) ?? [] }
+
+    /// What a word without a flag is at the cursor.
+    private var positionParameter: ParameterDefinition? {
+        guard let command, let line = command.line, !line.positions.isEmpty else { return nil }
         // The last may be a list, which takes all that follows.
         let place = min(positional.count, line.positions.count - 1)
         guard let parameter = command.parameters.first(where: { $0.name == line.positions[place] })
-        else { return [] }
+        else { return nil }
         if positional.count > place {
-            guard case .list = parameter.shape else { return [] }
+            guard case .list = parameter.shape else { return nil }
         }
-        return values(of: parameter)
+        return parameter
     }
 
     // MARK: Values
@@ -202,7 +206,7 @@ struct Completion {
         if case .list(let element, _) = shape { shape = element }
         switch shape {
         case .choice(let words): return words.map { Candidate(word: $0) }
-        case .channel: return names(.channels) + names(.members)
+        case .channel: return channels
         case .member: return names(.members)
         case .workspace: return names(.workspaces)
         case .identifier("i_"): return names(.invites)
@@ -211,6 +215,36 @@ struct Completion {
         case .text: return texts(parameter)
         default: return []
         }
+    }
+
+    /// Those that the command does not refuse: nothing more is said in an archived one.
+    private var channels: [Candidate] {
+        switch command?.name {
+        case "channel.unarchive": names(.archivedChannels)
+        case "message.send", "channel.archive": names(.openChannels) + names(.members)
+        default: names(.channels) + names(.members)
+        }
+    }
+
+    /// Whether the name of a file may stand at the cursor, which the shell completes.
+    func takesPath(_ current: String) -> Bool {
+        switch awaited {
+        case .own(let parameter): return Self.isPath(parameter)
+        case .global(let name): return Self.pathFlags.contains(name)
+        case nil: break
+        }
+        if takesFlags, current.utf8.first == UInt8(ascii: "-") {
+            let (name, value) = Self.parts(current)
+            guard value != nil else { return false }
+            return Self.pathFlags.contains(name) || ownFlag(name).map(Self.isPath) == true
+        }
+        return positionParameter.map(Self.isPath) == true
+    }
+
+    private static let pathFlags: Set<String> = ["--home", "--socket"]
+
+    private static func isPath(_ parameter: ParameterDefinition) -> Bool {
+        ["path", "settings"].contains(parameter.name) || parameter.name.hasSuffix("_file")
     }
 
     /// Texts of which the program knows what they may be.

@@ -6,12 +6,11 @@ struct CompletionLine {
     private(set) var current = ""
     /// The word at the cursor as it is typed.
     private(set) var typed = ""
-    /// Whether the cursor is inside quotes.
-    private(set) var isQuoted = false
+    /// The quote that the cursor is inside of.
+    private(set) var quote: Unicode.Scalar?
 
     /// Reads quotes and backslashes as a shell does, and expands nothing.
     init(_ line: String) {
-        var quote: Unicode.Scalar?
         var isEscaped = false
         var isWord = false
         for scalar in line.unicodeScalars {
@@ -39,25 +38,48 @@ struct CompletionLine {
                 current.unicodeScalars.append(scalar)
             }
         }
-        isQuoted = quote != nil
+    }
+
+    /// The word that a shell hands over as it is typed, without its quotes.
+    static func unquoted(_ word: String) -> String {
+        let line = CompletionLine(word)
+        // Between words of a line there are none.
+        return line.words.isEmpty ? line.current : word
     }
 
     /// What bash has to put in the place of `word`, the part of `typed` that it completes.
     ///
     /// Bash breaks words at signs such as `=`, so a candidate may be longer than what it replaces.
-    func replacement(of word: String, by candidate: String) -> String {
+    /// Returns `nil` for what cannot be written there.
+    func replacement(of word: String, by candidate: String) -> String? {
+        switch quote {
+        case "'"?:
+            return candidate.unicodeScalars.reduce(into: "") { made, scalar in
+                if scalar == "'" { made += "'\\'" }
+                made.unicodeScalars.append(scalar)
+            }
+        // The shell looks for its history between these, whatever stands before the sign.
+        case "\""?: return candidate.utf8.contains(UInt8(ascii: "!")) ? nil : candidate
+        default: break
+        }
         let kept = typed.unicodeScalars.count - word.unicodeScalars.count
-        let whole = isQuoted ? candidate : Self.escaped(candidate)
-        guard kept > 0, typed.hasSuffix(word), !isQuoted,
+        let whole = Self.escaped(candidate)
+        guard kept > 0, typed.hasSuffix(word),
             whole.unicodeScalars.starts(with: typed.unicodeScalars.prefix(kept))
         else { return whole }
         return String(String.UnicodeScalarView(whole.unicodeScalars.dropFirst(kept)))
     }
 
+    /// A word of which no sign means anything to a shell.
     private static func escaped(_ word: String) -> String {
         var made = ""
         for scalar in word.unicodeScalars {
-            if scalar == " " { made += "\\" }
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".", "@", "+", ",", "/", "=", ":":
+                break
+            case _ where scalar.isASCII: made += "\\"
+            default: break
+            }
             made.unicodeScalars.append(scalar)
         }
         return made

@@ -21,10 +21,9 @@ struct CompletionNames {
     /// What can be written for one of these, in the order of the node's list.
     func list(_ what: Completion.Names) -> [Completion.Candidate] {
         switch what {
-        case .channels:
-            return items("channel.list", ["scope": "all"]).compactMap {
-                candidate($0["name"], about: $0["topic"])
-            }
+        case .channels: return channels { _ in true }
+        case .openChannels: return channels { $0["archived"] != true }
+        case .archivedChannels: return channels { $0["archived"] == true }
         case .members:
             return items("member.list").compactMap {
                 candidate($0["name"], sign: "@", about: $0["role"])
@@ -41,6 +40,12 @@ struct CompletionNames {
             return items("device.list").compactMap { candidate($0["id"], about: $0["name"]) }
         case .peers:
             return items("peer.list").compactMap { candidate($0["id"], about: $0["name"]) }
+        }
+    }
+
+    private func channels(where isWanted: (JSONValue) -> Bool) -> [Completion.Candidate] {
+        items("channel.list", ["scope": "all"]).filter(isWanted).compactMap {
+            candidate($0["name"], about: $0["topic"])
         }
     }
 
@@ -65,9 +70,12 @@ struct CompletionNames {
         return Completion.Candidate(word: sign + text, summary: summary)
     }
 
-    /// Whether a shell takes `text` for nothing but a word, with its blanks escaped.
+    /// Whether `text` may be put into a line: what a shell takes for nothing but a word once it is
+    /// quoted.
     ///
-    /// Names are foreign, and a completed line is run by whoever hits Return.
+    /// Names are foreign, and a completed line is run by whoever hits Return. So every sign but
+    /// letters is quoted, by us or by the shell, and those with which a shell runs commands are
+    /// left out all the same.
     static func isSafe(_ text: String) -> Bool {
         guard let first = text.utf8.first, first != UInt8(ascii: "-"), sanitised(text) == text,
             text.utf8.last != 0x20, first != 0x20
@@ -75,9 +83,8 @@ struct CompletionNames {
         return text.unicodeScalars.allSatisfy { scalar in
             guard scalar.isASCII else { return !scalar.properties.isWhitespace }
             switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9", " ", "_", "-", ".", "@", "+", ",", "/":
-                return true
-            default: return false
+            case "$", "`", "\\", "\"", ";", "|", "<", ">": return false
+            default: return true
             }
         }
     }

@@ -15,13 +15,22 @@ enum CompletionScript {
         }
     }
 
+    /// What the hidden command ends with where the shell should complete names of files.
+    static let takesPath: Int32 = 10
+
     private static let bash = """
         # Completion of wsx-node for bash. Made by 'wsx-node completion bash'.
         _wsx_node() {
-            local line=${COMP_LINE:0:COMP_POINT}
-            mapfile -t COMPREPLY < <(wsx-node __complete bash "$line" "$2" 2>/dev/null)
+            local line=${COMP_LINE:0:COMP_POINT} found
+            COMPREPLY=()
+            found=$(wsx-node __complete bash "$line" "$2" 2>/dev/null)
+            if (( $? == 10 )); then
+                compopt -o default -o bashdefault 2>/dev/null
+            elif [[ $found ]]; then
+                mapfile -t COMPREPLY <<<"$found"
+            fi
         }
-        complete -o bashdefault -o default -F _wsx_node wsx-node
+        complete -F _wsx_node wsx-node
 
         """
 
@@ -29,17 +38,23 @@ enum CompletionScript {
         #compdef wsx-node
         # Completion of wsx-node for zsh. Made by 'wsx-node completion zsh'.
         _wsx_node() {
-            local -a lines found
-            lines=("${(@f)$(wsx-node __complete zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
-            local line
-            for line in $lines; do
-                found+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}")
-            done
-            if (( $#found )); then
-                _describe 'wsx-node' found
-            else
+            local text line
+            local -a found
+            text=$(wsx-node __complete zsh "${(@)words[2,CURRENT-1]}" "$QIPREFIX$PREFIX" \
+                2>/dev/null)
+            if (( $? == 10 )); then
                 _files
+                return
             fi
+            for line in "${(@f)text}"; do
+                [[ -n $line ]] || continue
+                if [[ -n ${line#*$'\t'} ]]; then
+                    found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+                else
+                    found+=("${${line%%$'\t'*}//:/\\:}")
+                fi
+            done
+            (( $#found )) && _describe 'wsx-node' found
         }
         if [[ $funcstack[1] == _wsx_node || $funcstack[1] == _wsx-node ]]; then
             _wsx_node "$@"
@@ -55,10 +70,10 @@ enum CompletionScript {
             set -l before (commandline -opc)
             set -e before[1]
             set -l found (wsx-node __complete fish $before (commandline -ct) 2>/dev/null)
-            if test (count $found) -gt 0
-                printf '%s\\n' $found
-            else
+            if test $status -eq 10
                 __fish_complete_path (commandline -ct)
+            else if test (count $found) -gt 0
+                printf '%s\\n' $found
             end
         end
         complete -c wsx-node -f -a '(__wsx_node_complete)'
@@ -70,6 +85,8 @@ extension Program {
     /// The hidden command: the shell, and what stands on the line so far.
     ///
     /// Whatever goes wrong, nothing is printed: somebody is typing.
+    ///
+    /// - Returns: 0, or `CompletionScript.takesPath`.
     static func complete(
         _ arguments: [String], environment: [String: String], io: any ProgramIO
     ) -> Int32 {
@@ -83,6 +100,11 @@ extension Program {
             part = words[1]
             line = read
             words = read.words.dropFirst() + [read.current]
+        } else if shell == "zsh" {
+            words = words.map(CompletionLine.unquoted)
+        } else if let last = words.popLast() {
+            // Fish reads the words before the cursor itself.
+            words.append(CompletionLine.unquoted(last))
         }
         let current = words.popLast() ?? ""
         let globals = Completion(words, Command.all) { _ in [] }.globals
@@ -90,10 +112,14 @@ extension Program {
             names(what, globals, environment, io)
         }
         for candidate in completion.candidates(for: current) {
-            let word = line?.replacement(of: part, by: candidate.word) ?? candidate.word
-            io.print(shell == "bash" ? word + "\n" : word + "\t" + candidate.summary + "\n")
+            guard let line else {
+                io.print(candidate.word + "\t" + candidate.summary + "\n")
+                continue
+            }
+            guard let word = line.replacement(of: part, by: candidate.word) else { continue }
+            io.print(word + "\n")
         }
-        return 0
+        return completion.takesPath(current) ? CompletionScript.takesPath : 0
     }
 
     private static func names(

@@ -32,6 +32,7 @@ struct EventBot {
     /// What the node was told last.
     private var position: String?
     private var skipped = 0
+    /// Whether the node was there: from then on one that goes away is waited for.
     private var hasServed = false
 
     init(
@@ -70,6 +71,9 @@ struct EventBot {
                 let status = try serve(&client)
                 return status
             } catch {
+                // It ended while it was asked, which may be long after the first question: nothing
+                // need have happened until then.
+                if error.kind == .stopping { hasServed = true }
                 guard hasServed, Self.passes(error) else { throw error }
                 if isOver { return try ending() }
                 io.pause(milliseconds: pause)

@@ -129,7 +129,8 @@ struct Session {
         } else if let topic = Manual.topics.first(where: { [$0.word] == words }) {
             text = topic.text
         } else {
-            throw ArgumentScanner.unknownCommand(words, Command.all)
+            throw ArgumentScanner.unknownCommand(
+                words, Command.all, topics: Manual.topics.map(\.word))
         }
         if globals.json {
             let topic = JSONValue.string(words.joined(separator: " "))

@@ -27,6 +27,8 @@ protocol ProgramIO: AnyObject {
     func absolutePath(_ path: String) -> String
     /// The permission bits of what stands at `path`, or `nil` where that cannot be told.
     func permissions(of path: String) -> UInt32?
+    /// Bytes that may still be written where `path` lies, or `nil` where that cannot be told.
+    func freeBytes(at path: String) -> Int64?
     /// Whether standard input is a terminal.
     var isInputTerminal: Bool { get }
     /// Whether standard output is a terminal.

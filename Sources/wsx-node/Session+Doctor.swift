@@ -4,19 +4,64 @@ import WorkspaceModel
 /// What `doctor` can only see from the command line, behind what the node says of itself.
 extension Session {
     func doctor(_ command: Command) throws(NodeError) -> Int32 {
-        var client = try client()
-        let result = try client.call(command.name, try parameters(for: command))
-        let daemon = try client.call("node.version", [:])["version"]?.stringValue ?? ""
-        let local = try [versionFinding(daemon), folderFinding()].compactMap { $0?.json }
-        let items = (result["items"]?.arrayValue ?? []) + local
+        let parameters = try parameters(for: command)
+        var items: [JSONValue]
+        var local: [FindingObject]
+        do throws(NodeError) {
+            var client = try client()
+            items = try client.call(command.name, parameters)["items"]?.arrayValue ?? []
+            let daemon = try client.call("node.version", [:])["version"]?.stringValue ?? ""
+            local = [versionFinding(daemon)]
+        } catch {
+            // Most is asked of it when the node does not run, and then what needs none is told.
+            guard [.notRunning, .stopping, .timeout].contains(error.kind) else { throw error }
+            items = []
+            local = [socketFinding(error), localVersion]
+            if let disk = try diskFinding() { local.append(disk) }
+        }
+        local += try homeFindings() + [settingsFinding()]
+        items += local.map(\.json)
         show(
             rendering.text(["items": .array(items), "next": .null], of: command.name),
             isLong: false)
         return items.contains { $0["state"] == "fail" } ? 1 : 0
     }
 
+    private func socketFinding(_ error: NodeError) -> FindingObject {
+        FindingObject(
+            id: "socket", state: "fail", message: error.message,
+            hint: error.kind == .timeout ? "wsx-node down; wsx-node up" : "wsx-node up")
+    }
+
+    private var localVersion: FindingObject {
+        FindingObject(
+            id: "version", state: "ok", message: "the command line is \(Release.version)")
+    }
+
+    private func diskFinding() throws(NodeError) -> FindingObject? {
+        guard let free = io.freeBytes(at: try paths().data) else { return nil }
+        let isLow = free < 64 * 1024 * 1024
+        return FindingObject(
+            id: "disk", state: isLow ? "warn" : "ok",
+            message: "\(free / (1024 * 1024)) MiB free", hint: isLow ? "free some space" : nil)
+    }
+
+    /// Whether the next start will take the settings.
+    private func settingsFinding() throws(NodeError) -> FindingObject {
+        let path = try paths().configuration
+        do throws(NodeError) {
+            try NodeCommand.check(ConfigFile(io.readFile(path) ?? []))
+        } catch {
+            return FindingObject(
+                id: "settings", state: "fail",
+                message: "\(NodeError.quotedPath(path)): \(error.message)",
+                hint: error.hint ?? "put the line right")
+        }
+        return FindingObject(id: "settings", state: "ok", message: "the settings can be used")
+    }
+
     /// After an upgrade the old daemon goes on until it is stopped.
-    private func versionFinding(_ daemon: String) -> FindingObject? {
+    private func versionFinding(_ daemon: String) -> FindingObject {
         guard daemon != Release.version else {
             return FindingObject(
                 id: "version", state: "ok", message: "daemon and command line are \(daemon)")
@@ -27,10 +72,22 @@ extension Session {
             hint: "wsx-node down; wsx-node up")
     }
 
-    /// Whether others on this machine can look into the folder of keys and store.
-    private func folderFinding() throws(NodeError) -> FindingObject? {
+    /// Whether others on this machine can look into what is the owner's alone.
+    private func homeFindings() throws(NodeError) -> [FindingObject] {
         let folder = try paths().data
-        guard let mode = io.permissions(of: folder) else { return nil }
+        guard let mode = io.permissions(of: folder) else {
+            return [
+                FindingObject(
+                    id: "folder", state: "warn",
+                    message: "there is no home at \(NodeError.quotedPath(folder)) yet",
+                    hint: "wsx-node up --name NAME")
+            ]
+        }
+        return [folderFinding(folder, mode), filesFinding(in: folder)]
+    }
+
+    /// The folder of keys and store, which keeps others from everything in it.
+    private func folderFinding(_ folder: String, _ mode: UInt32) -> FindingObject {
         let shown = NodeError.quotedPath(folder)
         guard mode & 0o077 != 0 else {
             return FindingObject(
@@ -39,5 +96,24 @@ extension Session {
         return FindingObject(
             id: "folder", state: "fail", message: "others can look into \(shown)",
             hint: "chmod 700 \(shown)")
+    }
+
+    /// What a home keeps to its owner besides, so that a copy of a file is no copy for everybody.
+    private static let ownFiles = [
+        "identity", "identity/device.key", "node.db", "node.db-wal", "search.db", "daemon.log",
+    ]
+
+    private func filesFinding(in folder: String) -> FindingObject {
+        let open = Self.ownFiles.map { folder + "/" + $0 }
+            .filter { (io.permissions(of: $0) ?? 0) & 0o077 != 0 }
+            .map(NodeError.quotedPath)
+        guard !open.isEmpty else {
+            return FindingObject(
+                id: "files", state: "ok", message: "keys and store are open to nobody else")
+        }
+        return FindingObject(
+            id: "files", state: "warn",
+            message: "open to others: \(open.joined(separator: ", "))",
+            hint: "chmod go= \(open.joined(separator: " "))")
     }
 }

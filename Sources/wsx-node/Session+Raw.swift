@@ -28,6 +28,11 @@ extension Session {
         guard let name = scan.values["method"]?.stringValue else {
             throw .usage("a method is missing", hint: "list them with 'wsx-node rpc --list'")
         }
+        guard name != "events.subscribe" else {
+            throw NodeError(
+                .unsupported, "one answer is no stream of events",
+                hint: "wsx-node events, or call events.wait", reason: "rpc.stream")
+        }
         let known = try? Command.method(name)
         let parameters = try rawParameters(known)
         var client = try client()

@@ -87,6 +87,10 @@ final class SystemIO: ProgramIO {
 
     func permissions(of path: String) -> UInt32? { (try? FileSystem.status(of: path))?.mode }
 
+    func freeBytes(at path: String) -> Int64? {
+        (try? FileSystem.freeByteCount(at: path)).map { Int64(clamping: $0) }
+    }
+
     func pause(milliseconds: Int64) { usleep(UInt32(clamping: milliseconds * 1_000)) }
 
     static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8] {

@@ -73,7 +73,9 @@ enum TimeText {
         return "\(seconds / 86_400) days"
     }
 
-    /// Reads `2h` (ago, or `ahead` from now), `2026-11-20`, `2026-11-20 14:03`, or milliseconds since 1970.
+    /// Reads what `Manual.times` explains: `2h` (ago, or `ahead` from now), `today`, a date with
+    /// or without a time, in local time or with an offset as in RFC 3339, or milliseconds since
+    /// 1970.
     static func milliseconds(
         _ text: String, ahead: Bool = false, now: Int64, zone: (Int64) -> Int64
     ) -> Int64? {
@@ -81,21 +83,70 @@ enum TimeText {
             return ahead ? now + min(span, 1 << 52) : max(0, now - min(span, now))
         }
         if let exact = ArgumentText.integer(text) { return exact }
-        let bytes = Array(text.utf8)
-        guard bytes.count == 10 || (bytes.count == 16 && [0x20, 0x54].contains(bytes[10])),
-            let year = number(bytes[0..<4]), bytes[4] == 0x2D, let month = number(bytes[5..<7]),
-            bytes[7] == 0x2D, let day = number(bytes[8..<10]), (1970...9_999).contains(year),
-            (1...12).contains(month), (1...31).contains(day)
+        let words = ["yesterday": -1, "today": 0, "tomorrow": 1] as [String: Int64]
+        if let distance = words[text] {
+            let day = local(now, zone: zone).day + distance
+            return fromLocal(minutes: day * 1_440, zone)
+        }
+        return written(Array(text.utf8), zone)
+    }
+
+    private static func fromLocal(minutes: Int64, _ zone: (Int64) -> Int64) -> Int64 {
+        max(0, (minutes - zone(minutes * 60_000)) * 60_000)
+    }
+
+    /// Reads `2026-11-20`, `2026-11-20 14:03`, `2026-11-20T14:03:05.123Z`, `…+09:00`.
+    private static func written(_ bytes: [UInt8], _ zone: (Int64) -> Int64) -> Int64? {
+        guard bytes.count >= 10, let year = number(bytes[0..<4]), bytes[4] == 0x2D,
+            let month = number(bytes[5..<7]), bytes[7] == 0x2D, let day = number(bytes[8..<10]),
+            (1970...9_999).contains(year), (1...12).contains(month), (1...31).contains(day)
         else { return nil }
         var minutes = days(year: year, month: month, day: day) * 1_440
         guard date(ofDay: minutes / 1_440).day == day else { return nil }
-        if bytes.count == 16 {
-            guard let hour = number(bytes[11..<13]), bytes[13] == 0x3A,
-                let minute = number(bytes[14..<16]), hour < 24, minute < 60
-            else { return nil }
-            minutes += hour * 60 + minute
-        }
-        return max(0, (minutes - zone(minutes * 60_000)) * 60_000)
+        guard bytes.count > 10 else { return fromLocal(minutes: minutes, zone) }
+        guard bytes.count >= 16, [0x20, 0x54, 0x74].contains(bytes[10]),
+            let clock = minutesOfClock(bytes[11..<16])
+        else { return nil }
+        minutes += clock
+        var rest = bytes[16...]
+        guard let past = seconds(&rest) else { return nil }
+        if rest.isEmpty { return fromLocal(minutes: minutes, zone) + past }
+        guard let offset = offset(rest) else { return nil }
+        return max(0, (minutes - offset) * 60_000 + past)
+    }
+
+    /// `14:03`, five bytes.
+    private static func minutesOfClock(_ text: ArraySlice<UInt8>) -> Int64? {
+        let start = text.startIndex
+        guard text.count == 5, text[start + 2] == 0x3A, let hour = number(text[start..<start + 2]),
+            let minute = number(text[(start + 3)...]), hour < 24, minute < 60
+        else { return nil }
+        return hour * 60 + minute
+    }
+
+    /// Takes `:05` or `:05.123` away, if it is there. Returns milliseconds; of a fraction only
+    /// those count.
+    private static func seconds(_ rest: inout ArraySlice<UInt8>) -> Int64? {
+        guard rest.first == 0x3A else { return 0 }
+        let digits = rest.dropFirst().prefix(2)
+        guard digits.count == 2, let seconds = number(digits), seconds < 60 else { return nil }
+        rest = rest.dropFirst(3)
+        guard rest.first == 0x2E else { return seconds * 1_000 }
+        let fraction = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
+        rest = rest.dropFirst(1 + fraction.count)
+        let exact = Array(fraction.prefix(3)) + [UInt8](repeating: 0x30, count: 3)
+        guard !fraction.isEmpty, let milliseconds = number(exact[..<3]) else { return nil }
+        return seconds * 1_000 + milliseconds
+    }
+
+    /// `Z`, `+09:00`, `-0430`: minutes ahead of UTC.
+    private static func offset(_ text: ArraySlice<UInt8>) -> Int64? {
+        if text.elementsEqual([0x5A]) || text.elementsEqual([0x7A]) { return 0 }
+        guard let sign = text.first, sign == 0x2B || sign == 0x2D else { return nil }
+        var clock = Array(text.dropFirst())
+        if clock.count == 4 { clock.insert(0x3A, at: 2) }
+        guard let minutes = minutesOfClock(clock[...]) else { return nil }
+        return sign == 0x2D ? -minutes : minutes
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {

@@ -57,7 +57,9 @@ extension Command {
     }()
 
     private static let inviteList = Command(
-        "invite.list", line: CommandLineForm("invite list"), "List the invites of the workspace.",
+        "invite.list",
+        line: CommandLineForm("invite list", examples: ["invite list", "invite list --json"]),
+        "List the invites of the workspace.",
         parameters: [limit.definition, cursor.definition], result: "list of invite",
         failures: [.forbidden],
         run: { (context, given) throws(NodeError) in
@@ -78,7 +80,9 @@ extension Command {
     }()
 
     private static let inviteAccept = joining(
-        "invite.accept", line: CommandLineForm("invite accept", ["link"]),
+        "invite.accept",
+        line: CommandLineForm(
+            "invite accept", ["link"], examples: ["invite accept wsx://join/b4qx"]),
         "The same as join, on a node that runs.", [])
 
     private static let inviteDecline = {

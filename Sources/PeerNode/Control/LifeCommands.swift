@@ -35,7 +35,7 @@ extension Command {
         example: ["name": "Mina"], needs: .nothing)
 
     private static let nodeStop = Command(
-        "node.stop", line: CommandLineForm("down"),
+        "node.stop", line: CommandLineForm("down", examples: ["down"]),
         "Stop the daemon; done when its process has ended.",
         result: "nothing", needs: .daemon,
         run: { (context, given) throws(NodeError) in
@@ -63,7 +63,7 @@ extension Command {
         })
 
     private static let nodeDoctor = Command(
-        "node.doctor", line: CommandLineForm("doctor"),
+        "node.doctor", line: CommandLineForm("doctor", examples: ["doctor"]),
         "Check the node and its surroundings, with one remedy for each fault.",
         result: "list of finding", needs: .daemon,
         run: { (context, given) throws(NodeError) in
@@ -78,12 +78,12 @@ extension Command {
         result: "nothing", failures: [.inUse, .wrongSecret], needs: .nothing)
 
     private static let socket = Command(
-        "socket", line: CommandLineForm("socket"),
+        "socket", line: CommandLineForm("socket", examples: ["socket"]),
         "Print the path of the control socket, whether or not a daemon runs.",
         result: "a path", needs: .nothing)
 
     private static let nodeVersion = Command(
-        "node.version", line: CommandLineForm("version"),
+        "node.version", line: CommandLineForm("version", examples: ["version", "version --json"]),
         "Print the version of the program and of its interface.",
         result: "version", needs: .nothing,
         run: { (_, _) throws(NodeError) in .reply(Release.json) })

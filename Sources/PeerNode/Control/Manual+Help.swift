@@ -83,11 +83,11 @@ extension Manual {
         """
         wsx-node: a workspace without a server
 
-          wsx-node up --name Mina --workspace acme     start, and make what is not there yet
-          wsx-node invite create                       print a link for somebody else
-          wsx-node send general 'hello'                post
-          wsx-node log general                         read
-          wsx-node tail                                follow
+          wsx-node up --name Mina --workspace acme    start, and make what is missing
+          wsx-node invite create                      print a link for somebody else
+          wsx-node send general 'hello'               post
+          wsx-node log general                        read
+          wsx-node tail                               follow
 
         'wsx-node help' lists every command, 'wsx-node help COMMAND' explains one.
 
@@ -110,7 +110,7 @@ extension Manual {
 
     /// What `--help` after a command prints: examples, usage, parameters.
     public static func help(for command: Command) -> String {
-        var text = command.summary + "\n\n"
+        var text = wrapped(command.summary, indent: 0) + "\n\n"
         let examples = command.line?.examples ?? []
         for example in examples {
             text +=
@@ -118,7 +118,7 @@ extension Manual {
                 ? "  \(example)\n" : "  wsx-node \(example)\n"
         }
         if !examples.isEmpty { text += "\n" }
-        text += "usage: wsx-node \(command.usage)\n"
+        text += wrapped("usage: wsx-node \(command.usage)", indent: 16, atBrackets: true) + "\n"
         let positions = command.line?.positions ?? []
         let positional = command.parameters.filter { positions.contains($0.name) }
             .map { ($0.positionWord, explained($0)) }
@@ -127,6 +127,9 @@ extension Manual {
             return (short + Command.flagForm(parameter), explained(parameter))
         }
         if !(positional + flags).isEmpty { text += "\n" + table(positional + flags) }
+        for isAhead in [false, true] where command.flags.contains(where: { $0.isTime(isAhead) }) {
+            text += "\n" + wrapped("T is \(times(ahead: isAhead)).", indent: 0) + "\n"
+        }
         return text + "\n'wsx-node help' lists the flags that every command takes.\n"
     }
 
@@ -149,15 +152,73 @@ extension Manual {
         return "\(parameter.summary) Default \(value)."
     }
 
-    /// Two columns; a left side that is too wide gets a line of its own.
+    /// What the command line takes where a point in time is asked for.
+    ///
+    /// - Parameter ahead: whether it is one to come.
+    public static func times(ahead: Bool) -> String {
+        """
+        2h (\(ahead ? "from now" : "ago")), yesterday, today, tomorrow, 2026-11-20, \
+        '2026-11-20 14:03', 2026-11-20T14:03:00Z, 2026-11-20T14:03:00+09:00, or milliseconds \
+        since 1970
+        """
+    }
+
+    // MARK: Lines that fit
+
+    /// Columns of the narrowest terminal that is reckoned with.
+    private static let columns = 80
+    private static let leftColumnsMax = 34
+
+    /// Two columns; a left side that is too wide gets lines of its own.
     private static func table(_ rows: [(String, String)]) -> String {
-        let widest = min(34, rows.map(\.0.utf8.count).max() ?? 0)
+        let widest = min(leftColumnsMax, rows.map(\.0.count).max() ?? 0)
         return rows.map { left, right in
-            if left.utf8.count > widest {
-                return "  \(left)\n  \(String(repeating: " ", count: widest))  \(right)\n"
+            let indent = widest + 4
+            let gap = String(repeating: " ", count: indent)
+            let lines = wrapped(gap + right, indent: indent) + "\n"
+            guard left.count <= widest else {
+                return wrapped("  " + left, indent: 6, atBrackets: true) + "\n" + lines
             }
-            let gap = String(repeating: " ", count: widest - left.utf8.count)
-            return "  \(left)\(gap)  \(right)\n"
+            return "  \(left)" + lines.dropFirst(2 + left.count)
         }.joined()
+    }
+
+    /// One line in as many as it takes, broken at blanks.
+    ///
+    /// - Parameters:
+    ///   - indent: blanks before every line but the first.
+    ///   - atBrackets: whether what stands in brackets stays together.
+    private static func wrapped(_ line: String, indent: Int, atBrackets: Bool = false) -> String {
+        var lines: [String] = []
+        var current = ""
+        var depth = 0
+        var word = ""
+        func endWord() {
+            let isFirst = current.allSatisfy { $0 == " " }
+            if !isFirst, current.count + 1 + word.count > columns {
+                lines.append(current)
+                current = String(repeating: " ", count: indent) + word
+            } else {
+                current += (isFirst ? "" : " ") + word
+            }
+            word = ""
+        }
+        var rest = Substring(line)
+        current = String(rest.prefix { $0 == " " })
+        rest = rest.dropFirst(current.count)
+        for character in rest {
+            if atBrackets, character == "[" { depth += 1 }
+            if atBrackets, character == "]" { depth -= 1 }
+            if character == " ", depth == 0 { endWord() } else { word.append(character) }
+        }
+        endWord()
+        return (lines + [current]).joined(separator: "\n")
+    }
+}
+
+extension ParameterDefinition {
+    /// Whether it is a point in time, to come or gone by.
+    fileprivate func isTime(_ isAhead: Bool) -> Bool {
+        if case .time = shape { self.isAhead == isAhead } else { false }
     }
 }

@@ -4,7 +4,8 @@ import WorkspaceModel
 extension Manual {
     /// The whole page: ASCII alone, every line ended.
     public static var page: String {
-        var text = ".TH WSX\\-NODE 1 \"\" \"wsx\\-node \(Release.version)\" \"User Commands\"\n"
+        var text =
+            ".TH WSX\\-NODE 1 \"\(date)\" \"wsx\\-node \(Release.version)\" \"User Commands\"\n"
         text += ".SH NAME\nwsx\\-node \\- a workspace without a server\n"
         text += ".SH SYNOPSIS\n.B wsx\\-node\n[\\fIflags\\fR] \\fIcommand\\fR [\\fIarguments\\fR]\n"
         text += ".SH DESCRIPTION\n" + paragraphs(about)
@@ -23,6 +24,9 @@ extension Manual {
         text += "With \\fB\\-\\-home\\fR all of them lie in the one folder that it names.\n"
         return text + rows(files) + ".SH EXAMPLES\n" + examples
     }
+
+    /// The day of the last change that readers of the page have to know of.
+    private static let date = "2026-11-21"
 
     private static let about = [
         """
@@ -120,7 +124,8 @@ extension Manual {
     private static var examples: String {
         var lines: [String] = []
         for command in Command.all {
-            for example in command.line?.examples ?? [] {
+            // Who copies a line must get what stands there, so none with an emoji.
+            for example in command.line?.examples ?? [] where !example.contains(where: isEmoji) {
                 lines.append(
                     example.utf8.starts(with: "uptime".utf8) ? example : "wsx-node " + example)
             }
@@ -128,7 +133,13 @@ extension Manual {
         return ".nf\n" + lines.map { roff($0) + "\n" }.joined() + ".fi\n"
     }
 
-    /// Text as roff takes it: no command by accident, dashes that can be copied, ASCII alone.
+    /// Whether it is a picture, of which most devices of troff know nothing.
+    private static func isEmoji(_ character: Character) -> Bool {
+        character.unicodeScalars.contains { $0.value >= 0x1F000 }
+    }
+
+    /// Text as roff takes it: no command by accident, dashes that can be copied, ASCII alone. A
+    /// picture is named.
     static func roff(_ text: some StringProtocol) -> String {
         var made = ""
         for scalar in text.unicodeScalars {
@@ -142,6 +153,8 @@ extension Manual {
             case "\n": made += " "
             case "\u{2026}": made += "..."
             case _ where scalar.isASCII: made.unicodeScalars.append(scalar)
+            case _ where isEmoji(Character(scalar)):
+                made += "(" + (scalar.properties.name ?? "emoji").lowercased() + ")"
             default:
                 let digits = String(scalar.value, radix: 16, uppercase: true)
                 made += "\\[u" + String(repeating: "0", count: max(0, 4 - digits.utf8.count))

@@ -5,23 +5,27 @@ extension Manual {
     ]
 
     private static let http = """
-        The control socket also speaks HTTP, for curl and for whatever posts to webhooks. There
-        is no port and no token: who may open the socket may call.
+        The control socket also speaks HTTP, for curl and for whatever posts to
+        webhooks. There is no port and no token: who may open the socket may call.
 
-          curl --unix-socket "$(wsx-node socket)" -d 'build 42 passed' http://x/hooks/general
-          curl --unix-socket "$(wsx-node socket)" -N 'http://x/events?types=message.*'
-          curl --unix-socket "$(wsx-node socket)" http://x/metrics
+          socket=$(wsx-node socket)
+          curl --unix-socket "$socket" -d 'build 42 passed' http://x/hooks/general
+          curl --unix-socket "$socket" -N 'http://x/events?types=message.*'
+          curl --unix-socket "$socket" http://x/metrics
 
-        POST /hooks/CHANNEL         text, {"text":...}, payload={...}, or what Slack's webhooks take
+        POST /hooks/CHANNEL         text, {"text":...}, payload={...}, or what Slack's
+                                    webhooks take
         POST /api/chat.postMessage  as Slack's method: JSON or a form
-        POST /rpc                   one JSON-RPC call; the status tells the kind of a failure
-        GET  /events                server-sent events; since, types, channels, name, ephemeral,
-                                    keepalive_s in the query, or Last-Event-ID in the header
+        POST /rpc                   one JSON-RPC call; the status tells the kind of a
+                                    failure
+        GET  /events                server-sent events; since, types, channels, name,
+                                    ephemeral, keepalive_s in the query, or
+                                    Last-Event-ID in the header
         GET  /metrics               what 'wsx-node metrics' prints
         GET  /healthz               200, or 503 with what needs looking after
 
-        'Idempotency-Key: KEY' makes a repeated post count once. '?workspace=NAME' names another
-        workspace than the selected one. A body has at most 1 MiB.
+        'Idempotency-Key: KEY' makes a repeated post count once. '?workspace=NAME' names
+        another workspace than the selected one. A body has at most 1 MiB.
 
         """
 }

@@ -12,7 +12,10 @@ extension Command {
     private static let memberList = {
         let removed = Parameter.flag("removed", "List those who were removed instead.")
         return Command(
-            "member.list", line: CommandLineForm("member list"), "List the members.",
+            "member.list",
+            line: CommandLineForm(
+                "member list", examples: ["member list", "member list --removed"]),
+            "List the members.",
             parameters: [removed.definition, limit.definition, cursor.definition],
             result: "list of member",
             run: { (context, given) throws(NodeError) in

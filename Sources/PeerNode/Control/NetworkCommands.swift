@@ -10,7 +10,9 @@ extension Command {
         let peer = Parameter.identifier("peer", "Only this device.", prefix: "d_").optional()
         let channel = Parameter.channel("channel", "Only this channel.").optional()
         return Command(
-            "sync.status", line: CommandLineForm("sync status"),
+            "sync.status",
+            line: CommandLineForm(
+                "sync status", examples: ["sync status", "sync status --channel general"]),
             "Show how far each peer and this node are apart.",
             parameters: [
                 peer.definition, channel.definition, limit.definition, cursor.definition,
@@ -26,7 +28,8 @@ extension Command {
     }()
 
     private static let peerList = Command(
-        "peer.list", line: CommandLineForm("peer list"), "List the peers and their state.",
+        "peer.list", line: CommandLineForm("peer list", examples: ["peer list"]),
+        "List the peers and their state.",
         parameters: [limit.definition, cursor.definition], result: "list of peer", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.peers(PageRequest(given), context.scope(given)))
@@ -62,14 +65,15 @@ extension Command {
     }()
 
     private static let netStatus = Command(
-        "net.status", line: CommandLineForm("net status"), "Show whether the network is in use.",
+        "net.status", line: CommandLineForm("net status", examples: ["net status"]),
+        "Show whether the network is in use.",
         result: "network", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.network(context.scope(given)))
         })
 
     private static let netSuspend = Command(
-        "net.suspend", line: CommandLineForm("net suspend"),
+        "net.suspend", line: CommandLineForm("net suspend", examples: ["net suspend"]),
         "Close every link and stay off the network until 'net resume' or the next start.",
         result: "network", needs: .daemon,
         run: { (context, given) throws(NodeError) in
@@ -77,7 +81,8 @@ extension Command {
         })
 
     private static let netResume = Command(
-        "net.resume", line: CommandLineForm("net resume"), "Use the network again.",
+        "net.resume", line: CommandLineForm("net resume", examples: ["net resume"]),
+        "Use the network again.",
         result: "network", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.resumeNetwork(context.scope(given))

@@ -5,7 +5,7 @@ extension Command {
     static let noticeCommands = [notifyGet, notifySet, notifyCommand]
 
     private static let notifyGet = Command(
-        "notify.get", line: CommandLineForm("notify show"),
+        "notify.get", line: CommandLineForm("notify show", examples: ["notify show"]),
         "Show of which messages notice is wanted, and what this node runs for each.",
         result: "notice", failures: [.notFound],
         run: { (context, given) throws(NodeError) in

@@ -150,7 +150,8 @@ extension Command {
     }()
 
     private static let profileImageClear = Command(
-        "profile.image.clear", line: CommandLineForm("profile image clear"),
+        "profile.image.clear",
+        line: CommandLineForm("profile image clear", examples: ["profile image clear"]),
         "Have no picture any more.", result: "profile", failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.setProfileImage(preset: nil, context.scope(given)))
@@ -189,14 +190,14 @@ extension Command {
     }()
 
     private static let presenceClear = Command(
-        "presence.clear", line: CommandLineForm("presence clear"),
+        "presence.clear", line: CommandLineForm("presence clear", examples: ["presence clear"]),
         "Be online again, and say nothing else.", result: "presence", failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.clearPresence(context.scope(given)))
         })
 
     private static let presenceList = Command(
-        "presence.list", line: CommandLineForm("presence list"),
+        "presence.list", line: CommandLineForm("presence list", examples: ["presence list"]),
         "List who is there. Whoever is not listed is offline.",
         parameters: [limit.definition, cursor.definition], result: "list of presence",
         run: { (context, given) throws(NodeError) in

@@ -2,7 +2,8 @@ import WorkspaceModel
 
 extension Command {
     static let requestList = Command(
-        "join.requests", line: CommandLineForm("request list"), "List who has asked to be let in.",
+        "join.requests", line: CommandLineForm("request list", examples: ["request list"]),
+        "List who has asked to be let in.",
         parameters: [limit.definition, cursor.definition], result: "list of request",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.requests(PageRequest(given), context.scope(given)))
@@ -33,7 +34,7 @@ extension Command {
     }
 
     static let policyGet = Command(
-        "policy.get", line: CommandLineForm("policy show"),
+        "policy.get", line: CommandLineForm("policy show", examples: ["policy show"]),
         "Show who may come into the workspace and who may bring them.", result: "policy",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.policy(context.scope(given)))

@@ -28,7 +28,7 @@ extension Command {
     }()
 
     private static let readStatus = Command(
-        "read.status", line: CommandLineForm("read status"),
+        "read.status", line: CommandLineForm("read status", examples: ["read status"]),
         "List the conversations one is in, with how far they were read.",
         parameters: [limit.definition, cursor.definition], result: "list of unread",
         run: { (context, given) throws(NodeError) in

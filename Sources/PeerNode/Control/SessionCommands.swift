@@ -72,7 +72,7 @@ extension Command {
     }()
 
     private static let sessionStatus = Command(
-        "session.status", line: CommandLineForm("session status"),
+        "session.status", line: CommandLineForm("session status", examples: ["session status"]),
         "Tell whether the node is open, and what opens it.",
         result: "session", needs: .daemon,
         run: { (context, given) throws(NodeError) in
@@ -102,7 +102,7 @@ extension Command {
     }()
 
     private static let lockNow = Command(
-        "lock.now", line: CommandLineForm("session lock"),
+        "lock.now", line: CommandLineForm("session lock", examples: ["session lock"]),
         """
         Lock the node: behind its passcode, or by dropping the keys. It goes on to store and \
         forward what peers send.
@@ -159,7 +159,8 @@ extension Command {
         let current = passcode("current", "The passcode that the node has.")
         let new = passcode("new", "Four digits.")
         return Command(
-            "lock.change", line: CommandLineForm("passcode change"), "Change the passcode.",
+            "lock.change", line: CommandLineForm("passcode change", examples: ["passcode change"]),
+            "Change the passcode.",
             parameters: [current.definition, new.definition]
                 + sources(of: "current", "the current passcode")
                 + sources(of: "new", "the new passcode"),
@@ -175,7 +176,8 @@ extension Command {
     private static let passcodeRemove = {
         let code = passcode("code", "The passcode that the node has.")
         return Command(
-            "lock.remove", line: CommandLineForm("passcode remove"), "Do away with the passcode.",
+            "lock.remove", line: CommandLineForm("passcode remove", examples: ["passcode remove"]),
+            "Do away with the passcode.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
             result: "session", failures: [.badRequest, .wrongSecret, .notFound],
             example: ["code": "2580"],

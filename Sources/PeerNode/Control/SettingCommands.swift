@@ -27,12 +27,13 @@ extension Command {
         example: ["setting": "net.announce", "value": "false"], needs: .nothing)
 
     private static let configList = Command(
-        "config.list", line: CommandLineForm("config list"),
+        "config.list", line: CommandLineForm("config list", examples: ["config list"]),
         "Print every setting that the file gives.",
         result: "settings, one a line", failures: [.badConfiguration], needs: .nothing)
 
     private static let configPath = Command(
-        "config.path", line: CommandLineForm("config path"), "Print the path of the settings file.",
+        "config.path", line: CommandLineForm("config path", examples: ["config path"]),
+        "Print the path of the settings file.",
         result: "a path", needs: .nothing)
 
     private static let help = {

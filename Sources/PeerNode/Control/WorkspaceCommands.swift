@@ -33,7 +33,7 @@ extension Command {
     }()
 
     private static let workspaceList = Command(
-        "workspace.list", line: CommandLineForm("workspace list"),
+        "workspace.list", line: CommandLineForm("workspace list", examples: ["workspace list"]),
         "List the workspaces of this home.",
         parameters: [limit.definition, cursor.definition], result: "list of workspace",
         run: { (context, given) throws(NodeError) in
@@ -41,7 +41,9 @@ extension Command {
         })
 
     private static let workspaceGet = Command(
-        "workspace.get", line: CommandLineForm("workspace show", ["workspace"]),
+        "workspace.get",
+        line: CommandLineForm(
+            "workspace show", ["workspace"], examples: ["workspace show", "workspace show acme"]),
         "Show one workspace, without a name the selected one.",
         parameters: [workspace.definition], result: "workspace",
         failures: [.notFound, .ambiguous], example: ["workspace": "acme"],

@@ -64,7 +64,7 @@ extension Chat {
             try comeBack()
         }
         if let watch, watch.due <= io.now { try askHolders(of: watch.message) }
-        guard hasUnmarked, isLive, let newest = room.newest else { return }
+        guard hasUnmarked, hasReader, let newest = room.newest else { return }
         hasUnmarked = false
         do throws(NodeError) {
             _ = try call(

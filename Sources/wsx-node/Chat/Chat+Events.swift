@@ -50,7 +50,7 @@ extension Chat {
             }
         case "channel.archived", "channel.deleted", "channel.unarchived":
             if event["data"]?["id"] == .string(room.id) {
-                remark("── \(room.title) was \(type.utf8.dropFirst("channel.".utf8.count)) ──")
+                remark("── \(room.title) was \(type.dropFirst("channel.".count)) ──")
             }
         default: change(event)
         }
@@ -73,7 +73,7 @@ extension Chat {
 
     /// One line about what is meant for the reader and stands in another conversation.
     private func tellElsewhere(_ event: JSONValue, onlyDirect: Bool) throws(NodeError) {
-        guard isLive, event["backfill"] != true, let message = event["data"],
+        guard hasReader, event["backfill"] != true, let message = event["data"],
             message["self"] == false, let id = message["channel"]?.stringValue
         else { return }
         if others[id] == nil {

@@ -8,10 +8,7 @@ extension Chat {
         case .nothing: break
         case .say(let text): try say(text)
         case .help:
-            let lines = ChatLine.helpText.split(separator: "\n").flatMap {
-                wrapped(String($0), columns: isLive ? screen.columns : 80)
-            }
-            print(lines.joined(separator: "\n") + "\n")
+            print(ChatLine.helpText(columns: hasReader ? screen.columns : 80))
         case .join(let name): try open(name)
         case .direct(let name): try open(name)
         case .who(let message): try tellWho(message)
@@ -76,13 +73,13 @@ extension Chat {
             ? try call("dm.open", ["members": [.string(name)]])
             : try call("channel.get", ["channel": .string(name)])
         var next = ChatRoom(channel)
-        let rows = isLive ? min(max(screen.rows - 4, 5), 100) : 1
+        let rows = hasReader ? min(max(screen.rows - 4, 5), 100) : 1
         let page = try call(
             "message.history",
             ["channel": .string(next.id), "limit": .integer(Int64(rows))])
         let items = page["items"]?.arrayValue ?? []
         watch = nil
-        guard isLive else {
+        guard hasReader else {
             for item in items { next.note(item) }
             room = next
             return

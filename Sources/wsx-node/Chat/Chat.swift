@@ -10,6 +10,8 @@ final class Chat {
     let live: any LiveInput
     /// Whether there is a terminal with a prompt; otherwise lines come in and lines go out.
     let isLive: Bool
+    /// Whether somebody sits there: at a prompt, or at a terminal that can only print lines.
+    let hasReader: Bool
     var client: ControlClient?
     var room: ChatRoom
 
@@ -49,6 +51,10 @@ final class Chat {
         self.session = session
         self.live = live
         self.isLive = isLive
+        hasReader =
+            isLive
+            || session.io.isInputTerminal && session.io.isOutputTerminal
+                && !session.globals.json && !session.globals.plain
         room = ChatRoom([:])
         let size = live.size
         screen = LiveScreen(columns: size.columns, rows: size.rows)
@@ -109,7 +115,8 @@ final class Chat {
             if isLive { try press(bytes) } else { try takeLines(bytes) }
         case .endOfInput:
             if !isLive, !partialLine.isEmpty { try takeLines([UInt8(ascii: "\n")]) }
-            status = status ?? (hasFailed ? 1 : 0)
+            // Who sat there was told at once.
+            status = status ?? (hasFailed && !hasReader ? 1 : 0)
         case .answered: break
         case .resized, .resumed: resize(isBack: wake == .resumed)
         case .suspendAsked: suspend()
@@ -134,10 +141,22 @@ final class Chat {
             case .clearScreen: write(screen.clear())
             case .suspend: suspend()
             case .leave: status = 0
+            case .interrupt: status = 128 + 2
             case .ring: write("\u{7}")
+            case .warnOfEnd: remark("ctrl-D leaves; ctrl-C once more ends")
+            case .refusePaste: remark("! too long: at most \(Self.mostText); nothing was taken")
+            case .warnOfFullLine:
+                remark("! too long: at most \(Self.mostText); the last of it was not taken")
+            case .refuseLine:
+                remark("! nothing was sent: a part is missing. ctrl-C clears the line")
             }
         }
     }
+
+    /// What one message holds at most.
+    private static let mostText = "\(Limits.messageTextBytesMax / 1024) KiB"
+    /// What a terminal keeps of a line that it edits itself; it drops the rest of a longer one.
+    private static let terminalLineBytesMax = 4_095
 
     /// Does what a line asks for. What is said is kept while the daemon is away; of anything else
     /// that only the daemon can do it is told that it was not done.
@@ -178,11 +197,17 @@ final class Chat {
                 guard partialLine.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
                 continue
             }
+            let isCut = io.isInputTerminal && partialLine.count >= Self.terminalLineBytesMax
             if partialLine.last == 0x0D { partialLine.removeLast() }
             let line = String(validating: partialLine, as: UTF8.self)
             partialLine = []
             try trying { () throws(NodeError) in
                 guard let line else { throw NodeError.usage("a line is not UTF-8") }
+                guard !isCut else {
+                    throw NodeError(
+                        .tooLarge, "this terminal cuts a line that long; nothing was sent",
+                        hint: "wsx-node send CHANNEL - < FILE")
+                }
                 try obey(
                     io.isInputTerminal || line.isEmpty ? ChatLine(line) : .say(line))
             }
@@ -213,7 +238,7 @@ final class Chat {
 
     /// A remark of this program, which is nobody's message.
     func remark(_ text: String) {
-        guard isLive || io.isInputTerminal else { return }
+        guard hasReader else { return }
         let rendering = rendering
         print(lines(text).map(rendering.dim).joined(separator: "\n  ") + "\n")
     }
@@ -255,7 +280,7 @@ final class Chat {
         var day = room.lastDay
         return rendering.messages(
             [message], lastDay: &day, namesChannel: false, authorColumns: room.authorColumns,
-            mark: isLive ? room.mark : { _ in "" })
+            mark: hasReader ? room.mark : { _ in "" })
     }
 
     /// Draws the last message of one's own anew, if nothing was printed under it.

@@ -42,7 +42,18 @@ enum ChatCompletion {
                     kind: sign == "@" ? .people : .channels, place: place + 1,
                     typed: String(before[(place + 1)...])))
         }
-        return found
+        return found + bare(before)
+    }
+
+    /// What follows a word that takes a name, which needs no sign there.
+    private static func bare(_ before: ArraySlice<Character>) -> [Start] {
+        let words: [(word: String, kind: Kind)] = [("/join ", .channels), ("/dm ", .people)]
+        return words.compactMap { word, kind in
+            guard before.starts(with: word) else { return nil }
+            let typed = before.dropFirst(word.count)
+            guard let first = typed.first, !"@# ".contains(first) else { return nil }
+            return Start(kind: kind, place: word.count, typed: String(typed))
+        }
     }
 
     /// What completes `typed`. Names that a terminal cannot show as they are, are left out: nobody

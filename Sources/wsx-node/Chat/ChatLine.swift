@@ -103,7 +103,7 @@ enum ChatLine: Equatable {
             return "it is: /\(known.word) \(known.form)"
         }
         let near = Similarity.nearest(to: word, in: words.map(\.word))
-        let advice = near.map { "did you mean /\($0)?" } ?? "/help lists what there is"
+        let advice = near.map { "did you mean /\($0)?" } ?? "/help lists what there is."
         return
             "there is no \(NodeError.quoted("/" + word)); \(advice) Write // to begin with a slash."
     }
@@ -116,20 +116,22 @@ enum ChatLine: Equatable {
         return String(scalars[...last])
     }
 
-    /// What `/help` prints.
-    static var helpText: String {
+    /// What `/help` prints, in lines of at most so many columns.
+    static func helpText(columns: Int) -> String {
         let forms = words.map { "/\($0.word) \($0.form)" }
         let widest = forms.map(columnWidth).max() ?? 0
-        let lines = zip(forms, words).map { form, word in
-            "  " + form + String(repeating: " ", count: widest - columnWidth(form) + 2)
-                + word.summary + "\n"
+        let lines = zip(forms, words).flatMap { form, word in
+            let gap = String(repeating: " ", count: widest - columnWidth(form) + 2)
+            return wrapped("  " + form + gap + word.summary, columns: columns)
         }
-        return lines.joined()
-            + """
-              MSG is 'last', '@NAME' (what they said last), a number counted from below (1 is the
-              newest), or six letters of an id. A line that begins with // begins with one slash.
-              tab completes @names, #channels and /words; ctrl-C clears the line, ctrl-D leaves.
-
-            """
+        let about = wrapped(explanation, columns: max(columns - 2, 8)).map { "  " + $0 }
+        return (lines + about).joined(separator: "\n") + "\n"
     }
+
+    private static let explanation = """
+        MSG is 'last', '@NAME' (what they said last), a number counted from below (1 is the \
+        newest), or six letters of an id. A line that begins with // begins with one slash. tab \
+        completes @names, #channels and /words; ctrl-C clears the line and twice on an empty one \
+        ends, ctrl-D leaves.
+        """
 }

@@ -6,6 +6,8 @@ enum Key: Equatable {
     case text(String)
     /// What was pasted in one piece, with `\n` for every kind of line end.
     case paste(String)
+    /// More was pasted in one piece than any message holds.
+    case longPaste
     case enter, tab, backspace, delete
     case left, right, up, down, home, end, wordLeft, wordRight
     /// Control and a letter, which is given in lower case.
@@ -21,6 +23,8 @@ struct KeyDecoder {
     private var pending: [UInt8] = []
     /// What was pasted so far, while something is being pasted.
     private var pasted: [UInt8]?
+    /// Whether that is more than could ever be taken, so that only its end is waited for.
+    private var isLongPaste = false
     private var text = ""
     private var keys: [Key] = []
 
@@ -59,13 +63,14 @@ struct KeyDecoder {
             pasted.suffix(Self.pasteEnd.count).elementsEqual(Self.pasteEnd)
         {
             pasted.removeLast(Self.pasteEnd.count)
-            return add(.paste(Self.lines(pasted)))
+            defer { isLongPaste = false }
+            return add(isLongPaste ? .longPaste : .paste(Self.lines(pasted)))
         }
-        // More than fits into a message is dropped, but for what may be the end of it.
-        let most = Limits.messageTextBytesMax + 4 * Self.pasteEnd.count
-        if pasted.count > most {
-            pasted.removeSubrange(
-                Limits.messageTextBytesMax..<pasted.count - Self.pasteEnd.count)
+        // Line ends of two bytes become one, so this cannot fit even then. None of it is kept but
+        // what may be the beginning of its end.
+        if pasted.count > 2 * Limits.messageTextBytesMax + Self.pasteEnd.count {
+            isLongPaste = true
+            pasted.removeFirst(pasted.count - Self.pasteEnd.count)
         }
         self.pasted = pasted
     }

@@ -15,10 +15,20 @@ struct LineEditor {
         case clearScreen
         /// Go to the background.
         case suspend
-        /// End: ctrl-D, or ctrl-C on an empty line.
+        /// End: ctrl-D on an empty line.
         case leave
+        /// Say that ctrl-C once more ends it: it was hit on an empty line.
+        case warnOfEnd
+        /// End as interrupted: ctrl-C was hit on an empty line once more.
+        case interrupt
         /// The key cannot do anything here.
         case ring
+        /// Say that what was pasted is too long; the line is as it was.
+        case refusePaste
+        /// Say that the line is full: what was typed, and what follows, is not in it.
+        case warnOfFullLine
+        /// Say that the line is not finished, since something that was typed is missing in it.
+        case refuseLine
     }
 
     private(set) var characters: [Character] = []
@@ -31,6 +41,12 @@ struct LineEditor {
     private var place = 0
     /// The new line, while one of the history is shown.
     private var draft = ""
+    /// Whether something that was typed did not fit, so that more of it may be coming: a terminal
+    /// that does not mark what is pasted gives it in pieces, and a line without its middle or end
+    /// must not be sent. Whatever takes something away from the line ends it.
+    private var isFull = false
+    /// Whether ctrl-C was the last key, on an empty line.
+    private var isEnding = false
 
     /// Lines that are remembered, of this sitting alone.
     static let historyMax = 500
@@ -52,9 +68,23 @@ struct LineEditor {
     }
 
     mutating func press(_ key: Key) -> Request? {
+        if key != .control("c") { isEnding = false }
         switch key {
-        case .text(let text), .paste(let text): return insert(text)
-        case .enter: return submit()
+        case .text(let text): return type(text)
+        case .enter: return isFull ? .refuseLine : submit()
+        case .paste where isFull, .longPaste where isFull, .tab where isFull: return .ring
+        default: break
+        }
+        let before = characters
+        let request = edit(key)
+        if isFull, characters != before { isFull = false }
+        return request
+    }
+
+    private mutating func edit(_ key: Key) -> Request? {
+        switch key {
+        case .paste(let text): return insert(text) ? nil : .refusePaste
+        case .longPaste: return .refusePaste
         case .tab: return .complete
         case .backspace: return remove(from: cursor - 1, to: cursor)
         case .delete: return remove(from: cursor, to: cursor + 1)
@@ -67,6 +97,7 @@ struct LineEditor {
         case .up: return show(place - 1)
         case .down: return show(place + 1)
         case .control(let letter): return control(letter)
+        case .text, .enter: break
         }
         return nil
     }
@@ -80,14 +111,18 @@ struct LineEditor {
         case "k": take(from: cursor, to: characters.count)
         case "u": take(from: 0, to: cursor)
         case "w": take(from: wordStart, to: cursor)
-        case "y": return insert(String(taken))
+        case "y": return insert(String(taken)) ? nil : .refusePaste
         case "n": return show(place + 1)
         case "p": return show(place - 1)
         case "l": return .clearScreen
         case "z": return .suspend
         case "c":
-            guard !characters.isEmpty else { return .leave }
-            clear()
+            guard characters.isEmpty else {
+                clear()
+                break
+            }
+            defer { isEnding = true }
+            return isEnding ? .interrupt : .warnOfEnd
         case "d":
             guard !characters.isEmpty else { return .leave }
             return remove(from: cursor, to: cursor + 1)
@@ -98,18 +133,25 @@ struct LineEditor {
 
     // MARK: Changing
 
-    private mutating func insert(_ text: String) -> Request? {
+    private mutating func type(_ text: String) -> Request? {
+        guard !isFull else { return .ring }
+        isFull = !insert(text)
+        return isFull ? .warnOfFullLine : nil
+    }
+
+    /// Returns whether there was room; without it nothing is changed.
+    private mutating func insert(_ text: String) -> Bool {
         let before = String(characters[..<cursor]) + text
         let rest = String(characters[cursor...])
         guard before.utf8.count + rest.utf8.count <= Limits.messageTextBytesMax else {
-            return .ring
+            return false
         }
         // A mark or the second half of a flag joins what stands before it, and what stands
         // behind may join it.
         let whole = Array(before + rest)
         cursor = min(before.count, whole.count)
         characters = whole
-        return nil
+        return true
     }
 
     private mutating func remove(from start: Int, to end: Int) -> Request? {

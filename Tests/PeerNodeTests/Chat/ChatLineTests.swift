@@ -20,7 +20,7 @@ import WorkspaceModel
     }
 
     @Test(arguments: [
-        (line: "/joim #a", says: "did you mean /join?"), ("/me waves", "/help"),
+        (line: "/joim #a", says: "did you mean /join?"), ("/me waves", "is. Write // to begin"),
         ("/join", "it is: /join #CHANNEL"), ("/react last", "it is: /react MSG EMOJI"),
         ("/thread", "it is: /thread MSG TEXT"), ("/edit", "it is: /edit TEXT"), ("/", "/help"),
     ])
@@ -36,10 +36,21 @@ import WorkspaceModel
 
     @Test func `is explained word by word`() {
         for word in ChatLine.words {
-            #expect(ChatLine.helpText.contains("/\(word.word)"))
+            #expect(ChatLine.helpText(columns: 80).contains("/\(word.word)"))
             if case .misfit(let sentence) = ChatLine("/\(word.word) a b") {
                 Issue.record("\(word.word): \(sentence)")
             }
+        }
+    }
+
+    @Test(arguments: [30, 80, 200])
+    func `is explained in lines that fit, broken between words`(_ columns: Int) {
+        let text = ChatLine.helpText(columns: columns)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.allSatisfy { columnWidth(String($0)) <= columns })
+        let words = text.split { $0 == " " || $0 == "\n" }
+        for word in ["(what", "newest),", "#channels", "leaves."] {
+            #expect(words.contains { $0 == word }, "\(word)")
         }
     }
 }
@@ -55,7 +66,9 @@ import WorkspaceModel
         (typed: "/he", starts: ["words 1 he"]), ("hi @mi", ["people 4 mi"]),
         ("#gen", ["channels 1 gen"]), ("mail me@home", []), ("no signs", []),
         ("@Mina P", ["people 1 Mina P"]), ("@a and @Mi", ["people 8 Mi", "people 1 a and @Mi"]),
-        ("/dm @M", ["people 5 M"]),
+        ("/dm @M", ["people 5 M"]), ("/join gen", ["channels 6 gen"]), ("/dm Mi", ["people 4 Mi"]),
+        ("/join #gen", ["channels 7 gen"]), ("/join ", []), ("say /join gen", []),
+        ("/join my @M", ["people 10 M", "channels 6 my @M"]),
     ])
     func `finds the beginning of a name`(_ row: (typed: String, starts: [String])) {
         #expect(starts(row.typed).map { "\($0.kind) \($0.place) \($0.typed)" } == row.starts)

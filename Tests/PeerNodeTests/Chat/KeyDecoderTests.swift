@@ -48,16 +48,18 @@ import WorkspaceTestKit
         #expect(decoder.take([0x80, 0x63]).count == 1)
     }
 
-    @Test func `that are pasted have an end, however many`() {
+    @Test func `that are pasted have an end, however many, and are never a part`() {
         var decoder = KeyDecoder()
+        let begin = Array("\u{1B}[200~".utf8)
+        let end = Array("\u{1B}[201~".utf8)
         let flood = [UInt8](repeating: 0x61, count: 300_000)
-        #expect(decoder.take(Array("\u{1B}[200~".utf8) + flood) == [])
-        guard case .paste(let text)? = decoder.take(Array("\u{1B}[201~".utf8)).first else {
-            Issue.record("no paste")
-            return
-        }
-        #expect((1...Limits.messageTextBytesMax + 64).contains(text.utf8.count))
+        #expect(decoder.take(begin + flood) == [])
+        #expect(decoder.take(end) == [.longPaste])
         #expect(decoder.take([0x78]) == [.text("x")])
+        // One that just fits once its line ends are counted as one is whole.
+        let lines = String(repeating: "\r\n", count: Limits.messageTextBytesMax)
+        let text = String(repeating: "\n", count: Limits.messageTextBytesMax)
+        #expect(decoder.take(begin + Array(lines.utf8) + end) == [.paste(text)])
     }
 
     @Test func `of any bytes are read without a trap`() {

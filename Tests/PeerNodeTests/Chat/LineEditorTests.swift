@@ -40,7 +40,6 @@ import WorkspaceModel
 
     @Test func `asks for what it cannot do itself`() {
         var editor = LineEditor()
-        #expect(editor.press(.control("c")) == .leave)
         #expect(editor.press(.control("d")) == .leave)
         #expect(editor.press(.control("z")) == .suspend)
         #expect(editor.press(.control("l")) == .clearScreen)
@@ -75,12 +74,53 @@ import WorkspaceModel
         #expect(editor.text == "two!")
     }
 
-    @Test func `takes no more than a message holds`() {
-        var editor = LineEditor()
-        let long = String(repeating: "x", count: Limits.messageTextBytesMax)
-        #expect(editor.press(.paste(long)) == nil)
-        #expect(editor.press(.text("y")) == .ring)
-        #expect(editor.text.utf8.count == Limits.messageTextBytesMax)
+    @Test func `is ended by ctrl-C only where that is hit twice and nothing is written`() {
+        var editor = pressed([.text("hi"), .control("c")])
+        #expect(editor.text.isEmpty)
+        #expect(editor.press(.control("c")) == .warnOfEnd)
+        #expect(editor.press(.text("x")) == nil)
+        #expect(editor.press(.control("c")) == nil)
+        #expect(editor.press(.control("c")) == .warnOfEnd)
+        #expect(editor.press(.left) == nil)
+        #expect(editor.press(.control("c")) == .warnOfEnd)
+        #expect(editor.press(.control("c")) == .interrupt)
+    }
+
+    @Test func `takes no more than a message holds, and of a paste all or nothing`() {
+        let most = Limits.messageTextBytesMax
+        var editor = pressed([.text("a"), .paste(String(repeating: "x", count: most - 1))])
+        #expect(editor.text.utf8.count == most)
+        editor = pressed([.text("ab"), .left])
+        #expect(editor.press(.paste(String(repeating: "x", count: most - 1))) == .refusePaste)
+        #expect(editor.press(.longPaste) == .refusePaste)
+        #expect(shown(editor) == "a|b")
+        #expect(editor.press(.paste("c")) == nil)
+        #expect(editor.press(.enter) == .submit("acb"))
+    }
+
+    /// A terminal that does not mark what is pasted gives it in pieces of any size.
+    @Test func `is not sent without its middle or its end`() {
+        let piece = String(repeating: "x", count: 4_000)
+        var editor = pressed([Key](repeating: .text(piece), count: 4))
+        #expect(editor.press(.text(piece)) == .warnOfFullLine)
+        let kept = editor.text
+        // The rest of it would fit, and stays out.
+        for key in [Key.text("end"), .tab, .paste("y"), .longPaste] {
+            #expect(editor.press(key) == .ring)
+        }
+        #expect(editor.press(.enter) == .refuseLine)
+        #expect(editor.press(.left) == nil)
+        #expect(editor.press(.enter) == .refuseLine)
+        #expect(editor.text == kept)
+        // Who takes something away has seen what is there.
+        #expect(editor.press(.control("w")) == nil)
+        #expect(editor.press(.text("new")) == nil)
+        #expect(editor.press(.enter) == .submit("newx"))
+        // A cleared one is a new one.
+        for _ in 0..<5 { _ = editor.press(.text(piece)) }
+        #expect(editor.press(.control("c")) == nil)
+        #expect(editor.press(.text("short")) == nil)
+        #expect(editor.press(.enter) == .submit("short"))
     }
 
     @Test(arguments: [

@@ -7,7 +7,14 @@ import WorkspaceModel
 @Suite struct `Completing a command line` {
     private static func names(_ what: Completion.Names) -> [Completion.Candidate] {
         switch what {
-        case .channels: [.init(word: "general", summary: "all of us"), .init(word: "plans")]
+        case .channels:
+            [
+                .init(word: "general", summary: "all of us"), .init(word: "plans"),
+                .init(word: "old"),
+            ]
+        case .openChannels:
+            [.init(word: "general", summary: "all of us"), .init(word: "plans")]
+        case .archivedChannels: [.init(word: "old")]
         case .members: [.init(word: "@Mina"), .init(word: "@Joon Kim")]
         case .workspaces: [.init(word: "acme")]
         case .invites: [.init(word: "i_1"), .init(word: "i_2")]
@@ -56,7 +63,8 @@ import WorkspaceModel
         Row("events --type message.c", ["message.created"]),
         Row("events --type typ", ["typing"]), Row("events --type pres", ["presence.changed"]),
         Row("events --as bot ", []),
-        Row("workspace use ", ["acme"]),
+        Row("workspace use ", ["acme"]), Row("log o", ["old"]), Row("send o", []),
+        Row("channel unarchive ", ["old"]), Row("channel archive o", []),
     ]
 
     @Test(arguments: rows)
@@ -65,6 +73,29 @@ import WorkspaceModel
             .map(String.init)
         let current = before.removeLast()
         #expect(Self.words(before, current) == row.found)
+    }
+
+    @Test(arguments: [
+        ("backup create -o ", true), ("backup create ", false), ("backup verify x", true),
+        ("--home ", true),
+        ("--socket=/r", true), ("session unlock --passphrase-file ", true),
+        ("session unlock --passphrase-file=/x", true), ("message react ", false),
+        ("send ", false), ("send general ", false), ("send --key ", false), ("", false),
+        ("backup verify --", false), ("-w ", false), ("nothing here ", false),
+    ])
+    func `leaves to the shell what may be a file, and nothing else`(
+        _ row: (line: String, isPath: Bool)
+    ) {
+        var before = row.line.split(separator: " ", omittingEmptySubsequences: false)
+            .map(String.init)
+        let current = before.removeLast()
+        let completion = Completion(before, Command.all, names: Self.names)
+        #expect(completion.takesPath(current) == row.isPath)
+        let io = MemoryIO()
+        let status = Program.run(
+            arguments: ["__complete", "zsh"] + before + [current], environment: ["HOME": "/h"],
+            io: io)
+        #expect(status == (row.isPath ? CompletionScript.takesPath : 0))
     }
 
     @Test func `knows every command and every flag of the table`() {
@@ -146,25 +177,58 @@ import WorkspaceModel
     /// Whoever names a channel must not get to run anything on the machine of somebody who only
     /// hits Tab and Return.
     @Test(arguments: [
-        "x;reboot", "$(reboot)", "`reboot`", "a|b", "a&b", "a>b", "-rf", "~", "*", "a\nb", "a\tb",
-        "a'b", "a\"b", "a\\b", "#x", "a{b,c}", "!!", "a=b", "\u{1B}[2J", "a\u{202E}b", " a", "a ",
-        "a\u{3000}b", "",
+        "x;reboot", "$(reboot)", "`reboot`", "a|b", "a>b", "a<b", "-rf", "a\nb", "a\tb",
+        "a\"b", "a\\b", "\u{1B}[2J", "a\u{202E}b", " a", "a ", "a\u{3000}b", "",
     ])
-    func `leaves out names that a shell would not take for a word`(_ name: String) {
+    func `leaves out names with which a shell runs commands`(_ name: String) {
         #expect(!CompletionNames.isSafe(name))
         let io = MemoryIO()
         io.node?.channelName = name
         #expect(complete(io, "bash", "wsx-node log ", "") == ["@Mina"])
     }
 
-    @Test(arguments: ["general", "회의", "plan-2", "a.b", "v1_2", "Joon Kim", "naïve"])
-    func `offers names as people give them`(_ name: String) {
-        #expect(CompletionNames.isSafe(name))
+    @Test(arguments: [
+        ("general", "general"), ("회의", "회의"), ("plan-2", "plan-2"), ("a.b", "a.b"),
+        ("v1_2", "v1_2"), ("Joon Kim", "Joon\\ Kim"), ("naïve", "naïve"), ("Joon's", "Joon\\'s"),
+        ("R&D (old)", "R\\&D\\ \\(old\\)"), ("#1!", "\\#1\\!"), ("a:b=c", "a:b=c"),
+        ("~", "\\~"), ("*?", "\\*\\?"), ("a{b,c}[d]", "a\\{b,c\\}\\[d\\]"),
+    ])
+    func `offers names as people give them, quoted for bash`(
+        _ row: (name: String, quoted: String)
+    ) {
+        #expect(CompletionNames.isSafe(row.name))
+        let io = MemoryIO()
+        io.node?.channelName = row.name
+        #expect(complete(io, "bash", "wsx-node log ", "") == [row.quoted, "@Mina"])
+        #expect(complete(io, "zsh", "log", "") == [row.name + "\t", "@Mina\towner"])
+    }
+
+    @Test func `reads the word at the cursor as it is typed, with its quotes`() {
+        let io = MemoryIO()
+        io.node?.channelName = "two words"
+        for typed in ["two\\ w", "'two w", "\"two w"] {
+            for shell in ["zsh", "fish"] {
+                #expect(complete(io, shell, "send", typed) == ["two words\t"], "\(shell) \(typed)")
+            }
+            let line = "wsx-node send " + typed
+            let whole = typed.hasPrefix("two") ? "two\\ words" : "two words"
+            #expect(complete(io, "bash", line, typed) == [whole], "\(typed)")
+        }
+        #expect(complete(io, "zsh", "-w", "'my space'", "sen").count == 1)
+    }
+
+    @Test func `offers no archived channel to be written to`() {
+        let io = MemoryIO()
+        #expect(complete(io, "fish", "channel", "unarchive", "").isEmpty)
+        io.node?.isArchived = true
+        #expect(complete(io, "fish", "send", "") == ["@Mina\towner"])
+        #expect(complete(io, "fish", "log", "") == ["general\t", "@Mina\towner"])
+        #expect(complete(io, "fish", "channel", "unarchive", "") == ["general\t"])
     }
 
     @Test func `prints a stub for each shell, and refuses others`() {
         for (shell, words) in [
-            ("bash", "complete -o"), ("zsh", "#compdef wsx-node"), ("fish", "complete -c wsx-node"),
+            ("bash", "complete -F"), ("zsh", "#compdef wsx-node"), ("fish", "complete -c wsx-node"),
         ] {
             let io = MemoryIO()
             io.node = nil
@@ -220,5 +284,9 @@ import WorkspaceModel
         #expect(blank.replacement(of: "Joon\\ K", by: "@Joon Kim") == "Joon\\ Kim")
         let quoted = CompletionLine("w \"@Joon K")
         #expect(quoted.replacement(of: "@Joon K", by: "@Joon Kim") == "@Joon Kim")
+        #expect(quoted.replacement(of: "@Joon K", by: "@Joon K's") == "@Joon K's")
+        #expect(quoted.replacement(of: "@Joon K", by: "@Joon K!") == nil)
+        let single = CompletionLine("w 'Joon")
+        #expect(single.replacement(of: "Joon", by: "Joon's") == "Joon'\\''s")
     }
 }

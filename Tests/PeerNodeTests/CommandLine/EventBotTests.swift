@@ -251,6 +251,19 @@ import WorkspaceModel
         #expect(locked.run("events", "--as", "bot", "--exec", "x") == 4)
     }
 
+    @Test func `waits for a node that goes away before anything has happened`() {
+        let io = MemoryIO()
+        let node = io.node
+        // The connection ends while the first event is waited for, and the node is gone.
+        io.happensInPause = {
+            io.node = io.pauses.count < 3 ? nil : node
+            io.events = world(1).events
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "1") == 0)
+        #expect(io.pauses == [100, 200, 400])
+        #expect(io.errors.isEmpty)
+    }
+
     @Test func `starts over where it is told to, and only once`() {
         let io = world(2)
         #expect(

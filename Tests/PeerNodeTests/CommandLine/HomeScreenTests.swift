@@ -64,11 +64,18 @@ import WorkspaceModel
 @Suite struct `A check from the command line` {
     @Test func `compares versions, and who can look into the folder`() {
         let io = MemoryIO()
-        io.modes = ["/h": 0o700]
+        io.modes = ["/h": 0o700, "/h/identity/device.key": 0o600, "/h/node.db": 0o600]
         #expect(io.run("doctor", "--home", "/h") == 0)
         #expect(io.output.hasPrefix("ok   fine\nok   daemon and command line are"))
         #expect(io.output.contains(" are \(Release.version)\n"))
-        #expect(io.output.hasSuffix("ok   only you can look into '/h'\n"))
+        #expect(
+            io.output.hasSuffix(
+                """
+                ok   only you can look into '/h'
+                ok   keys and store are open to nobody else
+                ok   the settings can be used
+
+                """))
         io.modes = ["/h": 0o750]
         io.output = ""
         #expect(io.run("doctor", "--home", "/h") == 1)
@@ -82,8 +89,54 @@ import WorkspaceModel
         let rows = io.output.split(separator: "\n").compactMap {
             try? JSONValue(parsing: String($0))
         }
-        #expect(rows.map { $0["id"] } == ["a.b", "version", "folder"])
-        #expect(rows.map { $0["state"] } == ["ok", "ok", "fail"])
+        #expect(rows.map { $0["id"] } == ["a.b", "version", "folder", "files", "settings"])
+        #expect(rows.map { $0["state"] } == ["ok", "ok", "fail", "ok", "ok"])
+    }
+
+    @Test func `warns of keys and store that others may read`() {
+        let io = MemoryIO()
+        io.modes = ["/h": 0o700, "/h/identity/device.key": 0o644, "/h/node.db": 0o660]
+        #expect(io.run("doctor", "--home", "/h") == 0)
+        let paths = "'/h/identity/device.key'"
+        #expect(io.output.contains("warn open to others: \(paths), '/h/node.db'\n"))
+        #expect(io.output.contains("     fix: chmod go= \(paths) '/h/node.db'\n"))
+    }
+
+    @Test func `does without a daemon what needs none, and says that there is none`() {
+        let io = MemoryIO()
+        io.node = nil
+        io.modes = ["/h": 0o700, "/h/identity/device.key": 0o644]
+        io.freeBytes = 5 << 20
+        #expect(io.run("doctor", "--json", "--home", "/h") == 1)
+        let rows = io.output.split(separator: "\n").compactMap {
+            try? JSONValue(parsing: String($0))
+        }
+        #expect(
+            rows.compactMap { $0["id"]?.stringValue } == [
+                "socket", "version", "disk", "folder", "files", "settings",
+            ])
+        #expect(
+            rows.compactMap { $0["state"]?.stringValue } == [
+                "fail", "ok", "warn", "ok", "warn", "ok",
+            ])
+        #expect(rows.first?["hint"] == "wsx-node up")
+        #expect(io.errors.isEmpty)
+    }
+
+    @Test(arguments: ["nonsense", "[net]\nlisten = \"nowhere\"\n", "[log]\nlevel = \"loud\"\n"])
+    func `finds settings with which no daemon starts`(_ settings: String) {
+        let io = MemoryIO()
+        io.modes = ["/h": 0o700]
+        io.files["/h/config.toml"] = Array(settings.utf8)
+        #expect(io.run("doctor", "--home", "/h") == 1)
+        #expect(io.output.contains("fail '/h/config.toml': "))
+    }
+
+    @Test func `tells of a home that is not there`() {
+        let io = MemoryIO()
+        io.node = nil
+        #expect(io.run("doctor", "--home", "/h") == 1)
+        #expect(io.output.contains("warn there is no home at '/h' yet\n"))
     }
 }
 
@@ -96,6 +149,8 @@ import WorkspaceModel
         (["log", "general", "--josn"], "did you mean '--json'?"),
         (["rpc", "--describe", "mesage.send"], "did you mean 'message.send'?"),
         (["help", "unraed"], "did you mean 'unread'?"),
+        (["help", "bot"], "did you mean 'bots'?"), (["help", "htpp"], "did you mean 'http'?"),
+        (["rpc", "events.subscribe", "since=all"], "wsx-node events, or call events.wait"),
     ])
     func `is told what was meant, and runs nothing`(_ row: (words: [String], hint: String)) {
         let io = MemoryIO()

@@ -71,6 +71,9 @@ final class MemoryIO: ProgramIO {
     /// Modes of folders.
     var modes: [String: UInt32] = [:]
     func permissions(of path: String) -> UInt32? { modes[path] }
+    /// What is free on every disk.
+    var freeBytes: Int64? = 1 << 30
+    func freeBytes(at path: String) -> Int64? { freeBytes }
     func exists(_ path: String) -> Bool { files[path] != nil }
     func readInput(limit: Int) -> [UInt8] { Array(input.prefix(limit + 1)) }
     func zoneMinutes(at milliseconds: Int64) -> Int64 { 60 }

@@ -7,6 +7,11 @@ import WorkspaceModel
 @Suite struct `The manual` {
     static let commands = Command.all.map(\.name)
 
+    /// A text without its line ends.
+    private func flat(_ text: String) -> String {
+        text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+    }
+
     private func command(_ name: String) throws -> Command {
         try #require(Command.all.first { $0.name == name })
     }
@@ -15,16 +20,60 @@ import WorkspaceModel
     func `explains a command: what, examples, usage, each parameter`(_ name: String) throws {
         let command = try command(name)
         let help = Manual.help(for: command)
-        #expect(help.hasPrefix(command.summary + "\n\n"))
+        #expect(flat(help).hasPrefix(flat(command.summary)))
         #expect(help.hasSuffix("\n'wsx-node help' lists the flags that every command takes.\n"))
         let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count { $0.hasPrefix("usage: wsx-node ") } == 1)
         for parameter in command.parameters where !parameter.isGlobal {
-            #expect(help.contains(parameter.summary), "\(parameter.name)")
+            #expect(flat(help).contains(flat(parameter.summary)), "\(parameter.name)")
             if let letter = parameter.shortFlag { #expect(help.contains("-\(letter), --")) }
         }
         #expect(!help.contains("\n\n\n"), "no hole where a part is missing")
         #expect(!help.contains("\t") && !help.contains(" \n"))
+    }
+
+    /// An example that is longer than that is to be copied whole.
+    @Test func `fits into 80 columns, and keeps words and brackets whole`() {
+        let examples = Command.all.flatMap { $0.line?.examples ?? [] }.map { "  wsx-node " + $0 }
+        let helps =
+            Command.all.map(Manual.help(for:)) + Manual.topics.map(\.text)
+            + Command.all.compactMap { $0.line.flatMap { Manual.help(under: [$0.words[0]]) } }
+        for help in helps + [Manual.fullHelp] {
+            for line in help.split(separator: "\n") where !examples.contains(String(line)) {
+                // One bracket cannot be broken.
+                let isOne = line.split(separator: " ").count <= 2
+                #expect(line.count <= 80 || isOne, "\(line)")
+            }
+        }
+        for command in Command.all where command.line != nil {
+            for parameter in command.flags {
+                let form = Command.flagForm(parameter)
+                #expect(Manual.help(for: command).contains("[\(form)]"), "\(command.name)")
+            }
+        }
+    }
+
+    @Test func `says in each help with a time how one is written`() {
+        for command in Command.all {
+            let times = command.flags.filter { if case .time = $0.shape { true } else { false } }
+            let help = flat(Manual.help(for: command))
+            #expect(help.contains(" T is 2h (") == !times.isEmpty, "\(command.name)")
+            for time in times {
+                #expect(help.contains(time.isAhead ? "2h (from now)" : "2h (ago)"))
+            }
+        }
+    }
+
+    @Test func `has an example of every command, which begins with its words`() {
+        for command in Command.all {
+            guard let line = command.line else { continue }
+            #expect(!line.examples.isEmpty, "\(line.words)")
+            let words = line.words.joined(separator: " ")
+            for example in line.examples {
+                #expect(
+                    example == words || example.contains(words + " "), "\(words): \(example)")
+            }
+        }
     }
 
     @Test(arguments: commands)
@@ -71,7 +120,7 @@ import WorkspaceModel
     @Test func `shows defaults in the units in which they are typed`() throws {
         let join = Manual.help(for: try command("workspace.join"))
         #expect(join.contains("Default 30s."))
-        let invite = Manual.help(for: try command("invite.create"))
+        let invite = flat(Manual.help(for: try command("invite.create")))
         #expect(invite.contains("Default 1d.") && invite.contains("Default member."))
         #expect(!invite.contains("Default []"))
         let send = Manual.help(for: try command("message.send"))
@@ -87,7 +136,7 @@ import WorkspaceModel
         #expect(Manual.help(under: ["no", "such"]) == nil)
         let all = try #require(Manual.help(under: []))
         for command in Command.all where command.line != nil {
-            #expect(all.contains(command.usage))
+            #expect(flat(all).contains(command.usage))
         }
     }
 

@@ -21,6 +21,8 @@ final class TableNode: NodeCommands {
     var channelName = "general"
     /// What `status` warns of.
     var warnings: [StatusObject.Warning] = []
+    /// Whether nothing more is said in the one channel.
+    var isArchived = false
     /// Of what in the one channel somebody wants to hear.
     var notice = ChannelNotice()
 
@@ -43,6 +45,7 @@ final class TableNode: NodeCommands {
         var object = ChannelObject(
             id: "c_general0", workspace: "w_acme0000", name: channelName, createdAt: 1)
         object.unread = unreadMessages
+        object.isArchived = isArchived
         object.kind = notice.kind
         object.isMuted = notice.isMuted
         object.notify = notice.notify

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PeerNode
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -110,6 +111,49 @@ extension EndToEnd {
             node.run("down")
         }
 
+        @Test(arguments: [true, false])
+        func `to which nothing has happened yet outlives its node`(_ isKilled: Bool) throws {
+            guard Self.has("uptime") else { return }
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            let bot = try start(node)
+            defer { if bot.isRunning { kill(bot) } }
+            try #require(isKnown(node))
+            if isKilled { node.kill() } else { node.run("down") }
+            node.up()
+            let asked = node.run("send", "general", "!uptime", "--json").object["id"]?.stringValue
+            #expect(eventually { replies(node) == [asked ?? ""] })
+            #expect(bot.isRunning)
+            node.run("down")
+        }
+
+        /// The bot was killed after it had answered and before the node was told, and the answer
+        /// reads otherwise the second time.
+        @Test func `of the help goes on after an answer that was given before`() throws {
+            guard Self.has("uptime") else { return }
+            let text = try #require(Manual.topics.first { $0.word == "bots" }?.text)
+            let command = try #require(text.firstMatch(of: /--exec '([^']*)'/)?.1)
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            let asked = node.run("send", "general", "!uptime", "--json").object["id"]?.stringValue
+            let id = asked ?? ""
+            node.run(
+                "send", "general", "up before", "--thread", id, "--key", "uptime-" + id)
+            for number in 1...2 {
+                let bot = node.run(
+                    [
+                        "events", "--as", "bot \(number)", "--since", "all", "--type",
+                        "message.created", "--count", "1", "--exec", String(command),
+                    ], environment: node.scriptEnvironment)
+                #expect(bot.status == 0, "\(bot.errors)")
+                // 'send' says it once a try, and the bot nothing of giving up.
+                let said = bot.errors.components(separatedBy: "was used for another call")
+                #expect(said.count == 2 && !bot.errors.contains("going on"), "\(bot.errors)")
+            }
+            #expect(node.texts().filter { $0.hasPrefix("up ") } == ["up before"])
+            node.run("down")
+        }
+
         @Test func `on the raw socket answers others once`() throws {
             guard Self.has("jq", "socat", "uptime") else { return }
             let (mina, joon) = (TemporaryNode(), TemporaryNode())
@@ -182,88 +226,6 @@ extension EndToEnd {
             #expect(next.status == 0)
             #expect(!next.output.contains("never"), "what was given up does not come again")
             node.run("down")
-        }
-    }
-
-    @Suite struct `A shell` {
-        /// What bash completes at the end of `line`.
-        private func completed(_ line: String, _ part: String, _ node: TemporaryNode) -> [String] {
-            let script = """
-                source <(wsx-node completion bash) || exit 1
-                complete -p wsx-node >/dev/null || exit 2
-                COMP_LINE=$1 COMP_POINT=${#1}
-                _wsx_node wsx-node "$2" ""
-                printf '%s\\n' "${COMPREPLY[@]}"
-                """
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/bash")
-            process.arguments = ["--norc", "-c", script, "bash", line, part]
-            process.environment = node.scriptEnvironment
-            let outcome = TemporaryNode.finish(process)
-            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-            return outcome.output.split(separator: "\n").map(String.init)
-        }
-
-        @Test func `bash completes commands, flags and what the daemon knows`() throws {
-            guard FileManager.default.isExecutableFile(atPath: "/bin/bash") else {
-                print("SKIPPED: bash is not here to complete a line")
-                return
-            }
-            let node = TemporaryNode()
-            #expect(completed("wsx-node chan", "chan", node) == ["channel"])
-            #expect(completed("wsx-node send general x --thr", "--thr", node) == ["--thread"])
-            #expect(completed("wsx-node log ", "", node).isEmpty, "no daemon, no names")
-            node.up(name: "Mina Kim", workspace: "acme")
-            node.run("channel", "create", "plans")
-            node.run("channel", "create", "x; reboot")
-            // Names come within 50 ms or not at all, and this machine may be slower than that.
-            #expect(
-                eventually { completed("wsx-node log ", "", node).contains("plans") })
-            #expect(eventually { completed("wsx-node log pl", "pl", node) == ["plans"] })
-            #expect(eventually { completed("wsx-node log @Mi", "@Mi", node) == ["@Mina\\ Kim"] })
-            #expect(eventually { completed("wsx-node log @Mi", "Mi", node) == ["Mina\\ Kim"] })
-            #expect(eventually { completed("wsx-node -w a", "a", node) == ["acme"] })
-            node.run("down")
-        }
-
-        @Test(arguments: ["zsh", "fish"])
-        func `zsh and fish understand their stubs`(_ shell: String) throws {
-            let path = ["/usr/bin/", "/bin/"].map { $0 + shell }
-                .first { FileManager.default.isExecutableFile(atPath: $0) }
-            guard let path else {
-                print("SKIPPED: \(shell) is not here to read its completion")
-                return
-            }
-            let node = TemporaryNode()
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: path)
-            process.arguments = ["-n"]
-            let stub = node.run("completion", shell).output
-            let outcome = TemporaryNode.finish(process, input: stub)
-            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-        }
-
-        @Test func `man shows the page`() throws {
-            guard FileManager.default.isExecutableFile(atPath: "/usr/bin/man") else {
-                print("SKIPPED: man is not here to show the page")
-                return
-            }
-            let node = TemporaryNode()
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/bash")
-            process.arguments = [
-                "-c", "wsx-node man > \"$HOME/wsx-node.1\" && man -l \"$HOME/wsx-node.1\" | cat",
-            ]
-            process.environment = node.scriptEnvironment.merging(
-                ["MANWIDTH": "80", "LC_ALL": "C.UTF-8", "WSX_NODE_HOME": ""]
-            ) { $1 }
-            let outcome = TemporaryNode.finish(process)
-            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-            if outcome.output.isEmpty {
-                print("SKIPPED: man shows nothing here, as in a minimised system")
-            } else {
-                #expect(outcome.output.contains("EXIT STATUS"))
-            }
         }
     }
 }

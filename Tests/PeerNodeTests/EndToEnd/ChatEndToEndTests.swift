@@ -116,7 +116,7 @@ extension EndToEnd {
             #expect(chat.shows("the daemon is back"))
             #expect(chat.wait { $0.screen.lines.last == "#general> and another" })
             #expect(eventually { node.texts() == ["half a sentence"] })
-            chat.type("\u{3}\u{3}")
+            chat.type("\u{3}\u{4}")
             #expect(chat.end() == 0)
         }
 

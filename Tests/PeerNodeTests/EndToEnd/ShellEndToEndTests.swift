@@ -1,0 +1,156 @@
+import Foundation
+import Testing
+import WorkspaceTestKit
+
+extension EndToEnd {
+    @Suite struct `A shell` {
+        /// What bash completes at the end of `line`.
+        private func completed(_ line: String, _ part: String, _ node: TemporaryNode) -> [String] {
+            let script = """
+                source <(wsx-node completion bash) || exit 1
+                complete -p wsx-node >/dev/null || exit 2
+                COMP_LINE=$1 COMP_POINT=${#1}
+                _wsx_node wsx-node "$2" ""
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/bash")
+            process.arguments = ["--norc", "-c", script, "bash", line, part]
+            process.environment = node.scriptEnvironment
+            let outcome = TemporaryNode.finish(process)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+            return outcome.output.split(separator: "\n").map(String.init)
+        }
+
+        @Test func `bash completes commands, flags and what the daemon knows`() throws {
+            guard FileManager.default.isExecutableFile(atPath: "/bin/bash") else {
+                print("SKIPPED: bash is not here to complete a line")
+                return
+            }
+            let node = TemporaryNode()
+            #expect(completed("wsx-node chan", "chan", node) == ["channel"])
+            #expect(completed("wsx-node send general x --thr", "--thr", node) == ["--thread"])
+            #expect(completed("wsx-node log ", "", node).isEmpty, "no daemon, no names")
+            node.up(name: "Mina Kim", workspace: "acme")
+            node.run("channel", "create", "plans")
+            node.run("channel", "create", "x; reboot")
+            // Names come within 50 ms or not at all, and this machine may be slower than that.
+            #expect(
+                eventually { completed("wsx-node log ", "", node).contains("plans") })
+            #expect(eventually { completed("wsx-node log pl", "pl", node) == ["plans"] })
+            #expect(eventually { completed("wsx-node log @Mi", "@Mi", node) == ["@Mina\\ Kim"] })
+            #expect(eventually { completed("wsx-node log @Mi", "Mi", node) == ["Mina\\ Kim"] })
+            #expect(eventually { completed("wsx-node -w a", "a", node) == ["acme"] })
+            node.run("down")
+        }
+
+        @Test(arguments: ["zsh", "fish"])
+        func `zsh and fish understand their stubs`(_ shell: String) throws {
+            let path = ["/usr/bin/", "/bin/"].map { $0 + shell }
+                .first { FileManager.default.isExecutableFile(atPath: $0) }
+            guard let path else {
+                print("SKIPPED: \(shell) is not here to read its completion")
+                return
+            }
+            let node = TemporaryNode()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: path)
+            process.arguments = ["-n"]
+            let stub = node.run("completion", shell).output
+            let outcome = TemporaryNode.finish(process, input: stub)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+        }
+
+        /// What fish completes at the end of `line`.
+        private func fish(_ line: String, _ node: TemporaryNode) -> [String] {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/fish")
+            process.arguments = [
+                "--no-config", "-c", "wsx-node completion fish | source; complete -C $argv[1]",
+                line,
+            ]
+            process.environment = node.scriptEnvironment
+            let outcome = TemporaryNode.finish(process)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+            return outcome.output.split(separator: "\n").map(String.init)
+        }
+
+        private static func has(_ shell: String) -> Bool {
+            if FileManager.default.isExecutableFile(atPath: "/usr/bin/" + shell) { return true }
+            print("SKIPPED: \(shell) is not here to complete a line")
+            return false
+        }
+
+        @Test func `fish completes names with blanks and quotes, and files only where they stand`()
+            throws
+        {
+            guard Self.has("fish") else { return }
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            for name in ["two words", "Joon's", "old"] { node.run("channel", "create", name) }
+            node.run("channel", "archive", "old")
+            #expect(eventually { fish("wsx-node send two\\ w", node) == ["two words"] })
+            #expect(eventually { fish("wsx-node send 'two w", node) == ["two words"] })
+            #expect(eventually { fish("wsx-node send Joo", node) == ["Joon's"] })
+            #expect(eventually { fish("wsx-node log o", node) == ["old"] })
+            #expect(fish("wsx-node send o", node).isEmpty)
+            #expect(fish("wsx-node message react ", node).isEmpty)
+            #expect(!fish("wsx-node backup verify /e", node).isEmpty)
+            node.run("down")
+        }
+
+        /// Types a line and a tab until zsh has written `whole`: names come in time or not at all.
+        private func zsh(_ line: String, becomes whole: String, _ shell: PseudoTerminal) -> Bool {
+            eventually {
+                shell.type("\u{3}wsx-node " + line + "\t")
+                return shell.wait(within: 3) { $0.text.contains("wsx-node " + whole) }
+            }
+        }
+
+        @Test func `zsh completes names with blanks and quotes`() throws {
+            guard Self.has("zsh") else { return }
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            for name in ["two words", "Joon's", "R&D", "plain"] {
+                node.run("channel", "create", name)
+            }
+            let shell = try #require(
+                PseudoTerminal(
+                    ["/usr/bin/zsh", "-f", "-i"],
+                    environment: node.scriptEnvironment.merging(["PS1": "zsh> "]) { $1 }))
+            shell.type("PS1='zsh> '; unsetopt promptsp promptcr; autoload -U compinit\r")
+            shell.type("compinit -u -D; source <(wsx-node completion zsh); print rea''dy\r")
+            #expect(shell.shows("ready"))
+            for (typed, whole) in [
+                ("send two\\ w", "send two\\ words"), ("send 'two w", "send 'two words'"),
+                ("send Joo", "send Joon\\'s"), ("send R", "send R\\&D"),
+            ] {
+                #expect(zsh(typed, becomes: whole, shell), "\(typed): \(shell.text.suffix(300))")
+            }
+            node.run("down")
+        }
+
+        @Test func `man shows the page`() throws {
+            guard FileManager.default.isExecutableFile(atPath: "/usr/bin/man") else {
+                print("SKIPPED: man is not here to show the page")
+                return
+            }
+            let node = TemporaryNode()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/bash")
+            process.arguments = [
+                "-c", "wsx-node man > \"$HOME/wsx-node.1\" && man -l \"$HOME/wsx-node.1\" | cat",
+            ]
+            process.environment = node.scriptEnvironment.merging(
+                ["MANWIDTH": "80", "LC_ALL": "C.UTF-8", "WSX_NODE_HOME": ""]
+            ) { $1 }
+            let outcome = TemporaryNode.finish(process)
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+            if outcome.output.isEmpty {
+                print("SKIPPED: man shows nothing here, as in a minimised system")
+            } else {
+                #expect(outcome.output.contains("EXIT STATUS"))
+            }
+        }
+    }
+}
