@@ -47,6 +47,12 @@ public final class BenchNode {
     /// Its search index, which outlives the process where the home has no passphrase.
     public var searchFiles = MemorySearchFiles()
     private lazy var desk = SearchDesk(searchFiles)
+    /// Whether the jobs of its search wait until `doSearchJob`, as on a busy thread. Once it is off
+    /// again, what waits has to be done first.
+    public var holdsSearchJobs = false
+    /// Jobs of its search that wait.
+    public var heldSearchJobCount: Int { heldSearchJobs.count }
+    private var heldSearchJobs: [SearchJob] = []
     private(set) var isReachable = false
     private unowned let bench: CoreBench
     private var answers: [CallID: Result<JSONValue, NodeError>] = [:]
@@ -80,6 +86,7 @@ public final class BenchNode {
     /// Starts the process, on the store as it is.
     public func boot() throws(StartError) {
         hasStopped = false
+        heldSearchJobs = []
         desk = SearchDesk(searchFiles)
         host = try NodeHost(environment: environment, at: time) {
             [unowned self] () throws(StorageError) in try self.openStore()
@@ -151,6 +158,17 @@ public final class BenchNode {
         bench.settle()
     }
 
+    /// Does the first job of its search that waits, and everything that follows.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    public func doSearchJob() -> Bool {
+        guard !heldSearchJobs.isEmpty else { return false }
+        bench.give(.searched(desk.run(heldSearchJobs.removeFirst())), to: self)
+        bench.settle()
+        return true
+    }
+
     private func perform(_ effect: NodeEffect) {
         switch effect {
         case .answer(let call, let result): answers[call] = result
@@ -160,7 +178,9 @@ public final class BenchNode {
         case .stretch(let call, let job):
             stretchCount += 1
             bench.give(job.run(for: call), to: self)
-        case .search(let job): bench.give(.searched(desk.run(job)), to: self)
+        case .search(let job):
+            guard holdsSearchJobs else { return bench.give(.searched(desk.run(job)), to: self) }
+            heldSearchJobs.append(job)
         case .notify(let notice): notices.append(notice)
         case .forgetNotices: notices = []
         case .wipeHome: wipesHome = true

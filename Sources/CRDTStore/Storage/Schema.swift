@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 6
+    public static let version: Int32 = 7
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -84,7 +84,23 @@ public enum Schema {
 
     /// What a store of an older schema lacks. By the schema that it has.
     static let additions: [Int64: [String]] = [
-        2: [registers] + since3, 3: since3, 4: since4, 5: [annotationPin],
+        2: [registers] + since3 + late, 3: since3 + late, 4: since4 + late,
+        5: [annotationPin] + late, 6: late,
+    ]
+
+    /// The view: how many operations of each log were there when the own member read a
+    /// conversation. subject: its name. log: 8 bytes of a hash of the log's name. And the messages
+    /// that came later and stand before what was read.
+    private static let late = [
+        """
+        CREATE TABLE read_frontier(workspace INTEGER NOT NULL, subject BLOB NOT NULL,
+            log INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(workspace, subject, log))
+            WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE late(did INTEGER NOT NULL, sort INTEGER NOT NULL, arr INTEGER NOT NULL,
+            PRIMARY KEY(did, sort, arr)) WITHOUT ROWID
+        """,
     ]
 
     private static let redactionGrant = "CREATE INDEX redaction_grant ON redaction(did, gid, by)"
@@ -108,7 +124,7 @@ public enum Schema {
         ] + absent + redactions
 
     /// Everything, in the order of creation.
-    static let statements = tables + absent + redactions
+    static let statements = tables + absent + redactions + late
 
     private static let tables = [
         // What there is one of, by name. Values are described where they are written.

@@ -38,6 +38,7 @@ extension ViewStore {
     public func remove(at position: Position, in document: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM message WHERE did = ? AND sort = ? AND arr = ?")
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))
+        try removeLate(position, in: document)
         forgetUnread(in: document)
     }
 

@@ -145,8 +145,10 @@ extension ViewStore {
 
     /// Forgets every register of a workspace.
     public func clearRegisters(of workspace: Int64) throws(StorageError) {
-        try connection.statement("DELETE FROM self_register WHERE workspace = ?")
-            .run(.integer(workspace))
+        for table in ["self_register", "read_frontier"] {
+            try connection.statement("DELETE FROM \(table) WHERE workspace = ?")
+                .run(.integer(workspace))
+        }
     }
 
     static func messageKey(_ timestamp: Int64, _ prefix: Int64) -> MessageKey {

@@ -12,13 +12,24 @@ extension ViewStore {
         public var counts: [Int64: Int64] = [:]
         /// How many of them mention the own member, likewise.
         public var mentions: [Int64: Int64] = [:]
-        /// The largest key among them.
+        /// The largest key among them: up to where was read when all was.
         public var last: MessageKey?
+        /// The last place among them, in display order.
+        public var lastSort: Int64?
 
-        fileprivate mutating func add(_ key: MessageKey, grant: Int64, isMention: Bool) {
+        mutating func add(_ key: MessageKey, sort: Int64, grant: Int64, isMention: Bool) {
             counts[grant, default: 0] += 1
             if isMention { mentions[grant, default: 0] += 1 }
+            let key = ViewStore.readKey(key, sort: sort)
             last = max(last ?? key, key)
+            lastSort = max(lastSort ?? sort, sort)
+        }
+
+        mutating func merge(_ other: Unread) {
+            counts.merge(other.counts, uniquingKeysWith: +)
+            mentions.merge(other.mentions, uniquingKeysWith: +)
+            last = [last, other.last].compactMap { $0 }.max()
+            lastSort = [lastSort, other.lastSort].compactMap { $0 }.max()
         }
     }
 
@@ -35,7 +46,8 @@ extension ViewStore {
         var first: Int64 { Int64(clamping: key.timestamp.rawValue) }
     }
 
-    /// The shown messages behind `key` among the newest `Limits.unreadScanMax` of each document.
+    /// The shown messages behind `key` among the newest `Limits.unreadScanMax` of each document,
+    /// and those that came late.
     ///
     /// A message of an author whose clock is ahead stands where it is displayed: else one of them
     /// could be read by nobody, or everything with it.
@@ -44,10 +56,7 @@ extension ViewStore {
     ) throws(StorageError) -> Unread {
         var unread = try unread(in: filter.document, after: key)
         for document in filter.others {
-            let other = try self.unread(in: document, after: key)
-            unread.counts.merge(other.counts, uniquingKeysWith: +)
-            unread.mentions.merge(other.mentions, uniquingKeysWith: +)
-            unread.last = [unread.last, other.last].compactMap { $0 }.max()
+            unread.merge(try self.unread(in: document, after: key))
         }
         return unread
     }
@@ -55,10 +64,16 @@ extension ViewStore {
     private func unread(
         in document: Int64, after key: MessageKey
     ) throws(StorageError) -> Unread {
-        if let known = unreadCounts[document], known.key == key { return known.unread }
-        let count = try counted(in: document, after: key)
-        unreadCounts[document] = count
-        return count.unread
+        var unread: Unread
+        if let known = unreadCounts[document], known.key == key {
+            unread = known.unread
+        } else {
+            let count = try counted(in: document, after: key)
+            unreadCounts[document] = count
+            unread = count.unread
+        }
+        try addLate(in: document, upTo: key, to: &unread)
+        return unread
     }
 
     private func counted(
@@ -77,10 +92,11 @@ extension ViewStore {
             count.scanned += 1
             count.newest = max(count.newest, row.integer(6))
             guard row.integer(4) == Visibility.shown.rawValue, row.integer(7) == 0 else { return }
-            let found = Self.readKey(
-                Self.messageKey(row.integer(1), row.integer(2)), sort: row.integer(0))
-            guard found > key else { return }
-            count.unread.add(found, grant: row.integer(3), isMention: row.integer(5) == 1)
+            let found = Self.messageKey(row.integer(1), row.integer(2))
+            guard Self.readKey(found, sort: row.integer(0)) > key else { return }
+            count.unread.add(
+                found, sort: row.integer(0), grant: row.integer(3),
+                isMention: row.integer(5) == 1)
         }
         return count
     }
@@ -97,9 +113,10 @@ extension ViewStore {
         var count = known
         count.scanned += 1
         count.newest = message.position.arrival
-        let found = Self.readKey(of: message)
-        if visibility == .shown, found > known.key {
-            count.unread.add(found, grant: message.grant, isMention: message.isMention)
+        if visibility == .shown, Self.readKey(of: message) > known.key {
+            count.unread.add(
+                message.key, sort: message.position.sort, grant: message.grant,
+                isMention: message.isMention)
         }
         unreadCounts[message.document] = count
     }
@@ -112,7 +129,7 @@ extension ViewStore {
         readKey(message.key, sort: message.position.sort)
     }
 
-    private static func readKey(_ key: MessageKey, sort: Int64) -> MessageKey {
+    static func readKey(_ key: MessageKey, sort: Int64) -> MessageKey {
         let shown = UInt64(max(sort, 0))
         guard key.timestamp.rawValue > shown else { return key }
         return MessageKey(timestamp: HybridTimestamp(rawValue: shown), idPrefix: key.idPrefix)

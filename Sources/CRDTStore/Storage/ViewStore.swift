@@ -12,6 +12,9 @@ public final class ViewStore {
     /// Every document in which anything is said about a message, and perhaps some in which nothing
     /// is any more; `nil` until it is needed. A history is asked about one message after another.
     var annotatedDocuments: Set<Int64>?
+    /// Every document in which messages came late, and perhaps some in which they were read;
+    /// `nil` until it is needed.
+    var lateDocuments: Set<Int64>?
 
     /// Where a message stands in its channel: local to this node, and stable.
     public struct Position: Hashable, Comparable, Sendable {
@@ -156,6 +159,7 @@ public final class ViewStore {
         for position in positions {
             try delete.run(
                 .integer(document), .integer(position.sort), .integer(position.arrival))
+            try removeLate(position, in: document)
         }
         forgetUnread(in: document)
         try removeAnnotations(arrivals: positions.map(\.arrival))
@@ -383,7 +387,7 @@ extension ViewStore {
     /// as the operations that say so are stored: relays have to know it as well.
     public func clear(_ document: Int64) throws(StorageError) {
         forgetUnread(in: document)
-        for table in ["message", "subscription", "annotation", "annotation_past"] {
+        for table in ["message", "subscription", "annotation", "annotation_past", "late"] {
             try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
         }
     }
@@ -396,5 +400,8 @@ extension ViewStore {
         try connection.execute("DELETE FROM self_register")
         try connection.execute("DELETE FROM annotation")
         try connection.execute("DELETE FROM annotation_past")
+        try connection.execute("DELETE FROM read_frontier")
+        try connection.execute("DELETE FROM late")
+        lateDocuments = nil
     }
 }

@@ -240,7 +240,8 @@ extension NodeCore {
         guard row.isMention, author(ofGrant: row.grant, in: workspace) != workspace.member,
             let channel = channel(row.document, in: workspace), !channel.isDirect,
             let since = try beginning(channel, workspace),
-            since.rawValue < row.key.timestamp.rawValue
+            since.rawValue
+                < max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
         else { return }
         try record(
             .mentionReceived, workspace: workspace, document: row.document,

@@ -15,6 +15,8 @@ struct Checking {
     var subscriptions: [Place: (HybridTimestamp, ViewStore.Subscription)] = [:]
     /// What the own documents say.
     var registers: [ViewStore.Register.Place: ViewStore.Register] = [:]
+    /// What read markers say of logs, added up.
+    var frontiers: [ViewStore.Register.Place: ReadFrontier] = [:]
     /// What the operations say about messages, by document and message.
     var annotations: [Int64: [MessageKey: [ExpectedAnnotation]]] = [:]
     /// Messages that the operations give.

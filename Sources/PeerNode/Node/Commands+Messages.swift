@@ -27,7 +27,23 @@ extension NodeCore {
         }
         guard let sent else { throw notAllowed(in: workspace) }
         try remember(scope, made: bigEndianBytes(of: UInt64(sent.arrival)))
+        if !draft.isBot { try readByAnswering(sent.arrival, in: channel, of: workspace) }
         return Made(try message(arrival: sent.arrival, in: workspace))
+    }
+
+    /// Whoever says something has read what stands there; a program that says it has not.
+    private func readByAnswering(
+        _ arrival: Int64, in channel: Workspace.Channel, of workspace: Workspace
+    ) throws(NodeError) {
+        try stored { () throws(StorageError) in
+            guard try unread(channel, in: workspace).count > 0,
+                let stored = try store.operations.operation(arrival, hasPayload: false),
+                let row = try store.view.message(
+                    arrival: arrival, sort: stored.place.sort, document: stored.document)
+            else { return }
+            _ = try markRead(
+                channel, upTo: ViewStore.readKey(of: row), sort: row.position.sort, in: workspace)
+        }
     }
 
     func checkedText(_ text: String) throws(NodeError) -> String {

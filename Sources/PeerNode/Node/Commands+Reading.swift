@@ -11,13 +11,11 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         let channel = try channel(reference, in: workspace)
         try refuseOutsider(of: channel, in: workspace)
-        let last = try stored { () throws(StorageError) in
-            try unread(channel, in: workspace).last
+        if let message {
+            try mark(channel, upTo: try row(message, of: channel), in: workspace)
+        } else {
+            try markAll(of: channel, in: workspace)
         }
-        let key = try message.map { (id) throws(NodeError) in
-            ViewStore.readKey(of: try row(id, of: channel))
-        }
-        if let key = key ?? last { try mark(channel, upTo: key, in: workspace) }
         return try stored { () throws(StorageError) in try reading(channel, in: workspace) }
     }
 
@@ -35,11 +33,23 @@ extension NodeCore {
         return row
     }
 
+    private func markAll(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        let isWritten = try stored { () throws(StorageError) -> Bool in
+            let unread = try unread(channel, in: workspace)
+            guard let key = unread.last, let sort = unread.lastSort else { return true }
+            return try markRead(channel, upTo: key, sort: sort, in: workspace)
+        }
+        guard isWritten else { throw notAllowed(in: workspace) }
+    }
+
     private func mark(
-        _ channel: Workspace.Channel, upTo key: MessageKey, in workspace: Workspace
+        _ channel: Workspace.Channel, upTo row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(NodeError) {
         let isWritten = try stored { () throws(StorageError) in
-            try markRead(channel, upTo: key, in: workspace)
+            try markRead(
+                channel, upTo: ViewStore.readKey(of: row), sort: row.position.sort, in: workspace)
         }
         guard isWritten else { throw notAllowed(in: workspace) }
     }
@@ -63,12 +73,7 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         let channels = try followed(in: workspace)
         if marksAll {
-            for channel in channels {
-                let last = try stored { () throws(StorageError) in
-                    try unread(channel, in: workspace).last
-                }
-                if let last { try mark(channel, upTo: last, in: workspace) }
-            }
+            for channel in channels { try markAll(of: channel, in: workspace) }
         }
         var objects = try stored { () throws(StorageError) in
             var objects: [ReadingObject] = []

@@ -216,14 +216,18 @@ extension NodeCore {
             .search(SearchJob(generation: search.generation, work: .find(call, question))))
     }
 
-    /// Looks at what the index proposes, and answers, or asks for more.
+    /// Looks at what the index proposes, as much as one turn has room for, and answers, or asks for
+    /// more.
     func found(_ candidates: SearchCandidates, for call: CallID) throws(StorageError) {
         guard var waiting = search.calls[call] else { return }
         guard let workspace = workspaces[waiting.workspace] else {
             return try finishSearch(call, isCut: true)
         }
-        for position in candidates.positions {
-            if let hit = try hit(position, waiting, in: workspace),
+        var room = Limits.searchBytesPerTurn
+        var left = candidates.positions[...]
+        // What is left over is proposed again.
+        while room > 0, let position = left.popFirst() {
+            if let hit = try hit(position, waiting, in: workspace, &room),
                 !waiting.take(hit, at: position)
             {
                 return try finishSearch(call, isCut: true)
@@ -231,7 +235,7 @@ extension NodeCore {
             waiting.before = position
             search.calls[call] = waiting
         }
-        if candidates.isEnd { return try finishSearch(call, isCut: false) }
+        if left.isEmpty, candidates.isEnd { return try finishSearch(call, isCut: false) }
         if waiting.turns >= Limits.searchTurnsMax {
             search.calls[call]?.last = waiting.before
             return try finishSearch(call, isCut: true)
@@ -240,8 +244,10 @@ extension NodeCore {
     }
 
     /// What stands there, if it is what is looked for and the caller may see it.
+    ///
+    /// - Parameter room: bytes of text; less by what was opened.
     private func hit(
-        _ position: SearchPosition, _ call: SearchCall, in workspace: Workspace
+        _ position: SearchPosition, _ call: SearchCall, in workspace: Workspace, _ room: inout Int
     ) throws(StorageError) -> SearchHit? {
         guard let stored = try store.operations.operation(position.arrival),
             let channel = channel(stored.document, in: workspace),
@@ -253,8 +259,10 @@ extension NodeCore {
             written: row.key.timestamp, sort: row.position.sort, arrival: position.arrival)
         guard own == position, call.times.contains(own.time),
             call.author == nil || author(ofGrant: row.grant, in: workspace) == call.author,
-            let message = try object(of: row, in: workspace), let text = message.text,
-            !call.hasLink || SearchRow.hasLink(text),
+            let message = try object(of: row, in: workspace), let text = message.text
+        else { return nil }
+        room -= text.utf8.count
+        guard !call.hasLink || SearchRow.hasLink(text),
             let found = call.query.matches(in: SearchText(text))
         else { return nil }
         return SearchHit(.message(message), matches: found.map { SearchHit.Match("text", $0) })
@@ -267,8 +275,10 @@ extension NodeCore {
         guard var waiting = search.calls.removeValue(forKey: call) else { return }
         if let ranking = waiting.ranking, let workspace = workspaces[waiting.workspace] {
             waiting.ranking = nil
+            // No more than a page.
+            var room = Int.max
             for position in ranking.best(waiting.limit - waiting.hits.count) {
-                guard let hit = try hit(position, waiting, in: workspace) else { continue }
+                guard let hit = try hit(position, waiting, in: workspace, &room) else { continue }
                 guard waiting.take(hit, at: position) else { break }
             }
             waiting.last = nil

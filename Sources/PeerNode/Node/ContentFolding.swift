@@ -136,6 +136,7 @@ extension NodeCore {
             message, key, in: place.document.number, grant: grant, workspace)
         try store.view.fold(row, as: place.isValid ? .shown : isRefused ? .refused : .hidden)
         indexShown(row, isBackfill: place.source.isBackfill)
+        try noteLate(row, in: workspace)
         guard place.isValid else {
             if isRefused, let stored = try store.operations.operation(place.arrival) {
                 try recordRefused(stored, in: place.document.number, workspace, place.source)
@@ -156,6 +157,7 @@ extension NodeCore {
             try store.view.fold(
                 member, joined: isJoined, in: place.document.number, at: place.timestamp,
                 by: place.id)
+            place.workspace.readMarks.lateLimits = [:]
             // Everybody is in the default channel, whatever is said.
             if channel?.isDefault == true && !isJoined { continue }
             guard place.workspace.deletedChannels[place.documentID] == nil else { continue }

@@ -146,6 +146,7 @@ final class NodeCore {
         self.time = time
         hasMoreToDo = false
         eventRowsLeft = Limits.eventsLookedAtMax
+        for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
     }
 
     /// Takes one input; the effects are carried out after the turn's COMMIT.

@@ -83,8 +83,9 @@ extension NodeCore {
     private func wantsNotice(
         of row: ViewStore.MessageRow, _ channel: Workspace.Channel, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let read = try readUpTo(channel, in: workspace), read < row.key,
-            try !isMuted(channel, in: workspace).isMuted
+        guard let read = try readUpTo(channel, in: workspace) else { return false }
+        let isLate = try store.view.isLate(row)
+        guard isLate || read < row.key, try !isMuted(channel, in: workspace).isMuted
         else { return false }
         switch try noticeLevel(of: channel, in: workspace) {
         case .all: return true

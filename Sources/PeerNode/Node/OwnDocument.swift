@@ -46,7 +46,7 @@ extension NodeCore {
         of register: OwnRegister, in workspace: Workspace
     ) -> ViewStore.Register.Place? {
         switch register {
-        case .read(let conversation, _): place(.read, conversation, in: workspace)
+        case .read(let conversation, _, _): place(.read, conversation, in: workspace)
         case .mute(let conversation, _): place(.mute, conversation, in: workspace)
         case .level(let conversation, _): place(.level, conversation, in: workspace)
         case .preference(let name, _): place(ofPreference: name, in: workspace)
@@ -80,7 +80,7 @@ extension NodeCore {
             let place = place(of: register, in: workspace)
         else { return nil }
         var key: MessageKey?
-        if case .read(_, let upTo) = register { key = upTo }
+        if case .read(_, let upTo, _) = register { key = upTo }
         return ViewStore.Register(
             place, at: stored.entry.timestamp, by: stored.place.link.id,
             arrival: stored.place.arrival, key: key)
@@ -92,14 +92,27 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         guard let row = try row(of: register, stored, in: workspace) else { return }
-        let before = try marker(row.place, in: workspace)
+        if case .read(let name, let upTo, let frontier) = register {
+            return try foldMarker(row, name, upTo, frontier, in: workspace, from: source)
+        }
         try write()
         guard try store.view.fold(row) else { return }
         if case .preference(PresenceChoice.setting, _) = register {
             try reviewPresence(of: workspace)
         }
-        guard let now = row.key, before.map({ $0 < now }) ?? true
-        else { return }
+    }
+
+    private func foldMarker(
+        _ row: ViewStore.Register, _ name: ConversationName, _ key: MessageKey,
+        _ frontier: ReadFrontier, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        let before = try marker(row.place, in: workspace)
+        try write()
+        try store.view.fold(row)
+        let isMore = try store.view.fold(frontier, at: row.place)
+        let isFurther = before.map { $0 < key } ?? true
+        guard isFurther || isMore else { return }
+        try reviewLate(name, after: before, in: workspace)
         try tellRead(row.place.subject, in: workspace, isBackfill: source.isBackfill)
     }
 
@@ -113,7 +126,7 @@ extension NodeCore {
             return read
         }
         let before = try read()
-        var rows: [ViewStore.Register] = []
+        var rows: [(ViewStore.Register, OwnRegister)] = []
         for document in workspace.ownDocuments {
             var found: [(StoredOperation, OwnRegister)] = []
             try store.operations.forEachOperation(in: document.id, of: workspace.number) {
@@ -124,14 +137,22 @@ extension NodeCore {
                 found.append((stored, register))
             }
             for (stored, register) in found {
-                try row(of: register, stored, in: workspace).map { rows.append($0) }
+                try row(of: register, stored, in: workspace).map { rows.append(($0, register)) }
             }
         }
         try write()
         try store.view.clearRegisters(of: workspace.number)
-        for row in rows { try store.view.fold(row) }
+        for (row, register) in rows {
+            try store.view.fold(row)
+            if case .read(_, _, let frontier) = register {
+                try store.view.fold(frontier, at: row.place)
+            }
+        }
         try reviewPresence(of: workspace)
         for (place, key) in try read().sorted(by: { $0.key < $1.key }) where before[place] != key {
+            if let name = ConversationName(place.subject) {
+                try reviewLate(name, after: before[place], in: workspace)
+            }
             try tellRead(place.subject, in: workspace, isBackfill: source.isBackfill)
         }
     }

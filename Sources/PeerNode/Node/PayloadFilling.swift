@@ -29,7 +29,7 @@ extension NodeCore {
         try store.view.fold(
             try row(of: message, stored, in: workspace),
             as: try visibility(of: stored, in: workspace))
-        reindex(stored)
+        try reindex(stored)
     }
 
     // MARK: While the node is locked

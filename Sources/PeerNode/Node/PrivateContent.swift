@@ -153,6 +153,7 @@ extension NodeCore {
         let row = try row(of: message, stored, in: workspace)
         try store.view.fold(row, as: visibility)
         indexShown(row, isBackfill: source.isBackfill)
+        try noteLate(row, in: workspace)
         switch visibility {
         case .shown:
             guard isNew, workspace.channelIndex.channel(stored.document) != nil else { return }

@@ -19,6 +19,8 @@ struct ProfileHeads {
     private var heap: [Rank] = []
     /// Places of the heap that were looked at.
     private(set) var visitCount = 0
+    /// Places of the heap, those included of what was taken out and has not come to its top.
+    var placeCount: Int { heap.count }
 
     /// The one with the largest (hlc, id).
     var first: OperationID? { heap.first?.id }

@@ -6,10 +6,21 @@ extension Workspace {
     /// Read markers that wait to be written, and when the last ones were. By the 16 bytes that a
     /// conversation's id spells.
     struct ReadMarks {
-        /// What was read and is not written yet, with its time on the monotonic clock.
-        var pending: [ConversationName: (key: MessageKey, due: UInt64)] = [:]
+        /// What was read and is not written yet.
+        struct Pending {
+            var key: MessageKey
+            /// What had come by then.
+            var frontier: ReadFrontier
+            /// When it is written, on the monotonic clock.
+            let due: UInt64
+        }
+
+        /// By conversation.
+        var pending: [ConversationName: Pending] = [:]
         /// When a marker was last written, on the monotonic clock.
         var written: [ConversationName: UInt64] = [:]
+        /// What messages that come are compared with, by document; made anew each turn.
+        var lateLimits: [Int64: LateLimit?] = [:]
     }
 }
 
@@ -79,8 +90,10 @@ extension NodeCore {
         /// Those of them that mention the own member. In a direct conversation all are meant, and
         /// none is counted.
         var mentions: Int64 = 0
-        /// The last of all messages behind what was read.
+        /// The last of all messages behind what was read, and of those that came late.
         var last: MessageKey?
+        /// The last place among them, in display order.
+        var lastSort: Int64?
     }
 
     /// What was not read of a conversation.
@@ -97,34 +110,55 @@ extension NodeCore {
         }
         return Unread(
             count: ofOthers(found.counts),
-            mentions: channel.isDirect ? 0 : ofOthers(found.mentions), last: found.last)
+            mentions: channel.isDirect ? 0 : ofOthers(found.mentions), last: found.last,
+            lastSort: found.lastSort)
     }
 
     // MARK: Marking
 
     /// Notes that a conversation was read up to a message. Of one conversation a marker is written
-    /// at most once a minute; a later one waits until then, and counts at once.
+    /// at most once a minute; a later one waits until then, and counts at once. One by which
+    /// messages that came late are read is written at once: they are few.
     ///
+    /// - Parameter sort: the place of that message in display order.
     /// - Returns: whether this device may write.
     func markRead(
-        _ channel: Workspace.Channel, upTo key: MessageKey, in workspace: Workspace
+        _ channel: Workspace.Channel, upTo key: MessageKey, sort: Int64, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         guard let name = channel.conversation else { return true }
-        if let known = try readUpTo(channel, in: workspace), known >= key { return true }
+        let isLateRead = try hasLate(in: channel, upTo: sort)
+        let known = try readUpTo(channel, in: workspace)
+        if let known, known >= key, !isLateRead { return true }
+        let frontier = frontier(of: channel, upTo: sort, in: workspace)
         let due = (workspace.readMarks.written[name] ?? 0) &+ Limits.readMarkerMilliseconds
-        guard workspace.readMarks.written[name] != nil, time.monotonic < due else {
-            return try writeMarker(name, key, in: workspace)
+        guard !isLateRead, workspace.readMarks.written[name] != nil, time.monotonic < due else {
+            return try writeMarker(name, key, frontier, in: workspace)
         }
-        workspace.readMarks.pending[name] = (key, due)
+        var mark =
+            workspace.readMarks.pending[name]
+            ?? .init(key: key, frontier: frontier, due: due)
+        mark.key = max(mark.key, key)
+        mark.frontier.merge(frontier)
+        workspace.readMarks.pending[name] = mark
+        workspace.readMarks.lateLimits = [:]
         try tellRead(name.bytes, in: workspace, isBackfill: false)
         return true
     }
 
+    /// Writes what earlier markers do not say, in as many operations as that needs.
     private func writeMarker(
-        _ name: ConversationName, _ key: MessageKey, in workspace: Workspace
+        _ name: ConversationName, _ key: MessageKey, _ frontier: ReadFrontier,
+        in workspace: Workspace
     ) throws(StorageError) -> Bool {
         workspace.readMarks.written[name] = time.monotonic
-        return try authorOwn(.read(name, upTo: key), in: workspace)
+        let known = try store.view.frontier(place(.read, name, in: workspace))
+        let pieces = frontier.pieces(beyond: known)
+        for piece in pieces.isEmpty ? [ReadFrontier()] : pieces {
+            guard try authorOwn(.read(name, upTo: key, frontier: piece), in: workspace) else {
+                return false
+            }
+        }
+        return true
     }
 
     /// When a waiting marker is to be written, on the monotonic clock.
@@ -142,11 +176,15 @@ extension NodeCore {
                 $0.key.bytes.lexicographicallyPrecedes($1.key.bytes)
             }) {
                 // Another device may have said more; and whoever is out has nothing to keep.
-                let known = try store.view.register(place(.read, name, in: workspace))?.key
-                if workspace.standing == .member, known.map({ $0 < mark.key }) ?? true {
-                    _ = try writeMarker(name, mark.key, in: workspace)
+                let place = place(.read, name, in: workspace)
+                let known = try store.view.register(place)?.key
+                let pieces = mark.frontier.pieces(beyond: try store.view.frontier(place))
+                let isNews = known.map { $0 < mark.key } ?? true || !pieces.isEmpty
+                if workspace.standing == .member, isNews {
+                    _ = try writeMarker(name, mark.key, mark.frontier, in: workspace)
                 }
                 workspace.readMarks.pending[name] = nil
+                workspace.readMarks.lateLimits = [:]
             }
         }
     }

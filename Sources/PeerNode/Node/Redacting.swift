@@ -139,7 +139,7 @@ extension NodeCore {
             guard before != nil else { return }
             try write()
             try store.view.set(nil, of: place.arrival, in: document.number)
-            reindex(stored)
+            try reindex(stored)
             if stored.entry.absent != nil { try miss(place.arrival) }
             if document.kind == .profile {
                 if stored.entry.absent == nil {
@@ -160,7 +160,7 @@ extension NodeCore {
                 by: redaction.place.arrival, due: absent ? nil : due)
             if deletion != before {
                 try store.view.set(deletion, of: place.arrival, in: document.number)
-                reindex(stored)
+                try reindex(stored)
                 if !absent { nextPayloadErasure = min(nextPayloadErasure ?? due, due) }
             }
             guard document.kind != .profile else {

@@ -205,31 +205,58 @@ extension NodeCore {
                 arrival: row.position.arrival))
     }
 
-    /// Like `reindex` of its row in the view.
-    func reindex(_ stored: StoredOperation) {
+    /// Like `reindex` of its row in the view; of an edit, of what it says and said.
+    func reindex(_ stored: StoredOperation) throws(StorageError) {
+        if try reindex(editAt: stored.place.arrival, in: stored.document) { return }
         reindex(
             SearchPosition(
                 written: stored.entry.timestamp, sort: stored.place.sort,
                 arrival: stored.place.arrival))
     }
 
+    /// Like `reindex`, for an edit that goes or comes back. Its words stand where its message does,
+    /// which the index may have come to although it has not come to the edit.
+    ///
+    /// - Returns: whether it is one, of a message that is known.
+    private func reindex(
+        editAt arrival: Int64, in document: Int64
+    ) throws(StorageError) -> Bool {
+        guard search.standing != .off, let said = try store.view.annotation(arrival: arrival),
+            said.register.kind == .edit,
+            let (row, _) = try store.view.anyMessage(said.register.target, in: document)
+        else { return false }
+        reindex(row)
+        if row.position.arrival <= search.reached {
+            // No row has this number: that it is to be forgotten has its former words go.
+            note(SearchPosition(time: 0, arrival: arrival))
+        }
+        return true
+    }
+
     private func reindex(_ position: SearchPosition) {
         guard search.standing != .off else { return }
         // What the index has never come to it takes as it is by then.
         guard position.arrival <= search.reached else { return }
+        note(position)
+    }
+
+    private func note(_ position: SearchPosition) {
         search.isTodoStored = false
         guard search.unsettled.again.count < SearchTodo.countMax else { return reindexAll() }
         search.again.append(position)
         search.unsettled.again.append(position)
     }
 
-    /// Like `reindex`, for messages that are about to be removed from the view.
+    /// Like `reindex`, for messages and edits that are about to be removed from the view.
     func reindex(
         _ positions: [ViewStore.Position], of document: Int64
     ) throws(StorageError) {
         guard search.standing != .off else { return }
         for position in positions {
-            guard let row = try store.view.stored(at: position, in: document)?.row else { continue }
+            guard let row = try store.view.stored(at: position, in: document)?.row else {
+                _ = try reindex(editAt: position.arrival, in: document)
+                continue
+            }
             reindex(row)
         }
     }

@@ -2,8 +2,9 @@
 ///
 /// Each is one word about one subject, and the latest counts. Anywhere else it has no effect.
 public enum OwnRegister: Hashable, Sendable {
-    /// Everything of a conversation up to this message was read; the largest key counts.
-    case read(ConversationName, upTo: MessageKey)
+    /// A conversation was read up to this message; the largest key counts. Of each log that many
+    /// operations had come by then: what comes later was not read, wherever it stands.
+    case read(ConversationName, upTo: MessageKey, frontier: ReadFrontier = ReadFrontier())
     /// A setting of a program; without a value there is none any more. At most
     /// `Limits.preferenceNameBytesMax` and `Limits.preferenceBytesMax` bytes.
     case preference(String, value: String?)
@@ -40,10 +41,11 @@ extension OwnRegister {
 
     var encoded: [UInt8] {
         switch self {
-        case .read(let conversation, let key):
+        case .read(let conversation, let key, let frontier):
             var fields = FieldWriter(type: 5)
             fields.field(1) { $0.byteString(conversation.bytes) }
             fields.field(2) { key.encode(to: &$0) }
+            if !frontier.isEmpty { fields.field(3) { frontier.encode(to: &$0) } }
             return fields.bytes
         case .preference(let name, let value):
             var fields = FieldWriter(type: 6)
@@ -79,7 +81,10 @@ extension OwnRegister {
         switch type {
         case 5:
             let key = try fields.required(2) { (d) throws(Malformed) in try MessageKey(&d) }
-            self = .read(conversation, upTo: key)
+            let frontier = try fields.optional(3) { (d) throws(Malformed) in
+                try ReadFrontier(&d)
+            }
+            self = .read(conversation, upTo: key, frontier: frontier ?? ReadFrontier())
         case 7:
             self = .mute(
                 conversation,

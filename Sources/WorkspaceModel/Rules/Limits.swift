@@ -71,6 +71,8 @@ public enum Limits {
     /// Of one conversation at most one read marker is written in this time: who reads a busy
     /// channel must not fill everybody's store with it.
     public static let readMarkerMilliseconds: UInt64 = 60_000
+    /// Logs that one read marker names: about 12 KiB. Where there are more, several are written.
+    public static let readFrontierLogsMax = 1_024
     /// How many of the newest messages of a conversation are looked at to count those that were not
     /// read, so that a list of channels costs the same after a year away.
     public static let unreadScanMax: Int64 = 10_000
@@ -324,11 +326,15 @@ public enum Limits {
     public static let searchBatchesMax = 4
     /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.
     public static let searchCandidatesPerTurn = 128
+    /// Bytes of text that one turn opens for that: 16 messages as long as they can be. The last one
+    /// may go beyond it.
+    public static let searchBytesPerTurn = 256 * 1024
     /// More candidates than a page has room for, which the index is asked for first.
     public static let searchSpareCandidates = 4
     /// Messages among which the best are looked for: about 20 ms.
     public static let searchRankedMax = 1_024
-    /// Turns of one question, after which it is answered with what was found: 8,192 messages.
+    /// Turns of one question, after which it is answered with what was found: 8,192 messages, or
+    /// 16 MiB of text.
     public static let searchTurnsMax = 64
     /// Questions that wait for the index at a time.
     public static let searchesWaitingMax = 256

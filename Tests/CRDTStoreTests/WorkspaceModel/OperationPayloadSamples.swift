@@ -145,6 +145,8 @@ enum PayloadSamples {
                 upTo: MessageKey(
                     timestamp: HybridTimestamp(rawValue: 1 << 48 + 5),
                     idPrefix: 0x0102_0304_0506_0708))),
+        "readFrontier": .own(
+            .read(conversation, upTo: key, frontier: ReadFrontier([7: 300, 0x0102 << 48: 1]))),
         "preference": .own(.preference("theme", value: "dark")),
         "noPreference": .own(.preference("theme", value: nil)),
         "mute": .own(.mute(conversation, until: 5)),
@@ -321,6 +323,10 @@ extension PayloadSamples {
         """,
         "read": """
         82 05 a2 01 50 06*16 02 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08
+        """,
+        "readFrontier": """
+        82 05 a3 01 50 06*16 02 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 03 82
+        82 48 00*7 07 19 01 2c 82 48 01 02 00*6 01
         """,
         "preference": """
         82 06 a2 01 65 74 68 65 6d 65 02 64 64 61 72 6b

@@ -86,6 +86,34 @@ private final class ForkingWorld {
         return (core, home, draft)
     }
 
+    /// A message, its deletion, and as many operations beside that as there may be branches, all of
+    /// which come before it.
+    func deletionBeyondForks(
+        by author: BenchNode
+    ) throws -> (first: SignedOperation, redaction: SignedOperation, forks: [SignedOperation]) {
+        let first = try sign(by: author)
+        var redaction = try sign(by: author, deleting: first)
+        while redaction.id.bytes[0] < 0xf0 { redaction = try sign(by: author, deleting: first) }
+        var forks: [SignedOperation] = []
+        while forks.count < Limits.branchesMax {
+            let fork = try sign(by: author, behind: first)
+            if fork.id < redaction.id { forks.append(fork) }
+        }
+        return (first, redaction, forks)
+    }
+
+    /// How an operation is deleted, as a node sees it at the end of a turn.
+    func deletion(
+        of operation: SignedOperation, at node: BenchNode
+    ) throws -> ViewStore.Deletion? {
+        bench.give(.tick, to: node)
+        bench.settle()
+        let core = try #require(node.host?.core)
+        let place = try core.store.operations.find(
+            operation.reference, in: channel, of: try node.workspace().number)
+        return try core.store.view.deletion(of: try #require(place).arrival)
+    }
+
     @discardableResult
     func bring(_ operation: SignedOperation, to node: BenchNode) throws -> IngestOutcome {
         let core = try #require(node.host?.core)
@@ -301,40 +329,43 @@ private struct ForkedTree {
     @Test func `leaves nothing deleted by a branch that is not kept`() throws {
         let world = try ForkingWorld()
         let (mina, wim, author) = (world.nodes[0], world.nodes[1], world.nodes[2])
-        let first = try world.sign(by: author)
-        var redaction = try world.sign(by: author, deleting: first)
-        while redaction.id.bytes[0] < 0xf0 {
-            redaction = try world.sign(by: author, deleting: first)
-        }
-        var forks: [SignedOperation] = []
-        while forks.count < Limits.branchesMax {
-            let fork = try world.sign(by: author, behind: first)
-            if fork.id < redaction.id { forks.append(fork) }
-        }
-        func deletion(at node: BenchNode) throws -> ViewStore.Deletion? {
-            world.bench.give(.tick, to: node)
-            world.bench.settle()
-            let core = try #require(node.host?.core)
-            let place = try core.store.operations.find(
-                first.reference, in: world.channel, of: try node.workspace().number)
-            return try core.store.view.deletion(of: try #require(place).arrival)
-        }
+        let (first, redaction, forks) = try world.deletionBeyondForks(by: author)
         for operation in [first, redaction] + forks.dropLast() {
             try world.bring(operation, to: mina)
         }
-        #expect(try deletion(at: mina) != nil)
+        #expect(try world.deletion(of: first, at: mina) != nil)
         try world.bring(forks[forks.count - 1], to: mina)
-        #expect(try deletion(at: mina) == nil)
+        #expect(try world.deletion(of: first, at: mina) == nil)
         // Who never saw the branch has what the message said.
         for operation in [first] + forks { try world.bring(operation, to: wim) }
         world.heal()
         for node in [mina, wim] {
-            #expect(try deletion(at: node) == nil)
+            #expect(try world.deletion(of: first, at: node) == nil)
             #expect(try node.log().count == 1 + Limits.branchesMax)
             #expect(try #require(node.host?.core).store.operations.missingPayloadCount() == 0)
         }
         #expect(try mina.shownTexts(in: "general") == wim.shownTexts(in: "general"))
         #expect(try !mina.shownTexts(in: "general").contains("-"))
+    }
+
+    // Here no branch is new: one counts after all, and another one is too much then.
+    @Test func `leaves nothing deleted by a branch that a verdict has pushed out`() throws {
+        let world = try ForkingWorld()
+        let (mina, author) = (world.nodes[0], world.nodes[2])
+        let (first, redaction, forks) = try world.deletionBeyondForks(by: author)
+        for operation in [first, redaction] + forks.dropLast() {
+            try world.bring(operation, to: mina)
+        }
+        try mina.ok("member.remove", ["member": "@Joon"])
+        // It lies beyond the cut.
+        try world.bring(forks[forks.count - 1], to: mina)
+        let log = try world.log(by: author)
+        #expect(try world.kept(at: mina, of: log).contains(redaction.id))
+        #expect(try world.deletion(of: first, at: mina) != nil)
+        try mina.ok("member.remove", ["member": "@Joon", "recut": true])
+        #expect(try world.kept(at: mina, of: log) == Set(forks.map(\.id)))
+        #expect(try world.deletion(of: first, at: mina) == nil)
+        #expect(try mina.ok("node.check")["problem_count"] == 0)
     }
 
     // Else whoever was removed could empty what was written before.

@@ -186,6 +186,89 @@ extension RemovalBench {
     }
 }
 
+@Suite struct `A deletion of an edit among others` {
+    @Test(arguments: [false, true])
+    func `leaves the text of today, and no trace of its own`(isAllAtOnce: Bool) throws {
+        let world = try RemovalBench()
+        let (wim, bench) = (world.wim, world.bench)
+        let message = try wim.send("alpha words")
+        for word in ["bravo", "charlie", "delta"] {
+            try wim.edit(message, to: "\(word) words")
+            if !isAllAtOnce { bench.advance(5_000) }
+        }
+        bench.advance(5_000)
+        let edited = try wim.ok("message.get", ["ids": [message["id"] ?? .null]]).items[0]
+        let payload = try wim.payload(at: try wim.said()[1])
+        try wim.forceRedaction(of: try wim.said()[1], isOwn: true)
+        bench.advance(5_000)
+        try world.expectPeace(["delta words"])
+        for node in world.nodes {
+            let shown = try node.ok("message.get", ["ids": [message["id"] ?? .null]]).items[0]
+            #expect(shown["edited_at"] == edited["edited_at"], "\(node.name)")
+            #expect(try !node.holds(payload), "\(node.name)")
+            #expect(try node.texts(of: "delta") == ["delta words"], "\(node.name)")
+            #expect(try node.texts(of: "charlie") == [], "\(node.name)")
+            #expect(!node.searchFiles.holds("charlie"), "\(node.name)")
+        }
+        // What it stood on goes on counting where the last one goes too.
+        try wim.forceRedaction(of: try #require(try wim.said().last), isOwn: true)
+        bench.advance(5_000)
+        try world.expectPeace(["bravo words"])
+        for node in world.nodes {
+            #expect(try node.texts(of: "bravo") == ["bravo words"], "\(node.name)")
+            #expect(!node.searchFiles.holds("delta"), "\(node.name)")
+        }
+    }
+}
+
+/// What an edit says stands in the index where its message does.
+@Suite struct `The words of an edit that goes` {
+    private func edited(on bench: CoreBench) throws -> (node: BenchNode, edits: [Int64]) {
+        let mina = try bench.node("Mina")
+        let message = try mina.send("alpha words")
+        try mina.edit(message, to: "bravo words")
+        try mina.edit(message, to: "charlie words")
+        #expect(try mina.texts(of: "charlie") == ["charlie words"])
+        #expect(mina.searchFiles.holds("charlie"))
+        return (mina, try mina.said())
+    }
+
+    @Test(arguments: [0, 1])
+    func `go from an index that has not come to it`(place: Int) throws {
+        let bench = CoreBench()
+        let (mina, edits) = try edited(on: bench)
+        let core = try mina.core
+        // As in a first sync: it went ahead to the message, and knows the edit by that alone.
+        core.search.through = edits[0] - 1
+        core.search.reached = edits[0] - 1
+        try mina.forceRedaction(of: edits[place], isOwn: true)
+        bench.settle()
+        let (gone, left) = place == 0 ? ("bravo", "charlie") : ("charlie", "bravo")
+        #expect(!mina.searchFiles.holds(gone))
+        #expect(try mina.texts(of: left) == ["\(left) words"])
+        #expect(!mina.searchFiles.holds(gone))
+    }
+
+    @Test func `go with a branch that is not kept`() throws {
+        let bench = CoreBench()
+        let (mina, edits) = try edited(on: bench)
+        let core = try mina.core
+        let stored = try #require(try core.store.operations.operation(edits[1]))
+        core.beginTurn(at: mina.time)
+        try core.write()
+        let position = ViewStore.Position(sort: stored.place.sort, arrival: edits[1])
+        try core.reindex([position], of: stored.document)
+        try core.store.view.remove([position], in: stored.document)
+        let effects = core.takeEffects() + (try core.endTurn())
+        try core.store.commit()
+        core.didCommit()
+        mina.carryOut(effects)
+        #expect(try mina.texts(of: "charlie") == [])
+        #expect(try mina.texts(of: "bravo") == ["bravo words"])
+        #expect(!mina.searchFiles.holds("charlie"))
+    }
+}
+
 @Suite struct `Taking back a deletion` {
     /// What somebody deleted by a right of then is judged by that right.
     @Test func `is refused where it would have no effect`() throws {

@@ -146,9 +146,11 @@ import WorkspaceTestKit
         let table = try table()
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
-        for other in [table.ada, phone, table.bob] { table.bench.cut(table.cleo, other) }
-        try table.cleo.send("older, and still on its way")
+        table.bench.cut(table.cleo, table.ada)
+        table.bench.cut(table.cleo, table.bob)
         table.bench.cut(table.bob, phone)
+        try table.cleo.send("older, and still on its way")
+        table.bench.cut(table.cleo, phone)
         table.bench.cut(table.bob, table.ada)
         table.bench.advance(1_000)
         try table.ada.send("read on the phone")

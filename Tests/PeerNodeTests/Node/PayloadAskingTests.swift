@@ -52,6 +52,25 @@ import WorkspaceTestKit
             try #require(bob.host).core.store.operations.missingPayloadCount()
         }
 
+        /// Says that payloads are missing which belong to nothing that Bob has, behind all others.
+        func pretend(_ count: Int) throws -> [Int64] {
+            let core = try #require(bob.host).core
+            let first = core.store.operations.arrival + 1_000
+            try core.write()
+            let insert = try core.store.connection.statement(
+                "INSERT INTO absent VALUES(?, 1, x'00', 1)")
+            let arrivals = (0..<Int64(count)).map { first + $0 }
+            for arrival in arrivals { try insert.run(.integer(arrival)) }
+            try core.store.commit()
+            return arrivals
+        }
+
+        /// Up to which row Bob has looked for what to ask Ada for.
+        func reached() throws -> Int64 {
+            let network = try #require(bob.host).core.network
+            return try #require(network.payloadRounds.values.first).last
+        }
+
         /// A new link.
         func meet() throws {
             bench.cut(ada, bob)
@@ -110,6 +129,35 @@ import WorkspaceTestKit
         scene.bench.give(.tick, to: scene.bob)
         scene.bench.settle()
         #expect(link.askedPayloads.count == 10)
+    }
+
+    // Somebody who is in many workspaces has rows of all of them, and a link is of one.
+    @Test func `are looked through piece by piece, each from where the last stopped`() throws {
+        let scene = try Scene(perLink: 1_000)
+        let rows = try scene.pretend(3 * Limits.missingLookedAtMax)
+        try #require(try scene.missing() == 12 + Int64(rows.count))
+        let core = try #require(scene.bob.host).core
+        core.network.payloadsPerLink = scene.perLink
+        scene.bench.heal(scene.ada, scene.bob)
+        let link = try scene.link()
+        let sync = try #require(link.syncs.values.first)
+        core.network.payloadRounds = [:]
+        var reached: Int64 = 0
+        var looks = 0
+        while try core.store.operations.missingPayloads(after: reached, limit: 1).isEmpty == false,
+            looks < 10
+        {
+            try core.askForPayloads(of: try scene.bob.workspace(), on: link, sync)
+            let next = try scene.reached()
+            let count = try core.store.connection.statement(
+                "SELECT count(*) FROM absent WHERE missing = 1 AND arr > ? AND arr <= ?"
+            ).integer(.integer(reached), .integer(next))
+            #expect(try #require(count) <= Int64(Limits.missingLookedAtMax))
+            try #require(next > reached)
+            (reached, looks) = (next, looks + 1)
+        }
+        #expect(reached == rows.last)
+        #expect(looks == 4)
     }
 
     // MARK: Rounds

@@ -1,0 +1,172 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Messages that come after what stands behind them was read: somebody wrote while away, or has a
+/// slow clock.
+///
+/// They stand where they were written, and count as not read all the same. What had come when
+/// something was read is a frontier in the marker, a count for each log; so all devices of a person
+/// come to the same, in whatever order markers and messages reach them.
+struct LateLimit {
+    /// Where the markers of the conversation stand.
+    let place: ViewStore.Register.Place
+    /// Up to where it counts as read.
+    let upTo: MessageKey
+    /// When the own member came in: what was displayed before is nobody's news.
+    let beginning: HybridTimestamp
+    /// What was read a moment ago, and is not written yet.
+    let pending: ReadFrontier
+    /// Whether nothing was ever marked: then nothing can have been read.
+    let isUnmarked: Bool
+}
+
+extension NodeCore {
+    /// What messages of a document are compared with; `nil` where none is late.
+    private func lateLimit(
+        _ document: Int64, _ workspace: Workspace
+    ) throws(StorageError) -> LateLimit? {
+        if let known = workspace.readMarks.lateLimits[document] { return known }
+        let limit = try makeLateLimit(document, workspace)
+        workspace.readMarks.lateLimits[document] = .some(limit)
+        return limit
+    }
+
+    private func makeLateLimit(
+        _ document: Int64, _ workspace: Workspace
+    ) throws(StorageError) -> LateLimit? {
+        guard let channel = channel(document, in: workspace), let name = channel.conversation,
+            let beginning = try beginning(channel, workspace),
+            let upTo = try readUpTo(channel, in: workspace)
+        else { return nil }
+        let place = place(.read, name, in: workspace)
+        return LateLimit(
+            place: place, upTo: upTo, beginning: beginning,
+            pending: workspace.readMarks.pending[name]?.frontier ?? ReadFrontier(),
+            isUnmarked: try marker(place, in: workspace) == nil)
+    }
+
+    /// To be called when a message was put in its place: whether it came late is noted.
+    func noteLate(
+        _ row: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let limit = try lateLimit(row.document, workspace),
+            ViewStore.readKey(of: row) <= limit.upTo, try isLate(row, limit, workspace)
+        else { return }
+        try store.view.putLate(row.position, in: row.document)
+    }
+
+    /// Whether a message that stands before what was read had not come by then.
+    private func isLate(
+        _ row: ViewStore.MessageRow, _ limit: LateLimit, _ workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let displayed = max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
+        guard limit.beginning.rawValue < displayed,
+            author(ofGrant: row.grant, in: workspace) != workspace.member,
+            let stored = try store.operations.operation(row.position.arrival, hasPayload: false)
+        else { return false }
+        return try !wasThere(stored, limit)
+    }
+
+    private func wasThere(
+        _ stored: StoredOperation, _ limit: LateLimit
+    ) throws(StorageError) -> Bool {
+        let log = Self.name(of: stored.log)
+        let pending = limit.pending.counts[log] ?? 0
+        if stored.place.sequence < pending { return true }
+        // Markers of an older form say nothing of logs, and mean all that stands before them.
+        guard let known = try store.view.readCount(of: log, limit.place) else {
+            return !limit.isUnmarked && limit.pending.isEmpty
+        }
+        return stored.place.sequence < known
+    }
+
+    /// What a frontier calls a log: the first 8 bytes of H("wsx-readlog", document || device ||
+    /// incarnation), big endian.
+    static func name(of log: LogName) -> UInt64 {
+        Hash.personal(
+            "wsx-readlog",
+            log.document.bytes + log.device.bytes
+                + bigEndianBytes(of: UInt64(log.incarnation)).suffix(4)
+        ).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    // MARK: Reading
+
+    /// Whether messages that came late stand up to a place of a conversation.
+    func hasLate(
+        in channel: Workspace.Channel, upTo sort: Int64
+    ) throws(StorageError) -> Bool {
+        for document in [channel.number] + channel.others {
+            if let first = try store.view.late(in: document).first, first.sort <= sort {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// How many operations of each log of a conversation are displayed up to a place.
+    func frontier(
+        of channel: Workspace.Channel, upTo sort: Int64, in workspace: Workspace
+    ) -> ReadFrontier {
+        var frontier = ReadFrontier()
+        for number in [channel.number] + channel.others {
+            guard let document = store.operations.document(numbered: number)?.id else { continue }
+            for branch in store.operations.branches(in: document, of: workspace.number) {
+                guard let count = count(in: branch, upTo: sort), count > 0 else { continue }
+                frontier.merge(ReadFrontier([Self.name(of: branch.log): count]))
+            }
+        }
+        return frontier
+    }
+
+    /// How many operations of a branch are displayed up to a place: their display order only
+    /// rises. `nil` where its rows cannot be read.
+    private func count(in branch: LogBranch, upTo sort: Int64) -> UInt64? {
+        guard branch.tipSort > sort else { return branch.tipSequence &+ 1 }
+        var (low, high) = (UInt64(0), branch.tipSequence)
+        while low < high {
+            let middle = low + (high - low) / 2
+            guard let place = try? store.operations.place(in: branch.number, at: middle) else {
+                return nil
+            }
+            if place.sort <= sort { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    // MARK: Markers of other devices
+
+    /// To be called when a marker says more than was known: what it covers is read, and what it
+    /// goes past and its device did not have is late.
+    ///
+    /// - Parameter before: up to where the conversation counted as read.
+    func reviewLate(
+        _ name: ConversationName, after before: MessageKey?, in workspace: Workspace
+    ) throws(StorageError) {
+        workspace.readMarks.lateLimits = [:]
+        let id = PublicID.conversation(name.bytes)
+        guard let index = workspace.channelIndex.place(of: id) else { return }
+        let channel = workspace.channelIndex.all[index]
+        for document in [channel.number] + channel.others {
+            guard let limit = try lateLimit(document, workspace) else { continue }
+            for position in try store.view.late(in: document) {
+                let stored = try store.operations.operation(position.arrival, hasPayload: false)
+                guard
+                    try stored.map({ (found) throws(StorageError) in
+                        try wasThere(found, limit)
+                    }) ?? true
+                else { continue }
+                try store.view.removeLate(position, in: document)
+            }
+            let beginning = MessageKey(timestamp: limit.beginning, idPrefix: .max)
+            let lower = max(before ?? beginning, beginning)
+            guard lower < limit.upTo else { continue }
+            for row in try store.view.messages(
+                readAfter: lower, upTo: limit.upTo, in: document)
+            where try isLate(row, limit, workspace) {
+                try store.view.putLate(row.position, in: document)
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import CRDTStore
+
+@Suite struct `What had come when something was read` {
+    private static func place(_ subject: UInt8 = 1) -> ViewStore.Register.Place {
+        .init(workspace: 1, kind: .read, subject: [UInt8](repeating: subject, count: 16))
+    }
+
+    @Test(arguments: Seeds.explore(8))
+    func `is the same in every order`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let words = (0..<30).map { _ in
+            ReadFrontier([
+                UInt64(random.below(4)) << 62: UInt64(random.below(9)),
+                UInt64(random.below(4)): UInt64(random.below(9)),
+            ])
+        }
+        var sum = ReadFrontier()
+        for word in words { sum.merge(word) }
+        for order in [words, words.reversed(), words + words] {
+            let store = try NodeStore.inMemory()
+            try store.begin()
+            for word in order { try store.view.fold(word, at: Self.place()) }
+            var expected = sum
+            // A count of none is as good as no count.
+            expected.counts = expected.counts.filter { $0.value > 0 }
+            var found = try store.view.frontier(Self.place())
+            found.counts = found.counts.filter { $0.value > 0 }
+            #expect(found == expected, "WSX_SEED=\(seed)")
+        }
+    }
+
+    @Test func `says whether it says more, and nothing of other conversations`() throws {
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let view = store.view
+        #expect(try view.readCount(of: 5, Self.place()) == nil)
+        #expect(try view.fold(ReadFrontier([5: 3]), at: Self.place()))
+        #expect(try !view.fold(ReadFrontier([5: 2]), at: Self.place()))
+        #expect(try !view.fold(ReadFrontier(), at: Self.place()))
+        #expect(try view.readCount(of: 5, Self.place()) == 3)
+        #expect(try view.readCount(of: 6, Self.place()) == 0)
+        #expect(try view.readCount(of: 5, Self.place(2)) == nil)
+        #expect(try view.frontiers(of: 1) == [Self.place().subject: ReadFrontier([5: 3])])
+        try view.removeFrontier(Self.place())
+        #expect(try view.frontiers(of: 1).isEmpty)
+    }
+
+    @Test func `is written in pieces that fit`() {
+        let all = ReadFrontier(
+            Dictionary(uniqueKeysWithValues: (0..<2_500).map { (UInt64($0), UInt64($0)) }))
+        let pieces = all.pieces(beyond: ReadFrontier([2_499: 2_499, 2_498: 1]))
+        #expect(pieces.map(\.counts.count) == [1_024, 1_024, 450])
+        var sum = ReadFrontier([2_499: 2_499])
+        for piece in pieces { sum.merge(piece) }
+        #expect(sum.counts.filter { $0.value > 0 } == all.counts.filter { $0.value > 0 })
+        #expect(all.pieces(beyond: all).isEmpty)
+    }
+}

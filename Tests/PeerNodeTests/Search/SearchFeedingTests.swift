@@ -1,0 +1,102 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Slices are opened while the index writes former ones, but not without end.
+@Suite struct `Feeding the search index` {
+    /// A node that has said `count` things, and whose index is lost and not yet made again.
+    private func catchingUp(_ count: Int, on bench: CoreBench) throws -> BenchNode {
+        let mina = try bench.node("Mina")
+        for number in 0..<count { try mina.send("plan \(number)") }
+        mina.kill()
+        mina.searchFiles.remove()
+        mina.holdsSearchJobs = true
+        try mina.boot()
+        // The index is opened, and knows nothing.
+        #expect(mina.heldSearchJobCount == 1)
+        mina.doSearchJob()
+        return mina
+    }
+
+    @Test func `goes some slices ahead of what it writes, and no more`() throws {
+        let bench = CoreBench()
+        let slice = Int(Limits.searchedPerTurnMax)
+        // Whoever says something has also read it.
+        let mina = try catchingUp((Limits.searchBatchesMax + 2) * slice / 2, on: bench)
+        let core = try #require(mina.host?.core)
+        let newest = core.store.operations.arrival
+        try #require(newest > Int64((Limits.searchBatchesMax + 1) * slice))
+        // What is there at a start looks like a sync in bulk, after which it waits a moment.
+        bench.advance(Limits.searchQuietMilliseconds)
+        #expect(mina.heldSearchJobCount == Limits.searchBatchesMax)
+        #expect(core.search.writing == Limits.searchBatchesMax)
+        #expect(core.search.through == Int64(Limits.searchBatchesMax * slice))
+        // However long the index takes.
+        bench.advance(60_000)
+        #expect(mina.heldSearchJobCount == Limits.searchBatchesMax)
+        // Each one that is written makes room for one.
+        mina.doSearchJob()
+        #expect(mina.heldSearchJobCount == Limits.searchBatchesMax)
+        #expect(core.search.through == Int64((Limits.searchBatchesMax + 1) * slice))
+        while mina.doSearchJob() {
+            #expect(mina.heldSearchJobCount <= Limits.searchBatchesMax)
+        }
+        #expect(core.search.writing == 0)
+        #expect(core.search.through == newest)
+        mina.holdsSearchJobs = false
+        #expect(try mina.search("\"plan 0\"")["complete"] == true)
+        #expect(try mina.texts(of: "\"plan 0\"") == ["plan 0"])
+    }
+}
+
+/// What a question opens in one turn, in which nobody else is served.
+@Suite struct `A search among long messages` {
+    /// The index knows that a text has both words, and not that they stand apart.
+    private static func longText(_ number: Int) -> String {
+        "회의 " + String(repeating: "and so on ", count: 1_500) + "plan \(number)"
+    }
+
+    @Test func `opens a bounded part of them in each turn`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        try mina.send("the plan 회의")
+        var byteCount = 0
+        for number in 0..<40 {
+            byteCount += Self.longText(number).utf8.count
+            try mina.send(Self.longText(number))
+        }
+        mina.holdsSearchJobs = true
+        let call = mina.begin("search", ["query": "\"plan 회의\"", "kinds": ["message"]])
+        let core = try #require(mina.host?.core)
+        var turns = 0
+        while mina.answer(to: call) == nil, turns < 100 {
+            turns = try #require(core.search.calls[call]).turns
+            try #require(mina.doSearchJob())
+        }
+        let inOneTurn = Limits.searchBytesPerTurn + Limits.messageTextBytesMax
+        #expect(turns >= (byteCount + inOneTurn - 1) / inOneTurn)
+        #expect(turns <= byteCount / Limits.searchBytesPerTurn + 1)
+        // None is passed over where a turn ends.
+        let answer = try #require(mina.answer(to: call)).get()
+        #expect(answer.items.compactMap { $0["message"]?["text"] } == ["the plan 회의"])
+        #expect(answer["next"] == .null)
+    }
+
+    @Test func `finds all of them, however many turns that takes`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        for number in 0..<40 { try mina.send(Self.longText(number)) }
+        var (found, cursor) = ([String](), JSONValue.null)
+        repeat {
+            let page = try mina.search("plan", ["kinds": ["message"], "cursor": cursor])
+            found += page.items.compactMap { $0["message"]?["text"]?.stringValue }
+            cursor = page["next"] ?? .null
+        } while !cursor.isNull && found.count < 100
+        #expect(found == (0..<40).reversed().map(Self.longText))
+        let best = try mina.texts(of: "plan", ["kinds": ["message"], "order": "best", "limit": 5])
+        #expect(best.count == 5)
+    }
+}
