@@ -26,7 +26,8 @@ struct ArgumentWords {
             message = "'\(word(first))' must be \(Self.words(first.shape))"
         }
         var hint = error.hint
-        for parameter in failing {
+        // Elsewhere what is quoted is what somebody called a thing.
+        for parameter in failing where error.kind == .badRequest {
             let named = "'\(parameter.name)'"
             message = Self.replacing(named, by: "'\(word(parameter))'", in: message)
         }

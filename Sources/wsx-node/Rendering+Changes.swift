@@ -12,7 +12,7 @@ extension Rendering {
     /// Events about channels and about who is in them, which a live view shows besides.
     static let happeningTypes = [
         "channel.member_added", "channel.member_removed", "channel.edited", "channel.archived",
-        "channel.unarchived",
+        "channel.unarchived", "member.joined", "member.removed",
     ]
 
     static func isHappening(_ event: JSONValue) -> Bool {
@@ -22,6 +22,9 @@ extension Rendering {
     /// The channel that a message, or an event, belongs to.
     static func channel(of item: JSONValue) -> JSONValue? {
         guard isHappening(item) else { return item["channel"] }
+        guard item["type"]?.stringValue?.utf8.starts(with: "channel.".utf8) == true else {
+            return nil
+        }
         return item["data"]?["channel"] ?? item["data"]?["id"]
     }
 
@@ -35,6 +38,8 @@ extension Rendering {
             switch event["type"]?.stringValue {
             case "channel.member_added": ["\(person(data["member"])) joined"]
             case "channel.member_removed": ["\(person(data["member"])) left"]
+            case "member.joined": ["\(person(data)) came into the workspace"]
+            case "member.removed": ["\(person(data)) is out of the workspace"]
             case "channel.archived": ["\(name) is archived: nobody writes in it"]
             case "channel.unarchived": ["\(name) is open again"]
             default: edits(of: data, former)

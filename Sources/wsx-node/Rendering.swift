@@ -102,30 +102,6 @@ struct Rendering {
         return dim(what) + "\n"
     }
 
-    /// Channels that one is not in stand between one's own, and look like it.
-    private func marked(_ item: JSONValue, of method: String) -> JSONValue {
-        if !isPlain, item["twin"] == true, var fields = item.objectValue {
-            fields["name"] = .string("\(item["name"]?.stringValue ?? "") (look-alike)")
-            return .object(fields)
-        }
-        if !isPlain, item["recovery"] != nil, var fields = item.objectValue {
-            fields["kind"] = item["recovery"] == true ? "phrase" : "device"
-            return .object(fields)
-        }
-        if !isPlain, item["label"] == nil, var fields = item.objectValue,
-            ["peer.list", "message.holders", "member.status"].contains(method)
-        {
-            fields["label"] = item["name"] ?? item["member"]?["name"]
-            return .object(fields)
-        }
-        guard !isPlain, ["channel.list", "channel.find"].contains(method),
-            item["joined"] == false, var fields = item.objectValue
-        else { return item }
-        let word = item["private"] == true ? "left" : "not in"
-        fields["name"] = .string("\(item["name"]?.stringValue ?? "") (\(word))")
-        return .object(fields)
-    }
-
     /// One event of a stream.
     func event(_ event: JSONValue) -> String {
         if isJSON { return event.text + "\n" }

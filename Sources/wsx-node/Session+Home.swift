@@ -182,12 +182,12 @@ extension Session {
     ) -> String {
         let workspaces = home["workspaces"]?.arrayValue ?? []
         if workspaces.isEmpty { return "wsx-node up --workspace NAME, or wsx-node join LINK" }
-        if status["warnings"]?.arrayValue?.isEmpty == false { return "wsx-node doctor" }
         if let shown = shownWorkspace(home), Self.isFormer(shown) {
             let other = workspaces.first { !Self.isFormer($0) }?["name"]?.stringValue
             return other.map { "wsx-node workspace use \(HintText.quotedForShell(sanitised($0)))" }
                 ?? "wsx-node join LINK, with an invite of somebody who is in"
         }
+        if status["warnings"]?.arrayValue?.isEmpty == false { return "wsx-node doctor" }
         if home["unread"]?["unread"]?.integerValue ?? 0 > 0 { return "wsx-node unread" }
         let members = workspaces.map { $0["members"]?.integerValue ?? 1 }.max() ?? 1
         if members == 1 { return "wsx-node invite create" }

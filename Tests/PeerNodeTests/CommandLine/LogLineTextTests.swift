@@ -132,6 +132,9 @@ import WorkspaceModel
                 == "06:00  #hall  ── #general is called #hall now\n")
         #expect(told("channel.archived", .object(changed))?.contains("#hall is archived") == true)
         #expect(told("channel.edited", .null) == nil)
+        #expect(
+            told("member.joined", ["id": "u_3", "name": "Cho"])
+                == "06:00  ── Cho came into the workspace\n")
     }
 
     @Test(arguments: [
@@ -143,6 +146,8 @@ import WorkspaceModel
             "name": "Joon", "kind": .string(row.kind), "people": .array(people),
         ]
         #expect(ChannelNames.shown(channel) == row.name)
+        let list = rendering().text(["items": [channel]], of: "dm.list")
+        #expect(list.contains(row.name == "@me" ? "  me  " : "  Joon  "))
     }
 
     @Test func `shows points in time, and a sign of who is there`() {
