@@ -84,7 +84,7 @@ import WorkspaceModel
         (["channel", "create", "x", "--private=maybe"], "'--private' takes no value", nil),
         (["log", "a", "-n", "+5"], "'-n' cannot be '+5'", "it takes an integer, 1 to 100"),
         (["log", "a", "-nx"], "'-n' cannot be 'x'", "it takes an integer, 1 to 100"),
-        (["log", "a", "-x1"], "unknown flag '-x1'", "did you mean '--in'?"),
+        (["log", "a", "-x1"], "unknown flag '-x1'", "wsx-node help log"),
         (
             ["channel", "mute", "a", "-5"], "'DUR' cannot be '-5'",
             "it takes a duration such as 250ms, 30s, 10m, 24h or 7d"

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 @Suite struct `A log for people` {
-    private static let now = MemoryIO().now
+    private static let now: Int64 = 1_795_150_800_000  // 2026-11-20 06:00 in that world
 
     private static func message(
         _ id: String, _ text: String, _ fields: KeyValuePairs<String, JSONValue> = [:]
@@ -101,8 +101,10 @@ import WorkspaceModel
                     Self.message("m_3", "late", ["state": "refused"]),
                 ]
             ], of: "message.history")
-        let rows = text.split(separator: "\n").map { $0.split(separator: "\t").dropFirst(4) }
-        #expect(rows.map(Array.init) == [["geo:37.5665,126;u=10"], ["here"], ["late", "refused"]])
+        let rows = text.split(separator: "\n").map {
+            $0.split(separator: "\t").dropFirst(4).map(String.init)
+        }
+        #expect(rows == [["geo:37.5665,126;u=10"], ["here"], ["late", "refused"]])
     }
 
     @Test func `tells what became of a channel and of its members`() {
