@@ -39,7 +39,7 @@ import WorkspaceModel
         let io = MemoryIO()
         io.node = nil
         #expect(io.run("send", "general", "hi", "--home", "/h") == 3)
-        #expect(io.errors.contains("hint: wsx-node up\n"))
+        #expect(io.errors.contains("hint: wsx-node --home /h up\n"))
         #expect(io.output.isEmpty)
     }
 
