@@ -65,7 +65,6 @@ extension EndToEnd {
             #expect(eventually { mina.run("member", "list", "--json").objects.count == 2 })
             let (process, lines) = try mina.start("tail")
             defer { process.terminate() }
-            joon.run("send", "general", "are you there")
             var seen: [String] = []
             func shows(_ part: String) -> Bool {
                 while let line = lines.next() {
@@ -74,9 +73,12 @@ extension EndToEnd {
                 }
                 return false
             }
-            // The stream may have begun after that.
-            mina.run("send", "general", "go on")
-            #expect(shows("go on"), "\(seen)")
+            // Until the stream has begun, what is said is not in it.
+            #expect(
+                eventually {
+                    mina.run("send", "general", "go on")
+                    return lines.next(within: 2)?.contains("go on") == true
+                })
             joon.run("send", "@Mina", "between us")
             #expect(shows("@Joon  Joon  between us"), "\(seen)")
             joon.run("channel", "create", "plans")
