@@ -30,6 +30,8 @@ struct ArgumentScan {
     var command: Command?
     /// Values by parameter name, read by their types and checked.
     var values = JSONObject()
+    /// How each of them was given: `-n`, `--limit`, or the word that stands for its position.
+    var typed: [String: String] = [:]
 }
 
 /// Reads a command line against the table of commands. Nothing may be abbreviated.
@@ -95,8 +97,12 @@ struct ArgumentScanner {
 
     // MARK: Flags
 
+    /// No flag begins with a digit, so that `-5` and `-33.8,151.2` are values.
     private func isFlag(_ token: String) -> Bool {
-        token.utf8.first == UInt8(ascii: "-") && token.utf8.count > 1
+        guard token.utf8.first == UInt8(ascii: "-"), let next = token.utf8.dropFirst().first else {
+            return false
+        }
+        return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(next)
     }
 
     private mutating func takeArguments() throws(NodeError) {
@@ -126,11 +132,24 @@ struct ArgumentScanner {
                 ?? "wsx-node help" + (command.isEmpty ? "" : " " + command))
     }
 
-    /// The flag at the front cut into its name and the value after `=`.
+    /// The flag at the front cut into its name and the value that is attached to it: after `=`,
+    /// or behind the one letter of a flag that takes a value, as in `-n5`.
     private func frontFlag() -> (name: String, value: String?) {
         let token = tokens.first ?? ""
+        let bytes = Array(token.utf8.prefix(3))
+        if bytes.count == 3, bytes[2] != UInt8(ascii: "="), takesValue(shortFlag: bytes[1]) {
+            let end = token.utf8.index(token.startIndex, offsetBy: 2)
+            return (String(token[..<end]), String(token[end...]))
+        }
         guard let equals = token.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (token, nil) }
         return (String(token[..<equals]), String(token[token.utf8.index(after: equals)...]))
+    }
+
+    private func takesValue(shortFlag letter: UInt8) -> Bool {
+        guard Unicode.Scalar(letter).isASCII else { return false }
+        let letter = Character(Unicode.Scalar(letter))
+        return letter == "w"
+            || scan.command?.flags.contains { $0.shortFlag == letter && !$0.takesNoValue } == true
     }
 
     private mutating func takeValue(of name: String, _ attached: String?) throws(NodeError)
@@ -167,6 +186,7 @@ struct ArgumentScanner {
     private mutating func store(
         _ value: JSONValue, _ parameter: ParameterDefinition, _ shown: String
     ) throws(NodeError) {
+        if scan.typed[parameter.name] == nil { scan.typed[parameter.name] = shown }
         if case .list = parameter.shape {
             let list = scan.values[parameter.name]?.arrayValue ?? []
             scan.values[parameter.name] = .array(list + [value])
@@ -240,12 +260,10 @@ struct ArgumentScanner {
             }
             if case .list = parameter.shape {
                 while let text = rest.popFirst() {
-                    let value = try ArgumentText.value(text, parameter, shownAs: name)
-                    try store(value, parameter, name)
+                    try take(text, parameter)
                 }
             } else if let text = rest.popFirst() {
-                let value = try ArgumentText.value(text, parameter, shownAs: name)
-                try store(value, parameter, name)
+                try take(text, parameter)
             }
         }
         if let extra = rest.first {
@@ -259,5 +277,14 @@ struct ArgumentScanner {
         {
             scan.values[own.name] = .integer(timeout)
         }
+    }
+
+    /// Reads the word at a position.
+    private mutating func take(
+        _ text: String, _ parameter: ParameterDefinition
+    ) throws(NodeError) {
+        let shown = parameter.positionWord
+        try store(
+            try ArgumentText.value(text, parameter, shownAs: shown), parameter, shown)
     }
 }

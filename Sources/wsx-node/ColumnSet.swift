@@ -12,9 +12,18 @@ struct ColumnSet {
     /// Whether a column says something about a thing, and may be cut; others are copied.
     func isDescribing(_ column: Int) -> Bool {
         [
-            "name", "topic", "last.text", "author.name", "member.name", "owner.name", "last_error",
+            "name", "label", "topic", "last.text", "author.name", "member.name", "owner.name",
+            "last_error",
             "message", "hint", "text",
         ].contains(paths[column])
+    }
+
+    /// Whether a column holds points in time, in milliseconds since 1970.
+    func isTime(_ column: Int) -> Bool {
+        let field = paths[column].split(separator: ".").last ?? ""
+        return ["_at", "until", "last_seen"].contains {
+            field.utf8.reversed().starts(with: $0.utf8.reversed())
+        }
     }
 
     /// Whether a column holds ids, whose beginning will do.
@@ -47,7 +56,39 @@ struct ColumnSet {
     }
 
     /// The columns of a method's answer, or `nil` where it is shown field by field.
-    static func of(_ method: String) -> ColumnSet? {
+    ///
+    /// - Parameter isPlain: whether programs read them, for whom they stay what they were.
+    static func of(_ method: String, isPlain: Bool) -> ColumnSet? {
+        isPlain ? plain(method) : forPeople(method) ?? plain(method)
+    }
+
+    /// The columns of answers of which people are shown others than programs.
+    private static func forPeople(_ method: String) -> ColumnSet? {
+        switch method {
+        case "presence.list":
+            ColumnSet([
+                "ID": "id", "NAME": "name", "STATE": "state", "": "emoji", "TEXT": "text",
+                "UNTIL": "until",
+            ])
+        case "device.list", "device.rename", "device.revoke":
+            ColumnSet([
+                "ID": "id", "KIND": "kind", "NAME": "name", "SELF": "self", "ADDED": "added_at",
+                "REVOKED": "revoked",
+            ])
+        case "message.holders":
+            ColumnSet(["DEVICE": "device", "OF": "label", "HELD": "complete"])
+        case "member.status":
+            ColumnSet(["DEVICE": "device", "OF": "label", "APPLIED": "complete"])
+        case "peer.list":
+            ColumnSet([
+                "ID": "id", "NAME": "label", "STATE": "state", "ADDRESS": "address",
+                "BEHIND": "behind", "AHEAD": "ahead", "ERROR": "last_error",
+            ])
+        default: nil
+        }
+    }
+
+    private static func plain(_ method: String) -> ColumnSet? {
         switch method {
         case "workspace.list", "workspace.create", "workspace.select", "workspace.join",
             "workspace.leave", "workspace.rekey", "workspace.edit", "workspace.transfer",
@@ -86,6 +127,7 @@ struct ColumnSet {
         case "presence.list":
             ColumnSet([
                 "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",
+                "EMOJI": "emoji",
             ])
         default: ofDevices(method)
         }

@@ -5,6 +5,15 @@ import WorkspaceModel
 /// Everything that an answer or a file brings goes through here, or through `foreignBody`.
 func sanitised(_ text: String) -> String { TerminalText.escaped(text, for: .line) }
 
+/// Foreign text in one line, in which blanks stand for the ends of lines.
+func oneLine(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x09 || $0 == 0x0D }) else {
+        return sanitised(text)
+    }
+    let words = text.utf8.split { $0 == 0x0A || $0 == 0x09 || $0 == 0x0D || $0 == 0x20 }
+    return sanitised(words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " "))
+}
+
 /// The lines of a message, each safe for a terminal. A tab becomes blanks, so that columns hold.
 func foreignBody(_ text: String) -> [String] {
     TerminalText.escaped(text, for: .body).utf8

@@ -3,15 +3,17 @@ import WorkspaceModel
 
 /// Messages and what becomes of them as a stream of lines that nobody takes back.
 struct LiveView {
-    private var rendering: Rendering
+    var rendering: Rendering
     /// Names of channels by their ids, for lines that name theirs; `nil` for lines that do not.
     var names: [String: String]?
-    /// The workspace whose lines do not name theirs.
-    var home: String?
+    /// The workspace whose channels are named without it.
+    var home: JSONValue?
     /// The day that the line before belongs to.
     var lastDay: Int64?
     /// Messages that may be spoken of later.
     private(set) var messages = RecentMessages()
+    /// Channels as they were told last, by their ids: what was changed is what differs.
+    private var channels: [String: JSONValue] = [:]
 
     init(rendering: Rendering, names: [String: String]?) {
         self.rendering = rendering
@@ -19,6 +21,28 @@ struct LiveView {
     }
 
     mutating func note(_ message: JSONValue) { messages.note(message) }
+
+    /// Notes channels as they are, or only those that were not known.
+    mutating func note(channels found: [JSONValue], onlyNew: Bool = false) {
+        for channel in found {
+            guard let id = channel["id"]?.stringValue else { continue }
+            if !onlyNew || channels[id] == nil { channels[id] = channel }
+        }
+    }
+
+    /// The line about what became of a channel or of its members, or `nil` where there is nothing
+    /// to say.
+    mutating func happening(_ event: JSONValue) -> String? {
+        let place = Rendering.channel(of: event)
+        let former = place?.stringValue.flatMap { channels[$0] }
+        if let channel = event["data"], channel["kind"] != nil {
+            note(channels: [channel])
+            rename(former, to: channel)
+        }
+        rendering.channelNames = names ?? [:]
+        let channel = names == nil ? nil : place.map { rendering.channelName($0) }
+        return rendering.happening(event, former: former, channel: channel)
+    }
 
     /// Has the names read again where that of a message's channel is not known.
     mutating func learnName(
@@ -30,6 +54,15 @@ struct LiveView {
         try read(&names)
         // A conversation that is in no list is asked for once.
         if names?[id] == nil { names?[id] = String(id.prefix(10)) }
+    }
+
+    /// Takes over what a channel is called now, behind what it was named with.
+    private mutating func rename(_ former: JSONValue?, to channel: JSONValue) {
+        guard let id = channel["id"]?.stringValue, let shown = names?[id],
+            let before = former.flatMap(ChannelNames.shown), shown.hasSuffix(before),
+            let now = ChannelNames.shown(channel)
+        else { return }
+        names?[id] = String(shown.dropLast(before.count)) + now
     }
 
     /// The lines of a new message.

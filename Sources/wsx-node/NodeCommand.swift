@@ -16,6 +16,7 @@ enum NodeCommand {
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
         settings.notices = try notices(file)
+        settings.deviceName = HostName.device(io.hostName)
         settings.journal = environment["JOURNAL_STREAM"]
         settings.notifySocket = environment["NOTIFY_SOCKET"]
         settings.passphrase = try Session(scan: scan, environment: environment, io: io)

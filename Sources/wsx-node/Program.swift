@@ -17,15 +17,48 @@ enum Program {
         if arguments.first == CompletionScript.word {
             return complete(Array(arguments.dropFirst()), environment: environment, io: io)
         }
-        var wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
+        let scan: ArgumentScan
         do throws(NodeError) {
-            let scan = try ArgumentScanner.scan(arguments, against: Command.all)
-            wantsJSON = scan.globals.json
-            return try Session(scan: scan, environment: environment, io: io).run()
+            scan = try ArgumentScanner.scan(arguments, against: Command.all)
         } catch {
-            report(error, json: wantsJSON, io: io)
+            report(error, json: wantsJSON(arguments), io: io)
             return error.exitStatus
         }
+        do throws(NodeError) {
+            return try Session(scan: scan, environment: environment, io: io).run()
+        } catch {
+            report(error, of: scan, io: io)
+            return error.exitStatus
+        }
+    }
+
+    /// Runs one command line as the system hands it over.
+    static func run(
+        typed words: [[UInt8]], environment: [String: String], io: any ProgramIO
+    ) -> Int32 {
+        let arguments: [String]
+        do throws(NodeError) { arguments = try TypedArguments.texts(words) } catch {
+            let shown = words.map { String(decoding: $0, as: UTF8.self) }
+            report(error, json: wantsJSON(shown), io: io)
+            return error.exitStatus
+        }
+        return run(arguments: arguments, environment: environment, io: io)
+    }
+
+    private static func wantsJSON(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
+    }
+
+    /// The failure of a command line that was understood: in its own words, and with hints that
+    /// act on the same home.
+    private static func report(_ error: NodeError, of scan: ArgumentScan, io: any ProgramIO) {
+        if scan.globals.json { return report(error, json: true, io: io) }
+        var told = error
+        if let command = scan.command {
+            told = ArgumentWords(command: command, typed: scan.typed).told(error)
+        }
+        told.hint = told.hint.map(HintText(scan.globals).text)
+        report(told, json: false, io: io)
     }
 
     /// The failure on standard error: for programs as the error object, for people as sentences.

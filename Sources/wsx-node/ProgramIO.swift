@@ -43,6 +43,8 @@ protocol ProgramIO: AnyObject {
     var outputColumns: Int? { get }
     /// What stands for keyboard and screen, or for two pipes, in a conversation.
     func openLive(isRaw: Bool) -> (any LiveInput)?
+    /// What the system calls this machine; empty where it does not say.
+    var hostName: String { get }
     /// The home folder of the account, for want of `HOME`.
     var accountHome: String? { get }
     /// The number of the account.
@@ -65,6 +67,8 @@ protocol ProgramIO: AnyObject {
 extension ProgramIO {
     /// Columns of the terminal that standard output is, where that is known.
     var outputColumns: Int? { nil }
+    /// What the system calls this machine; empty where it does not say.
+    var hostName: String { "" }
     /// What stands for keyboard and screen, or for two pipes, in a conversation.
     ///
     /// - Parameter isRaw: whether each key is wanted as it is hit, without the terminal's own

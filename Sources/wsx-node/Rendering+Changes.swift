@@ -9,6 +9,63 @@ extension Rendering {
         "message.unpinned", "reaction.added", "reaction.removed",
     ]
 
+    /// Events about channels and about who is in them, which a live view shows besides.
+    static let happeningTypes = [
+        "channel.member_added", "channel.member_removed", "channel.edited", "channel.archived",
+        "channel.unarchived", "member.joined", "member.removed",
+    ]
+
+    static func isHappening(_ event: JSONValue) -> Bool {
+        event["type"]?.stringValue.map(happeningTypes.contains) == true
+    }
+
+    /// The channel that a message, or an event, belongs to.
+    static func channel(of item: JSONValue) -> JSONValue? {
+        guard isHappening(item) else { return item["channel"] }
+        guard item["type"]?.stringValue?.utf8.starts(with: "channel.".utf8) == true else {
+            return nil
+        }
+        return item["data"]?["channel"] ?? item["data"]?["id"]
+    }
+
+    /// The line for what became of a channel, or `nil` for what came with a first sync and is old.
+    ///
+    /// - Parameter former: the channel as it was before, where it was known.
+    func happening(_ event: JSONValue, former: JSONValue?, channel: String?) -> String? {
+        guard event["backfill"] != true, let data = event["data"], !data.isNull else { return nil }
+        let name = "#" + fitting(shown(data["name"]))
+        let sentences: [String] =
+            switch event["type"]?.stringValue {
+            case "channel.member_added": ["\(person(data["member"])) joined"]
+            case "channel.member_removed": ["\(person(data["member"])) left"]
+            case "member.joined": ["\(person(data)) came into the workspace"]
+            case "member.removed": ["\(person(data)) is out of the workspace"]
+            case "channel.archived": ["\(name) is archived: nobody writes in it"]
+            case "channel.unarchived": ["\(name) is open again"]
+            default: edits(of: data, former)
+            }
+        let (_, clock) = TimeText.local(event["at"]?.integerValue ?? now, zone: zone)
+        let head = "\(clock)  \(channel.map { $0 + "  " } ?? "")── "
+        let text = sentences.map { dim(fitted(head + $0)) + "\n" }.joined()
+        return text.isEmpty ? nil : text
+    }
+
+    private func edits(of channel: JSONValue, _ former: JSONValue?) -> [String] {
+        guard let former else { return ["#\(fitting(shown(channel["name"]))) was changed"] }
+        var sentences: [String] = []
+        if channel["name"] != former["name"] {
+            sentences.append(
+                "#\(fitting(shown(former["name"]))) is called #\(fitting(shown(channel["name"]))) now"
+            )
+        }
+        for (field, words) in [("topic", "topic"), ("description", "description")]
+        where channel[field] != former[field] {
+            let text = channel[field]?.stringValue.map(oneLine) ?? ""
+            sentences.append(text.isEmpty ? "no \(words) any more" : "\(words): \(text)")
+        }
+        return sentences
+    }
+
     /// Which message an event is about.
     static func subject(of event: JSONValue) -> String? {
         (event["data"]?["message"] ?? event["data"]?["id"])?.stringValue

@@ -5,10 +5,11 @@ import WorkspaceModel
 extension Rendering {
     func columns(_ items: [JSONValue], _ set: ColumnSet) -> String {
         let rows = items.map { item in
-            set.paths.map { path in
-                let value = Self.value(item, at: path)
-                return isPlain || !path.utf8.reversed().starts(with: "ta_".utf8)
-                    ? shown(value) : moment(value)
+            set.paths.indices.map { column in
+                let value = Self.value(item, at: set.paths[column])
+                if isPlain { return shown(value) }
+                if set.isTime(column) { return moment(value) }
+                return value?.stringValue.map(oneLine) ?? shown(value)
             }
         }
         if isPlain { return rows.map { $0.joined(separator: "\t") + "\n" }.joined() }

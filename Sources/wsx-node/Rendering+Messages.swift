@@ -16,11 +16,12 @@ extension Rendering {
         mark: (JSONValue) -> String = { _ in "" }
     ) -> String {
         if isJSON { return items.map { $0.text + "\n" }.joined() }
-        if isPlain { return columns(items, .messages) }
+        if isPlain { return plainMessages(items) }
         let widest = items.map { columnWidth(person($0["author"])) }.max() ?? 0
         let today = TimeText.local(now, zone: zone).day
         let roots = Set(items.compactMap { $0["id"]?.stringValue })
         var text = ""
+        var lastThread: String?
         for item in items {
             let thread = item["thread"]?.stringValue
             if foldsThreads, let thread, roots.contains(thread) { continue }
@@ -29,9 +30,22 @@ extension Rendering {
                 text += dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n"
                 lastDay = day
             }
+            if foldsThreads, thread != lastThread, let root = thread.flatMap({ threadRoots[$0] }) {
+                text += context(root)
+            }
+            lastThread = thread
             let author = padded(person(item["author"]), max(min(widest, 24), authorColumns))
             let channel = namesChannel ? channelName(item["channel"]) + "  " : ""
             var lines = body(item)
+            if isCode(item) {
+                let marks = marks(item) + mark(item)
+                let head = "\(clock)  \(channel)\(bold(person(item["author"])))"
+                text += codeBlock(
+                    head + (thread == nil ? "" : "  ↳") + (marks.isEmpty ? "" : " " + marks),
+                    lines, notes(item))
+                continue
+            }
+            lines = lines.map { highlighted($0, of: item) }
             lines[0] = (thread == nil ? "" : "↳ ") + lines[0]
             lines[lines.count - 1] += marks(item) + mark(item)
             let notes = notes(item)
@@ -42,6 +56,37 @@ extension Rendering {
         return text
     }
 
+    /// The line that says what the answers under it are answers to.
+    private func context(_ root: JSONValue) -> String {
+        let words =
+            root["deleted"]?.isNull == false
+            ? "(deleted)" : excerpt(root["text"]?.stringValue ?? "", columns: 48)
+        let line = "↳ in reply to \(person(root["author"])): \(words.isEmpty ? "-" : words)"
+        let room = columns.map { max($0 - 7, 8) } ?? .max
+        return "       " + dim(TerminalText.truncated(line, toColumns: room)) + "\n"
+    }
+
+    private func isCode(_ message: JSONValue) -> Bool {
+        message["format"] == "code" && message["deleted"]?.isNull != false
+            && message["text"]?.stringValue?.isEmpty == false
+    }
+
+    /// For programs: a place where there is no text, and one more column behind a message that
+    /// was refused.
+    func plainMessages(_ items: [JSONValue]) -> String {
+        items.map { item in
+            var item = item
+            if item["text"]?.stringValue?.isEmpty == true, let place = geoURI(item["location"]),
+                var fields = item.objectValue
+            {
+                fields["text"] = .string(place)
+                item = .object(fields)
+            }
+            let line = columns([item], .messages)
+            return item["state"] == "refused" ? String(line.dropLast()) + "\trefused\n" : line
+        }.joined()
+    }
+
     /// A head, and beside it lines and dimmer ones. Further lines stand under the first, so that
     /// none looks like another message.
     func block(
@@ -49,7 +94,7 @@ extension Rendering {
     ) -> String {
         guard let columns else {
             let gap = String(repeating: " ", count: indent)
-            return head + (lines + notes.map(dim)).joined(separator: "\n" + gap) + "\n"
+            return head + Self.joined(lines + notes.map(dim), behind: gap)
         }
         // Where there is little room beside the head, the text stands under it.
         let isNarrow = columns - indent < 16
@@ -59,7 +104,14 @@ extension Rendering {
             lines.flatMap { wrapped($0, columns: room) }
             + notes.flatMap { wrapped($0, columns: room).map(dim) }
         let begin = isNarrow ? head + "\n" + gap : head
-        return begin + shown.joined(separator: "\n" + gap) + "\n"
+        return begin + Self.joined(shown, behind: gap)
+    }
+
+    /// Lines under one another, with nothing at all in those that are empty.
+    private static func joined(_ lines: [String], behind gap: String) -> String {
+        lines.enumerated().map { index, line in
+            (index == 0 || line.isEmpty ? "" : gap) + line + "\n"
+        }.joined()
     }
 
     /// The most lines of one message that are shown; more is a flood.
@@ -72,6 +124,8 @@ extension Rendering {
         let place = location(message["location"])
         if text.isEmpty { return [place ?? "-"] }
         var lines = foreignBody(text)
+        // What a program printed ends with the end of a line.
+        while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
         if lines.count > Self.bodyLinesMax {
             let left = lines.count - Self.bodyLinesMax + 1
             lines = lines.prefix(Self.bodyLinesMax - 1) + ["… \(left) more lines"]
@@ -79,13 +133,20 @@ extension Rendering {
         return (lines.isEmpty ? ["-"] : lines) + (place.map { [$0] } ?? [])
     }
 
-    /// `at 52.52,13.405  Alexanderplatz  within 20 m`.
+    /// `at 52.52,13.405  Alexanderplatz  within 20 m  geo:52.52,13.405;u=20`.
     private func location(_ place: JSONValue?) -> String? {
         guard let place, !place.isNull else { return nil }
         var text = "at \(shown(place["lat"])),\(shown(place["lon"]))"
         if let label = place["label"]?.stringValue { text += "  " + sanitised(label) }
         if let metres = place["accuracy"]?.integerValue { text += "  within \(metres) m" }
-        return text
+        return text + (geoURI(place).map { "  " + $0 } ?? "")
+    }
+
+    /// A place as other programs take it (RFC 5870): WGS 84, with the uncertainty in metres.
+    func geoURI(_ place: JSONValue?) -> String? {
+        guard let place, !place.isNull else { return nil }
+        let uri = "geo:\(shown(place["lat"])),\(shown(place["lon"]))"
+        return uri + (place["accuracy"]?.integerValue.map { ";u=\($0)" } ?? "")
     }
 
     private func marks(_ message: JSONValue) -> String {
@@ -119,13 +180,13 @@ extension Rendering {
 
     /// A name cut for a terminal: of one that is longer than any honest program makes them, a row
     /// would be broken where the rest looks like a line of its own.
-    private func fitting(_ name: String) -> String {
+    func fitting(_ name: String) -> String {
         guard let columns else { return name }
         return TerminalText.truncated(name, toColumns: min(32, max(8, (columns - 12) / 2)))
     }
 
     func channelName(_ id: JSONValue?) -> String {
-        channelNames[id?.stringValue ?? ""].map { "#" + fitting(sanitised($0)) } ?? shortID(id)
+        channelNames[id?.stringValue ?? ""].map { fitting(sanitised($0)) } ?? shortID(id)
     }
 
     /// What `send` prints: the id, and who holds the message as far as is known.

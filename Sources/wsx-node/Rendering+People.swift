@@ -30,7 +30,11 @@ extension Rendering {
         rows.append(contentsOf: notices(channel))
         if let last = channel["last"], !last.isNull {
             let author = shown(last["author"]?["name"])
-            rows.append(("last", "\(moment(last["at"]))  \(author): \(shown(last["text"]))"))
+            rows.append(
+                (
+                    "last",
+                    "\(moment(last["at"]))  \(author): \(last["text"]?.stringValue.map(oneLine) ?? "-")"
+                ))
         }
         if let made = channel["created_at"]?.integerValue, made > 0 {
             rows.append(("made", moment(channel["created_at"])))

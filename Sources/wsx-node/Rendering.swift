@@ -11,8 +11,14 @@ struct Rendering {
     private let isTerminal: Bool
     let now: Int64
     let zone: (Int64) -> Int64
-    /// Names of channels by their ids, for lines that belong to several.
+    /// Names of channels by their ids, with the sign before them, for lines that belong to several.
     var channelNames: [String: String] = [:]
+    /// One's own names by the ids of the members that one is, where mentions of them are set apart.
+    var ownNames: [String: String] = [:]
+    /// First messages of threads by their ids, for answers that stand without them.
+    var threadRoots: [String: JSONValue] = [:]
+    /// Makes the commands in hints act on the home that was asked.
+    let hints: HintText
     /// Columns into which lines for people have to fit; `nil` where they may be as long as they
     /// are, as in a pipe.
     var columns: Int?
@@ -20,6 +26,7 @@ struct Rendering {
     init(globals: GlobalFlags, environment: [String: String], io: any ProgramIO) {
         isJSON = globals.json
         isPlain = globals.plain
+        hints = HintText(globals)
         hasColour = Self.wantsColour(globals.color, environment, isTerminal: io.isOutputTerminal)
         isTerminal = io.isOutputTerminal && !globals.quiet
         now = io.now
@@ -52,7 +59,7 @@ struct Rendering {
             let items = result["items"]?.arrayValue ?? []
             if items.isEmpty, let text = nothing(of: method) { return text }
             return isPlain
-                ? columns(items, .messages)
+                ? plainMessages(items)
                 : messages(items, lastDay: &lastDay, namesChannel: false, foldsThreads: true)
         case "message.edit", "message.react", "message.pin", "message.unpin":
             var lastDay: Int64?
@@ -78,7 +85,10 @@ struct Rendering {
         if !isPlain, let text = object(result, of: method) { return text }
         let items = result["items"]?.arrayValue
         if items?.isEmpty == true, let text = nothing(of: method) { return text }
-        if let table = ColumnSet.of(method) {
+        if !isPlain, ["unread.get", "read.mark", "read.status"].contains(method) {
+            return readings(items ?? [result])
+        }
+        if let table = ColumnSet.of(method, isPlain: isPlain) {
             return columns((items ?? [result]).map { marked($0, of: method) }, table)
         }
         return fields(result)
@@ -90,20 +100,6 @@ struct Rendering {
             return nil
         }
         return dim(what) + "\n"
-    }
-
-    /// Channels that one is not in stand between one's own, and look like it.
-    private func marked(_ item: JSONValue, of method: String) -> JSONValue {
-        if !isPlain, item["twin"] == true, var fields = item.objectValue {
-            fields["name"] = .string("\(item["name"]?.stringValue ?? "") (look-alike)")
-            return .object(fields)
-        }
-        guard !isPlain, ["channel.list", "channel.find"].contains(method),
-            item["joined"] == false, var fields = item.objectValue
-        else { return item }
-        let word = item["private"] == true ? "left" : "not in"
-        fields["name"] = .string("\(item["name"]?.stringValue ?? "") (\(word))")
-        return .object(fields)
     }
 
     /// One event of a stream.
@@ -176,7 +172,9 @@ struct Rendering {
         }
         for warning in status["warnings"]?.arrayValue ?? [] {
             text += "warn       \(shown(warning["message"]))\n"
-            if warning["hint"]?.isNull == false { text += "           \(shown(warning["hint"]))\n" }
+            if warning["hint"]?.isNull == false {
+                text += "           \(hints.text(shown(warning["hint"])))\n"
+            }
         }
         return text
     }
@@ -185,7 +183,7 @@ struct Rendering {
         (result["items"]?.arrayValue ?? []).map { finding in
             let line = "\(padded(shown(finding["state"]), 5))\(shown(finding["message"]))\n"
             let hint = finding["hint"].flatMap { $0.isNull ? nil : $0 }
-            return line + (hint.map { "     fix: \(shown($0))\n" } ?? "")
+            return line + (hint.map { "     fix: \(hints.text(shown($0)))\n" } ?? "")
         }.joined()
     }
 
@@ -230,8 +228,18 @@ struct Rendering {
         return members.map { member in
             isPlain
                 ? "\(member.key)\t\(shown(member.value))\n"
-                : "\(padded(sanitised(member.key), widest))  \(shown(member.value))\n"
+                : "\(padded(sanitised(member.key), widest))  \(field(member))\n"
         }.joined()
+    }
+
+    /// A field as people read it: points in time are no numbers to them.
+    private func field(_ member: JSONObject.Member) -> String {
+        let isTime =
+            ["at", "until", "last_seen"].contains(member.key)
+            || member.key.utf8.suffix(3).elementsEqual("_at".utf8)
+            || member.key.utf8.suffix(6).elementsEqual("_until".utf8)
+        return isTime && member.value.integerValue != nil
+            ? moment(member.value) : shown(member.value)
     }
 
     // MARK: Texts

@@ -10,86 +10,132 @@ extension Session {
             io.print(Manual.shortHelp + "\nno daemon runs for this home\n")
             let paths = try paths()
             let isNew = !io.exists(HomeFolder(data: paths.data, socket: paths.socket).identity)
-            io.print("next: wsx-node up\(isNew ? " --name NAME --workspace WORKSPACE" : "")\n")
+            tell(next: "wsx-node up" + (isNew ? " --name NAME --workspace WORKSPACE" : ""))
             return 0
         }
         let status = try client.call("node.status", [:])
         guard status["locked"] != true else {
             io.print("\(rendering.shortID(status["identity"]?["id"]))  locked\n")
-            io.print("next: wsx-node session unlock\n")
+            tell(next: "wsx-node session unlock")
             return 0
         }
         var given = JSONObject()
         if let workspace { given["workspace"] = .string(workspace) }
         let home = try client.call("home.get", given)
         guard let identity = home["identity"], !identity.isNull else {
-            io.print("no identity yet\nnext: wsx-node up --name NAME --workspace WORKSPACE\n")
+            io.print("no identity yet\n")
+            tell(next: "wsx-node up --name NAME --workspace WORKSPACE")
             return 0
         }
         let peers = try client.call("peer.list", given)["items"]?.arrayValue ?? []
-        io.print("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))\n")
-        io.print(homeWorkspaces(home) + homePeers(peers))
+        let labels = deviceLabels(
+            peers, id: "id", beside: Self.ownMembers(identity), &client)
+        tell("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))")
+        homeWorkspaces(home, try former(home, &client), &client)
+        tellPeers(peers, labels)
         for warning in status["warnings"]?.arrayValue ?? [] {
-            io.print("warn  \(rendering.shown(warning["message"]))\n")
+            tell("warn  \(rendering.shown(warning["message"]))")
         }
-        io.print("next: \(homeStep(status, home, peers))\n")
+        tell(next: homeStep(status, home, peers))
         return 0
+    }
+
+    /// A line, cut where the terminal ends.
+    private func tell(_ line: String) { io.print(rendering.fitted(line) + "\n") }
+
+    /// A command to copy, which is never cut.
+    private func tell(next command: String) {
+        io.print("next: \(rendering.hints.text(command))\n")
     }
 
     /// So many conversations of each kind fit on a screen.
     private static let homeRowsMax = 12
 
+    /// The channels of the workspace that is shown, where one is in it no more: they stay to be
+    /// read, and one's channels are none of them.
+    private func former(
+        _ home: JSONValue, _ client: inout ControlClient
+    ) throws(NodeError) -> [JSONValue] {
+        guard let shown = shownWorkspace(home), Self.isFormer(shown), let id = shown["id"] else {
+            return []
+        }
+        let given: JSONObject = ["workspace": id, "scope": "all", "limit": 100]
+        return try client.call("channel.list", given)["items"]?.arrayValue ?? []
+    }
+
+    private static func isFormer(_ workspace: JSONValue) -> Bool {
+        workspace["state"]?.stringValue ?? "member" != "member"
+    }
+
+    /// The workspace whose channels are shown.
+    private func shownWorkspace(_ home: JSONValue) -> JSONValue? {
+        let conversations = (home["channels"]?.arrayValue ?? []) + (home["dms"]?.arrayValue ?? [])
+        let id = conversations.first?["workspace"] ?? home["selected"]
+        return home["workspaces"]?.arrayValue?.first { $0["id"] == id }
+    }
+
     /// The workspaces, and under the one that is shown its channels and conversations.
-    private func homeWorkspaces(_ home: JSONValue) -> String {
-        let channels = home["channels"]?.arrayValue ?? []
+    private func homeWorkspaces(
+        _ home: JSONValue, _ former: [JSONValue], _ client: inout ControlClient
+    ) {
+        let own = home["channels"]?.arrayValue ?? []
+        let channels = own.isEmpty ? former : own
         let directs = (home["dms"]?.arrayValue ?? []).filter { $0["last"]?.isNull == false }
-        let shown = channels.first?["workspace"] ?? home["selected"]
-        var text = ""
+        let shown = shownWorkspace(home)?["id"]
         for workspace in home["workspaces"]?.arrayValue ?? [] {
             let isShown = workspace["id"] == shown
             let members = workspace["members"]?.integerValue ?? 1
-            text += "\n\(rendering.shown(workspace["name"]))  "
-            text += "\(members) member\(members == 1 ? "" : "s")"
-            if workspace["state"]?.stringValue ?? "member" != "member" {
-                text += ", \(rendering.shown(workspace["state"]))"
-            }
+            var text = rendering.fitting(rendering.shown(workspace["name"]))
+            text += "  \(members) member\(members == 1 ? "" : "s")"
+            if Self.isFormer(workspace) { text += ", \(rendering.shown(workspace["state"]))" }
+            io.print("\n")
             guard isShown else {
-                text +=
-                    workspace["selected"] == true
-                    ? "\n" : "  (wsx-node workspace use to go there)\n"
+                let way = workspace["selected"] == true ? "" : "  (wsx-node workspace use)"
+                tell(text + way)
                 continue
             }
-            text += unreadWords(home["unread"]) + "\n"
-            text += rows(channels, sign: "#", more: "wsx-node channel list")
-            text += rows(directs, sign: "@", more: "wsx-node dm list")
+            tell(text + (rendering.newWords(home["unread"]).map { "  " + $0 } ?? ""))
+            if Self.isFormer(workspace) {
+                tell("  what was said until then stays here to be read")
+                tellRefused(in: workspace, &client)
+            }
+            tellRows(channels, more: "wsx-node channel list")
+            tellRows(directs, more: "wsx-node dm list")
         }
-        return text
     }
 
-    private func unreadWords(_ unread: JSONValue?) -> String {
-        let count = unread?["unread"]?.integerValue ?? 0
-        let mentions = unread?["mentions"]?.integerValue ?? 0
-        guard count > 0 else { return "" }
-        let named = mentions == 0 ? "" : ", \(mentions) mention\(mentions == 1 ? "" : "s") you"
-        return "  \(count) new\(named)"
+    /// How many of one's own messages do not count, in a workspace that one is out of.
+    private func tellRefused(in workspace: JSONValue, _ client: inout ControlClient) {
+        var given: JSONObject = ["types": ["message.refused"], "since": "all", "limit": 1_000]
+        given["workspace"] = workspace["id"]
+        guard let found = try? client.call("events.wait", given)["items"]?.arrayValue else {
+            return
+        }
+        let count = Set(
+            found.filter { $0["workspace"] == workspace["id"] }
+                .compactMap { $0["data"]?["message"]?.stringValue }
+        ).count
+        guard count > 0 else { return }
+        tell(
+            "  \(count) message\(count == 1 ? " of yours was" : "s of yours were") refused: "
+                + "wsx-node log marks \(count == 1 ? "it" : "them")")
     }
 
-    private func rows(_ channels: [JSONValue], sign: String, more: String) -> String {
+    private func tellRows(_ channels: [JSONValue], more: String) {
         let listed = channels.prefix(Self.homeRowsMax).map { channel in
             (
-                name: sign + rendering.shown(channel["name"]),
-                new: unreadWords(channel).trimmedBlanks, last: preview(channel["last"])
+                name: rendering.fitting(sanitised(ChannelNames.shown(channel) ?? "-")),
+                new: rendering.newWords(channel) ?? "", last: preview(channel["last"])
             )
         }
         let names = listed.map { columnWidth($0.name) }.max() ?? 0
         let news = listed.map { columnWidth($0.new) }.max() ?? 0
-        var text = ""
         for row in listed {
-            text += "  " + rendering.padded(row.name, names) + "  "
-            if news > 0 { text += rendering.padded(row.new, news) + "  " }
-            text += row.last + "\n"
+            var line = "  " + rendering.padded(row.name, names) + "  "
+            if news > 0 { line += rendering.padded(row.new, news) + "  " }
+            tell(line + row.last)
         }
-        return text + (channels.count > listed.count ? "  … \(more)\n" : "")
+        if channels.count > listed.count { tell("  … \(more)") }
     }
 
     private func preview(_ last: JSONValue?) -> String {
@@ -97,14 +143,17 @@ extension Session {
         let (day, clock) = TimeText.local(last["at"]?.integerValue ?? 0, zone: io.zoneMinutes)
         let today = TimeText.local(io.now, zone: io.zoneMinutes).day
         let when = day == today ? clock : TimeText.dayLine(day, today: today)
-        let text = TerminalText.truncated(rendering.shown(last["text"]), toColumns: 48)
-        return "\(when)  \(rendering.shown(last["author"]?["name"])): \(text)"
+        let text = TerminalText.truncated(rendering.preview(last), toColumns: 64)
+        return "\(when)  \(text)"
     }
 
-    private func homePeers(_ peers: [JSONValue]) -> String {
+    /// The peers beside one another, in as many lines as they need.
+    private func tellPeers(_ peers: [JSONValue], _ labels: DeviceLabels) {
         let words = peers.prefix(8).map { peer in
-            let name = rendering.shown(
-                peer["name"]?.isNull == false ? peer["name"] : peer["address"])
+            let label =
+                peer["id"]?.stringValue.flatMap { labels[$0] }
+                ?? peer["address"]?.stringValue
+            let name = rendering.fitting(label.map(sanitised) ?? "-")
             if peer["state"] == "connected" {
                 let behind = peer["behind"]?.integerValue ?? 0
                 let ahead = peer["ahead"]?.integerValue ?? 0
@@ -114,7 +163,18 @@ extension Session {
             let seen = peer["last_seen"]?.integerValue.map { " " + TimeText.ago(io.now - $0) }
             return "\(name) offline\(seen ?? "")"
         }
-        return "\npeers  \(words.isEmpty ? "none yet" : words.joined(separator: " · "))\n"
+        io.print("\n")
+        var line = "peers  " + (words.first ?? "none yet")
+        for word in words.dropFirst() {
+            let longer = line + " · " + word
+            if let columns = rendering.columns, columnWidth(longer) > columns {
+                tell(line)
+                line = "       " + word
+            } else {
+                line = longer
+            }
+        }
+        tell(line)
     }
 
     private func homeStep(
@@ -127,6 +187,11 @@ extension Session {
         if let clock = warnings.first(where: { $0["kind"] == "clock.wrong" }) {
             return "put the clock right: \(rendering.shown(clock["hint"]))"
         }
+        if let shown = shownWorkspace(home), Self.isFormer(shown) {
+            let other = workspaces.first { !Self.isFormer($0) }?["name"]?.stringValue
+            return other.map { "wsx-node workspace use \(HintText.quotedForShell(sanitised($0)))" }
+                ?? "wsx-node join LINK, with an invite of somebody who is in"
+        }
         if !warnings.isEmpty { return "wsx-node doctor" }
         if home["unread"]?["unread"]?.integerValue ?? 0 > 0 { return "wsx-node unread" }
         let members = workspaces.map { $0["members"]?.integerValue ?? 1 }.max() ?? 1
@@ -134,9 +199,4 @@ extension Session {
         return peers.contains { $0["state"] == "connected" }
             ? "wsx-node tail" : "wsx-node doctor"
     }
-}
-
-extension String {
-    /// Without the blanks at its beginning.
-    fileprivate var trimmedBlanks: String { String(drop { $0 == " " }) }
 }

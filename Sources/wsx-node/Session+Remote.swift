@@ -111,6 +111,7 @@ extension Session {
             return StatusObject.isHealthy(try client.call("node.status", [:])) ? 0 : 1
         case "message.history" where scan.values["follow"]?.boolValue == true:
             return try followLog(try parameters(for: command))
+        case "message.history": return try log(command)
         case "backup.create": return try createBackup(command)
         // The file is here, and whoever lost a home has no daemon.
         case "backup.verify": return try useBackup(command)
@@ -126,7 +127,14 @@ extension Session {
         -> Int32
     {
         var client = try client()
-        let result = try client.call(command.name, parameters)
+        let result = labelled(
+            try client.call(command.name, parameters), of: command.name, &client)
+        var rendering = rendering
+        if ["unread.get", "read.mark", "read.status"].contains(command.name), !globals.json,
+            !globals.plain, result["items"]?.arrayValue?.isEmpty != true
+        {
+            _ = try? readNames(&client, into: &rendering.channelNames)
+        }
         show(rendering.text(result, of: command.name), isLong: command.name == "message.history")
         if command.name == "node.check" { return result["ok"]?.boolValue == true ? 0 : 1 }
         return status(of: result)
@@ -179,6 +187,12 @@ extension Session {
                 .forbidden, "a notice of what a program wrote is answered by no program",
                 hint: "let the command end where WSX_AUTHOR_BOT is set", reason: "notify.loop")
         }
+        guard given["text"] != nil || given["location"] != nil else {
+            throw NodeError(
+                .badRequest, "'text' is missing",
+                hint: "see 'wsx-node rpc --describe message.send'", reason: "control.bad_param",
+                fields: [.init(name: "text", reason: Misfit.missing.rawValue)])
+        }
         var client = try client()
         var parameters = given
         // Whoever is run for an event is a program.
@@ -212,8 +226,14 @@ extension Session {
             holders.count = now?["holders"]?.integerValue ?? holders.count
         }
         let peers = try client.call("peer.list", ["workspace": workspace, "limit": 1_000])
-        for peer in peers["items"]?.arrayValue ?? [] where peer["state"] != "connected" {
-            guard let name = peer["name"]?.stringValue else { continue }
+        let others = (peers["items"]?.arrayValue ?? []).filter { $0["id"]?.isNull == false }
+        let author = message["author"]?["id"]?.stringValue
+        let labels = deviceLabels(
+            others, id: "id", beside: Set([author].compactMap { $0 }), in: workspace, &client)
+        for peer in others where peer["state"] != "connected" {
+            guard let name = peer["id"]?.stringValue.flatMap({ labels[$0] }),
+                peer["name"]?.isNull == false
+            else { continue }
             let seen = peer["last_seen"]?.integerValue
             holders.offline.append((name, seen.map { max(0, io.now - $0) }))
         }

@@ -237,7 +237,9 @@ extension Session {
         let id = rendering.shortID(member?["member"] ?? identity["id"])
         var text = sanitised(identity["name"]?.stringValue ?? "") + "  " + id
         if identity["recovery"] == "unshown", !showsPhrase {
-            text += "   (recovery phrase: run 'wsx-node identity show --phrase' and write it down)"
+            text += "   (recovery phrase: run '"
+            text += HintText(globals).text("wsx-node identity show --phrase")
+            text += "' and write it down)"
         }
         say("identity", text)
     }
@@ -280,10 +282,10 @@ extension Session {
     }
 
     private func say(fix command: String) {
-        if !globals.quiet { io.print("                fix: \(command)\n") }
+        if !globals.quiet { io.print("                fix: \(HintText(globals).text(command))\n") }
     }
 
     private func say(next command: String) {
-        if !globals.quiet { io.print("next: \(command)\n") }
+        if !globals.quiet { io.print("next: \(HintText(globals).text(command))\n") }
     }
 }

@@ -58,10 +58,12 @@ extension Session {
         var client = try client()
         try client.subscribe(liveEvents(in: parameters["channels"]))
         var view = LiveView(rendering: rendering, names: [:])
-        try readNames(&client, into: &view.names)
-        var given = JSONObject()
-        if let workspace { given["workspace"] = .string(workspace) }
-        view.home = (try? client.call("workspace.get", given))?["id"]?.stringValue
+        var names: [String: String] = [:]
+        let channels = try readNames(&client, into: &names)
+        view.note(channels: channels)
+        // Another may be selected while this goes on.
+        view.home = channels.first?["workspace"]
+        view.names = names
         try follow(&client, &view) { _ in true }
         return 0
     }
@@ -82,7 +84,15 @@ extension Session {
             view.note(item)
             if let id = item["id"]?.stringValue { seen.insert(id) }
         }
-        io.print(rendering.messages(items, lastDay: &view.lastDay, namesChannel: false))
+        readOwnNames(for: items, &client, into: &view.rendering)
+        io.print(view.rendering.messages(items, lastDay: &view.lastDay, namesChannel: false))
+        if !globals.json, !globals.plain, let id = parameters["channel"] {
+            var given: JSONObject = ["channel": id]
+            given["workspace"] = workspace.map { .string($0) }
+            if let channel = try? client.call("channel.get", given) {
+                view.note(channels: [channel])
+            }
+        }
         try follow(&client, &view) { message in
             if let thread, message["thread"] != thread { return false }
             // Nobody can have pinned what has only just come.
@@ -96,7 +106,9 @@ extension Session {
 
     /// New messages, and for people what becomes of them.
     private func liveEvents(in channels: JSONValue?) -> JSONObject {
-        let changes = globals.json || globals.plain ? [] : Rendering.changeTypes
+        let changes =
+            globals.json || globals.plain
+            ? [] : Rendering.changeTypes + Rendering.happeningTypes
         var wanted: JSONObject = ["types": JSONValue(texts: ["message.created"] + changes)]
         wanted["channels"] = channels
         wanted["workspace"] = workspace.map { .string($0) }
@@ -112,12 +124,18 @@ extension Session {
         let end = streamEnd
         while let event = try nextEvent(&client, until: end) {
             guard let data = event["data"], !data.isNull else { continue }
+            if Rendering.isHappening(event) {
+                try learnName(of: event, &client, &view)
+                if let text = view.happening(event) { io.print(text) }
+                continue
+            }
             guard event["type"] == "message.created" else {
                 try tell(event, &client, &view)
                 continue
             }
             guard wants(data) else { continue }
             try learnName(of: data, &client, &view)
+            readOwnNames(for: [data], &client, into: &view.rendering)
             let rings = hasBell ? try isForUs(event, &client) : false
             io.print(view.text(of: data) + (rings ? "\u{7}" : ""))
         }
@@ -143,23 +161,22 @@ extension Session {
         if let text = view.change(event) { io.print(text) }
     }
 
-    /// Has the names of channels read again where that of a message's is not known. Without a
-    /// word about the workspace lines come from all, and those of another one than is shown
-    /// elsewhere say so.
+    /// Has the names read again where that of the channel is not known to which something belongs.
     private func learnName(
-        of message: JSONValue, _ client: inout ControlClient, _ view: inout LiveView
+        of item: JSONValue, _ client: inout ControlClient, _ view: inout LiveView
     ) throws(NodeError) {
+        let place: JSONValue = [
+            "channel": Rendering.channel(of: item) ?? .null,
+            "workspace": item["workspace"] ?? .null,
+        ]
         let home = view.home
-        try view.learnName(of: message) { (names) throws(NodeError) in
-            guard let id = message["workspace"], let home, id.stringValue != home else {
-                return try readNames(&client, into: &names)
-            }
-            let foreign = try client.call("workspace.get", ["workspace": id])
-            var found: [String: String] = [:]
-            try readNames(&client, into: &found, in: id.stringValue)
-            let name = foreign["name"]?.stringValue ?? ""
-            for (channel, shown) in found { names?[channel] = "\(shown) in \(name)" }
+        var found: [JSONValue] = []
+        try view.learnName(of: place) { (names) throws(NodeError) in
+            var known = names ?? [:]
+            found = try readNames(of: place, home: home, &client, into: &known)
+            names = known
         }
+        if view.names != nil { view.note(channels: found, onlyNew: true) }
     }
 
     /// Whether the bell rings for a new message: somebody else wrote it just now, and to us. That
@@ -185,27 +202,5 @@ extension Session {
         let members = try client.call("member.list", given)
         let own = members["items"]?.arrayValue?.first { $0["self"] == true }?["id"]
         return own.map { message["mentions"]?.arrayValue?.contains($0) == true } ?? false
-    }
-
-    /// The names of the channels by their ids.
-    func readNames(
-        _ client: inout ControlClient, into names: inout [String: String]?
-    ) throws(NodeError) {
-        var known = names ?? [:]
-        try readNames(&client, into: &known)
-        names = known
-    }
-
-    /// The names of the channels by their ids.
-    func readNames(
-        _ client: inout ControlClient, into names: inout [String: String], in other: String? = nil
-    ) throws(NodeError) {
-        var given: JSONObject = ["scope": "all", "limit": 1_000]
-        if let workspace = other ?? workspace { given["workspace"] = .string(workspace) }
-        let channels = try client.call("channel.list", given)
-        for channel in channels["items"]?.arrayValue ?? [] {
-            guard let id = channel["id"]?.stringValue else { continue }
-            names[id] = channel["name"]?.stringValue
-        }
     }
 }

@@ -27,6 +27,8 @@ final class SystemIO: ProgramIO {
         return localtime_r(&seconds, &local) == nil ? 0 : Int64(local.tm_gmtoff) / 60
     }
 
+    var hostName: String { HostName.own }
+
     var accountHome: String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
@@ -197,7 +199,6 @@ extension Program {
             }
             entry += 1
         }
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        exit(run(arguments: arguments, environment: environment, io: SystemIO()))
+        exit(run(typed: TypedArguments.own, environment: environment, io: SystemIO()))
     }
 }

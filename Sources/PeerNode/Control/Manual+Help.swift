@@ -9,7 +9,10 @@ extension Command {
             guard let parameter = parameters.first(where: { $0.name == position }) else { continue }
             parts.append(Self.positional(parameter))
         }
-        for parameter in flags { parts.append("[\(Self.flagForm(parameter))]") }
+        for parameter in flags {
+            let short = parameter.shortFlag.map { "-\($0)|" } ?? ""
+            parts.append("[\(short)\(Self.flagForm(parameter))]")
+        }
         return parts.joined(separator: " ")
     }
 
@@ -49,10 +52,11 @@ extension ParameterDefinition {
     public var impliedValue: JSONValue { flagValue ?? true }
 
     /// The word that stands for it in a usage line.
-    var positionWord: String {
+    public var positionWord: String {
         switch shape {
         case .channel, .member, .workspace: return shape.placeholder
         case .list(.channel, _): return shape.placeholder
+        case .duration: return shape.placeholder
         default: return String(name.uppercased().map { $0 == "_" ? "-" : $0 })
         }
     }

@@ -21,6 +21,8 @@ public enum NodeProcess {
         public var notifySocket: String?
         /// What the settings say of notices.
         public var notices = NoticeDefaults()
+        /// What this device is called in the workspaces it comes into.
+        public var deviceName: String?
         /// What opens a home that has a passphrase; without it the node starts locked.
         public var passphrase: String?
 
@@ -106,6 +108,7 @@ public enum NodeProcess {
             socket: home.socket, announces: settings.loop.announces)
         environment.surroundings = MachineSurroundings(socket: home.socket)
         environment.notices = settings.notices
+        environment.deviceName = settings.deviceName
         let time = TurnTime(
             wall: WallClock.milliseconds(), monotonic: MonotonicClock.milliseconds())
         do throws(StartError) {

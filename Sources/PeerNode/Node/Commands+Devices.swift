@@ -102,6 +102,14 @@ extension NodeCore {
         }
     }
 
+    /// Tells a workspace that this home has just come into what its device is called, where
+    /// somebody has said so, or the machine has a name.
+    func nameDevice(_ chosen: String? = nil, in workspace: Workspace) throws(StorageError) {
+        guard let home, let name = chosen ?? environment.deviceName else { return }
+        _ = try authorContent(
+            .device(home.device, name: name), to: workspace.profileDocument, in: workspace)
+    }
+
     /// Does something about a device in the workspace that the call names; without one in every
     /// workspace in which it is one's own. What fails in some of them is listed in the answer.
     func inEach(

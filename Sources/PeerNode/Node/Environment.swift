@@ -20,6 +20,9 @@ public struct NodeEnvironment {
     public var surroundings: (any Surroundings)?
     /// What the settings say of notices.
     public var notices = NoticeDefaults()
+    /// What this device is called in the workspaces it comes into, a name that passes
+    /// `CheckedName`; `nil` leaves it without one.
+    public var deviceName: String?
 
     /// The given world.
     public init(

@@ -68,6 +68,7 @@ extension NodeCore {
         _ = try makeChannel(named: firstChannel, topic: nil, description: nil, in: workspace)
         _ = try authorContent(
             .profile(name: home.name), to: workspace.profileDocument, in: workspace)
+        try nameDevice(in: workspace)
         try record(.workspaceCreated, workspace: workspace)
         return workspace
     }

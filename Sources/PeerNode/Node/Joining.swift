@@ -242,6 +242,7 @@ extension NodeCore {
         let selected = try selectedWorkspace()
         try settleIn(
             workspace, selects: selected == nil || network.joins[index].scope != nil)
+        try nameDevice(in: workspace)
         network.joins[index].stage = .syncing
         if let peer = link.peer {
             network.registry.connected(

@@ -222,11 +222,7 @@ extension NodeCore {
                 workspace.isKeyed
             else { continue }
             try settleIn(workspace)
-            if let name = linking.name {
-                _ = try authorContent(
-                    .device(home.device, name: name), to: workspace.profileDocument,
-                    in: workspace)
-            }
+            try nameDevice(linking.name, in: workspace)
             network.linking?.workspaces[number] = .syncing
             try nowShared(workspace, over: linking.connection)
         }

@@ -242,6 +242,7 @@ extension NodeCore {
         }
         try keepRecoveryBox(phrase.agreementKey, of: workspace)
         try settleIn(workspace)
+        try nameDevice(in: workspace)
         network.joins[index].stage = .syncing
         remember(link)
         workspaceListChanged()

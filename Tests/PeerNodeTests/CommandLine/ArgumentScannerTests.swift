@@ -37,6 +37,12 @@ import WorkspaceModel
             ["send", "a", "b", "--code"], "message.send",
             #"{"format":"code","channel":"a","text":"b"}"#),
         Row(["log", "a", "-n", "5"], "message.history", #"{"limit":5,"channel":"a"}"#),
+        Row(["log", "a", "-n5"], "message.history", #"{"limit":5,"channel":"a"}"#),
+        Row(["log", "a", "-n=5"], "message.history", #"{"limit":5,"channel":"a"}"#),
+        Row(["send", "a", "-5"], "message.send", #"{"channel":"a","text":"-5"}"#),
+        Row(
+            ["send", "a", "--location", "-33.8,151.2"], "message.send",
+            #"{"location":"-33.8,151.2","channel":"a"}"#),
         Row(
             ["invite", "create", "--expires", "7d", "--channel", "a", "--channel", "b"],
             "invite.create", #"{"expires_ms":604800000,"channels":["a","b"]}"#),
@@ -77,6 +83,12 @@ import WorkspaceModel
         (["send", "a", "b", "--key", "1", "--key", "2"], "'--key' is given twice", nil),
         (["channel", "create", "x", "--private=maybe"], "'--private' takes no value", nil),
         (["log", "a", "-n", "+5"], "'-n' cannot be '+5'", "it takes an integer, 1 to 100"),
+        (["log", "a", "-nx"], "'-n' cannot be 'x'", "it takes an integer, 1 to 100"),
+        (["log", "a", "-x1"], "unknown flag '-x1'", "wsx-node help log"),
+        (
+            ["channel", "mute", "a", "-5"], "'DUR' cannot be '-5'",
+            "it takes a duration such as 250ms, 30s, 10m, 24h or 7d"
+        ),
         (
             ["invite", "create", "--expires", "7"], "'--expires' cannot be '7'",
             "it takes a duration such as 250ms, 30s, 10m, 24h or 7d"

@@ -56,9 +56,8 @@ import WorkspaceModel
         #expect(io.run("unread") == 0)
         #expect(
             io.output == """
-                ID   NAME  UNREAD  MENTIONS  LAST
-                c_1  busy  12      2         @Mina come
-                c_2  calm  0       0         -
+                busy  12 new, 2 mention you   Joon: @Mina come
+                calm  read                    nothing yet
 
                 """)
         io.output = ""

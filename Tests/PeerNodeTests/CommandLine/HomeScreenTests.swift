@@ -46,6 +46,23 @@ import WorkspaceModel
         #expect(io.output.hasPrefix("Mina  d_device00\n"))
     }
 
+    @Test(arguments: [20, 40, 80])
+    func `fits into the terminal, but for the command to copy`(_ columns: Int) {
+        let io = terminal()
+        io.node?.channelName = String(repeating: "회의", count: 30)
+        io.node?.unreadMessages = 3
+        #expect(io.run(environment: ["COLUMNS": String(columns)]) == 0)
+        let lines = io.output.split(separator: "\n").map(String.init)
+        #expect(lines.dropLast().allSatisfy { columnWidth($0) <= columns }, "\(lines)")
+        #expect(lines.last == "next: wsx-node unread")
+    }
+
+    @Test func `repeats a home in the command to copy`() {
+        let io = terminal()
+        #expect(io.run("--home", "/h") == 0)
+        #expect(io.output.contains("next: wsx-node --home /h "))
+    }
+
     @Test func `takes no control of the terminal from a name`() {
         let io = terminal()
         io.node?.channelName = "x\u{1B}[2J\u{7}"

@@ -39,7 +39,7 @@ import WorkspaceModel
         let io = MemoryIO()
         io.node = nil
         #expect(io.run("send", "general", "hi", "--home", "/h") == 3)
-        #expect(io.errors.contains("hint: wsx-node up\n"))
+        #expect(io.errors.contains("hint: wsx-node --home /h up\n"))
         #expect(io.output.isEmpty)
     }
 
@@ -75,7 +75,7 @@ import WorkspaceModel
         #expect(io.run("send", "general", "-") == 0)
         #expect(io.node?.asked == ["send name(\"general\") from a pipe text"])
         #expect(io.run("send", "general") == 2)
-        #expect(io.errors.contains("'text' is missing"))
+        #expect(io.errors.contains("'TEXT' is missing\nhint: usage: wsx-node send CHANNEL "))
         io.isInputTerminal = true
         #expect(io.run("send", "general", "-") == 2)
         io.isInputTerminal = false
@@ -87,7 +87,7 @@ import WorkspaceModel
         let io = MemoryIO()
         io.node = nil
         #expect(io.run("log", "general", "-n", "101") == 2)
-        #expect(io.errors.contains("'limit' must be an integer, 1 to 100"))
+        #expect(io.errors.contains("'-n' must be an integer, 1 to 100"))
     }
 
     @Test func `streams events, acknowledges them by name, and ends after a count`() {

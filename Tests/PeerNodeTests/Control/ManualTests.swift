@@ -86,7 +86,8 @@ import WorkspaceModel
         let usage = command.usage
         #expect(usage.hasPrefix(line.words.joined(separator: " ")))
         for parameter in command.flags {
-            let form = "[--" + parameter.flag
+            let short = parameter.shortFlag.map { "-\($0)|" } ?? ""
+            let form = "[\(short)--\(parameter.flag)"
             #expect(
                 usage.components(separatedBy: form + "]").count == 2
                     || usage.components(separatedBy: form + " ").count == 2, "\(form)")

@@ -31,7 +31,7 @@ extension EndToEnd {
 
             let leaving = joon.run("channel", "leave", "plans")
             #expect(leaving.status == 6)
-            #expect(leaving.errors.contains("wsx-node channel transfer plans @U"))
+            #expect(leaving.errors.contains(" channel transfer plans @U"))
             for command in ["leave", "archive", "delete"] {
                 let refused = joon.run("channel", command, "general", "--json")
                 #expect(refused.status == 6 && refused.error.kind == "default_channel")

@@ -7,7 +7,7 @@ extension EndToEnd {
         @Test func `links, loses one, and comes back by the phrase`() throws {
             let laptop = TemporaryNode()
             let up = laptop.up(name: "Mina", workspace: "acme")
-            #expect(up.output.contains("run 'wsx-node identity show --phrase'"))
+            #expect(up.output.contains(" identity show --phrase' and write it down"))
             let joon = TemporaryNode()
             try #require(joon.join(laptop.invite(), name: "Joon").status == 0)
             let printed = laptop.run("identity", "show", "--phrase")

@@ -61,7 +61,7 @@ extension EndToEnd {
             let up = node.run(["up"] + TemporaryNode.loopback)
             #expect(up.status == 0, "\(up.errors)")
             #expect(up.output.contains("locked"))
-            #expect(up.output.contains("next: wsx-node session unlock"))
+            #expect(up.output.contains("next: wsx-node --home \(node.home) session unlock"))
             let status = node.run("status", "--json").object
             #expect(status["locked"] == true)
             #expect(status["listen"] == [])

@@ -15,7 +15,7 @@ extension EndToEnd {
             for (line, what) in zip(lines, ["identity", "workspace", "daemon", "network"]) {
                 #expect(line.hasPrefix("ok   " + what), "\(line)")
             }
-            #expect(lines.last == "next: wsx-node invite create")
+            #expect(lines.last == "next: wsx-node --home \(node.home) invite create")
             let status = node.run("status", "--json").object
             #expect(status["identity"]?["name"] == "Mina")
             #expect(status["workspaces"]?.arrayValue?.first?["name"] == "acme")

@@ -1,0 +1,78 @@
+import PeerNode
+import WorkspaceModel
+
+/// Failures that name parameters of the socket, told in the words of the command line.
+struct ArgumentWords {
+    let command: Command
+    /// How parameters were given, by their names: `-n`, or the word that stands for a position.
+    let typed: [String: String]
+
+    /// What somebody has typed for a parameter, or would type.
+    func word(_ parameter: ParameterDefinition) -> String {
+        if let word = typed[parameter.name] { return word }
+        let isPosition = command.line?.positions.contains(parameter.name) == true
+        return isPosition ? parameter.positionWord : "--" + parameter.flag
+    }
+
+    /// The same failure for people. Programs are told the names that a method takes.
+    func told(_ error: NodeError) -> NodeError {
+        let failing = error.fields.compactMap { field in
+            command.parameters.first { $0.name == field.name }
+        }
+        var message = error.message
+        if let first = failing.first,
+            message == "'\(first.name)' must be \(first.shape.words)"
+        {
+            message = "'\(word(first))' must be \(Self.words(first.shape))"
+        }
+        var hint = error.hint
+        // Elsewhere what is quoted is what somebody called a thing.
+        for parameter in failing where error.kind == .badRequest {
+            let named = "'\(parameter.name)'"
+            message = Self.replacing(named, by: "'\(word(parameter))'", in: message)
+        }
+        if hint?.utf8.starts(with: "see 'wsx-node rpc --describe".utf8) == true {
+            let isMissing = error.fields.first?.reason == Misfit.missing.rawValue
+            let words = command.line?.words.joined(separator: " ") ?? command.name
+            hint = isMissing ? "usage: wsx-node \(command.usage)" : "wsx-node help \(words)"
+        }
+        let fields = error.fields.map { field in
+            let parameter = failing.first { $0.name == field.name }
+            return NodeError.Field(
+                name: parameter.map(word) ?? field.name, reason: field.reason)
+        }
+        return NodeError(
+            error.kind, message, hint: hint, reason: error.reason, fields: fields,
+            details: error.details)
+    }
+
+    /// What a parameter takes, as it is typed.
+    static func words(_ shape: ParameterShape) -> String {
+        switch shape {
+        case .duration(let range):
+            "a duration, \(DurationText.text(range.lowerBound)) to "
+                + "\(DurationText.text(range.upperBound)), such as 30s, 10m, 24h or 7d"
+        case .list(let element, let count):
+            words(element) + (count.upperBound > 1 ? ", at most \(count.upperBound) of them" : "")
+        case .identifier(let prefix): "an id, `\(prefix)…`, or its first 6 letters and more"
+        case .time: "a time such as 2h, 2026-11-20 or '2026-11-20 14:03'"
+        default: shape.words
+        }
+    }
+
+    private static func replacing(_ part: String, by other: String, in text: String) -> String {
+        let (part, bytes) = (Array(part.utf8), Array(text.utf8))
+        var made: [UInt8] = []
+        var place = 0
+        while place < bytes.count {
+            if bytes[place...].starts(with: part) {
+                made += other.utf8
+                place += part.count
+            } else {
+                made.append(bytes[place])
+                place += 1
+            }
+        }
+        return String(decoding: made, as: UTF8.self)
+    }
+}

@@ -1,0 +1,140 @@
+import PeerNode
+import WorkspaceModel
+
+/// What devices are called beside one another: by their people, as far as that tells them apart.
+///
+/// A person with one device among them is its name. With several it is `Mina (amber)`, by what the
+/// device is called, and `Mina (d_7k3qm2xa)` where that says nothing. No two labels are equal.
+struct DeviceLabels {
+    /// One device, and what is known of it.
+    struct Device {
+        /// `d_…`.
+        let id: String
+        /// Whose it is, `u_…`.
+        let member: String?
+        /// What that person is called.
+        let person: String
+        /// What the device is called; `nil` where it has no name of its own.
+        var name: String?
+    }
+
+    private var labels: [String: String] = [:]
+
+    /// - Parameter others: people of whom there is one more device than is listed.
+    init(_ devices: [Device], beside others: Set<String> = []) {
+        let shared = Self.shared(devices, beside: others)
+        var taken: [String: Int] = [:]
+        func named(_ device: Device) -> String? {
+            device.name.map { "\(device.person) (\($0))" }
+        }
+        for device in devices where shared.contains(device.id) {
+            named(device).map { taken[$0, default: 0] += 1 }
+        }
+        for device in devices {
+            if !shared.contains(device.id) {
+                labels[device.id] = device.person
+            } else if let name = named(device), taken[name] == 1 {
+                labels[device.id] = name
+            } else {
+                labels[device.id] = "\(device.person) (\(device.id.prefix(10)))"
+            }
+        }
+    }
+
+    /// The label of a device that was listed.
+    subscript(id: String) -> String? { labels[id] }
+
+    /// The devices whose person's name does not tell which one is meant.
+    static func shared(_ devices: [Device], beside others: Set<String> = []) -> Set<String> {
+        var count: [String: Int] = [:]
+        for device in devices { count[device.person, default: 0] += 1 }
+        return Set(
+            devices.filter { device in
+                count[device.person] != 1 || device.member.map(others.contains) == true
+            }.map(\.id))
+    }
+}
+
+extension Session {
+    /// The labels of the devices that rows of an answer are about. What devices are called is only
+    /// asked for where it is needed.
+    ///
+    /// - Parameters:
+    ///   - key: the field with the device's id.
+    ///   - own: the members that this home is, of which one device is this one and in no row.
+    func deviceLabels(
+        _ rows: [JSONValue], id key: String, beside own: Set<String> = [],
+        in workspace: JSONValue? = nil, _ client: inout ControlClient
+    ) -> DeviceLabels {
+        var devices = rows.compactMap { row in
+            row[key]?.stringValue.map { id in
+                DeviceLabels.Device(
+                    id: id, member: row["member"]?["id"]?.stringValue,
+                    person: row["member"]?["name"]?.stringValue
+                        ?? row["name"]?.stringValue ?? String(id.prefix(10)))
+            }
+        }
+        let shared = DeviceLabels.shared(devices, beside: own)
+        var names: [String: String] = [:]
+        var asked: Set<String> = []
+        for device in devices where shared.contains(device.id) {
+            guard let member = device.member, asked.insert(member).inserted else { continue }
+            var given: JSONObject = ["member": .string(member), "limit": 1_000]
+            given["workspace"] = workspace ?? self.workspace.map { .string($0) }
+            names.merge(deviceNames(given, &client)) { first, _ in first }
+        }
+        for index in devices.indices { devices[index].name = names[devices[index].id] }
+        return DeviceLabels(devices, beside: own)
+    }
+
+    /// What the devices of somebody are called that have a name; of somebody of another workspace
+    /// nothing is known.
+    private func deviceNames(
+        _ given: JSONObject, _ client: inout ControlClient
+    ) -> [String: String] {
+        let page = try? client.call("device.list", given)
+        var names: [String: String] = [:]
+        for item in page?["items"]?.arrayValue ?? [] {
+            guard let id = item["id"]?.stringValue, let name = item["name"]?.stringValue,
+                !id.utf8.starts(with: name.utf8)
+            else { continue }
+            names[id] = name
+        }
+        return names
+    }
+
+    /// The ids of the members that an identity is.
+    static func ownMembers(_ identity: JSONValue?) -> Set<String> {
+        Set((identity?["members"]?.arrayValue ?? []).compactMap { $0["member"]?.stringValue })
+    }
+
+    /// An answer about devices, whose rows say for people which device each is about.
+    func labelled(
+        _ result: JSONValue, of method: String, _ client: inout ControlClient
+    ) -> JSONValue {
+        guard !globals.json, !globals.plain, let items = result["items"]?.arrayValue,
+            !items.isEmpty, var answer = result.objectValue
+        else { return result }
+        let labels: DeviceLabels
+        let key: String
+        switch method {
+        case "peer.list":
+            key = "id"
+            let identity = try? client.call("identity.show", [:])
+            labels = deviceLabels(items, id: key, beside: Self.ownMembers(identity), &client)
+        case "message.holders", "member.status":
+            key = "device"
+            labels = deviceLabels(items, id: key, &client)
+        default: return result
+        }
+        answer["items"] = .array(
+            items.map { item in
+                guard var fields = item.objectValue,
+                    let label = item[key]?.stringValue.flatMap({ labels[$0] })
+                else { return item }
+                fields["label"] = .string(label)
+                return .object(fields)
+            })
+        return .object(answer)
+    }
+}

@@ -1,0 +1,29 @@
+import WorkspaceModel
+
+/// What rows of tables say to people besides their fields.
+extension Rendering {
+    /// A row as people are shown it.
+    func marked(_ item: JSONValue, of method: String) -> JSONValue {
+        guard !isPlain, var fields = item.objectValue else { return item }
+        let name = item["name"]?.stringValue ?? ""
+        if item["twin"] == true {
+            fields["name"] = .string("\(name) (look-alike)")
+            return .object(fields)
+        }
+        switch method {
+        case "device.list", "device.rename", "device.revoke":
+            fields["kind"] = item["recovery"] == true ? "phrase" : "device"
+        case "peer.list", "message.holders", "member.status":
+            guard item["label"] == nil else { return item }
+            fields["label"] = item["name"] ?? item["member"]?["name"]
+        case "dm.list", "dm.open":
+            if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
+        case "channel.list", "channel.find":
+            // Channels that one is not in stand between one's own, and look like them.
+            guard item["joined"] == false else { return item }
+            fields["name"] = .string("\(name) (\(item["private"] == true ? "left" : "not in"))")
+        default: return item
+        }
+        return .object(fields)
+    }
+}

@@ -1,0 +1,47 @@
+import WorkspaceModel
+
+/// Where a message speaks to whoever reads it.
+extension Rendering {
+    /// `line`, which was made safe, with those mentions set apart that mean the reader: the own
+    /// name where the message says that it does, and `@channel` and `@everyone`.
+    func highlighted(_ line: String, of message: JSONValue) -> String {
+        guard hasColour, line.utf8.contains(UInt8(ascii: "@")), message["format"] != "code" else {
+            return line
+        }
+        let meant = (message["mentions"]?.arrayValue ?? []).compactMap(\.stringValue)
+            .compactMap { ownNames[$0] }
+        // The longest first: `@Mina Park` is more than `@Mina`.
+        let names = (meant.map(sanitised) + ["channel", "everyone"])
+            .sorted { $0.count > $1.count }
+        var made = ""
+        var rest = Substring(line)
+        var before: Character?
+        while let first = rest.first {
+            let found =
+                first == "@" && before.map(Self.isWord) != true
+                ? names.first { Self.begins(rest.dropFirst(), with: $0) } : nil
+            let count = found.map { $0.count + 1 } ?? 1
+            let part = String(rest.prefix(count))
+            made += found == nil ? part : "\u{1B}[1;33m\(part)\u{1B}[0m"
+            before = part.last
+            rest = rest.dropFirst(count)
+        }
+        return made
+    }
+
+    /// Whether a name stands there, in any case, and is not the beginning of a longer word.
+    private static func begins(_ text: Substring, with name: String) -> Bool {
+        let part = text.prefix(name.count)
+        guard part.count == name.count, part.lowercased() == name.lowercased() else { return false }
+        guard let next = text.dropFirst(name.count).first, let last = part.last else { return true }
+        return !(isWord(next) && isWord(last))
+    }
+
+    /// What an address or a longer word goes on with.
+    private static func isWord(_ character: Character) -> Bool {
+        guard let scalar = character.unicodeScalars.first, scalar.value < 0x250 else {
+            return false
+        }
+        return character.isLetter || character.isNumber || character == "_"
+    }
+}

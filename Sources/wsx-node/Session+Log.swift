@@ -1,0 +1,89 @@
+import PeerNode
+import WorkspaceModel
+
+/// Part of a channel's past, as people read it: with what answers are answers to.
+extension Session {
+    /// Pages that are read besides the first until there is as much to see as was asked for.
+    private static let morePagesMax = 5
+
+    func log(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        guard !globals.json, !globals.plain else {
+            return try callAndPrint(command, parameters)
+        }
+        var client = try client()
+        var result = try client.call(command.name, parameters)
+        var items = result["items"]?.arrayValue ?? []
+        var rendering = rendering
+        if let thread = parameters["thread"] {
+            readOwnNames(for: items, &client, into: &rendering)
+            var lastDay: Int64?
+            let root = messages([thread], &client).filter { !items.contains($0) }
+            let all = root + items
+            let text = rendering.messages(all, lastDay: &lastDay, namesChannel: false)
+            show(text.isEmpty ? rendering.text(result, of: command.name) : text, isLong: true)
+            return status(of: result)
+        }
+        try fill(&items, of: result, parameters, &client)
+        readOwnNames(for: items, &client, into: &rendering)
+        rendering.threadRoots = roots(of: items, &client)
+        result = .object(["items": .array(items)])
+        show(rendering.text(result, of: command.name), isLong: true)
+        return status(of: result)
+    }
+
+    /// Reads on into the past where answers are folded under what they answer, until as many
+    /// messages stand there as were asked for. Whoever named a place in the past gets that page.
+    private func fill(
+        _ items: inout [JSONValue], of first: JSONValue, _ parameters: JSONObject,
+        _ client: inout ControlClient
+    ) throws(NodeError) {
+        guard parameters["after"] == nil, parameters["around"] == nil else { return }
+        let wanted = items.count
+        var older = first["older"]
+        var given = parameters
+        for _ in 0..<Self.morePagesMax {
+            guard Self.shown(items).count < wanted, let place = older, !place.isNull else { break }
+            given["before"] = place
+            let page = try client.call("message.history", given)
+            items = (page["items"]?.arrayValue ?? []) + items
+            older = page["older"]
+        }
+        let visible = Self.shown(items)
+        guard visible.count > wanted, let begin = visible.dropLast(wanted - 1).last else { return }
+        items.removeFirst(begin)
+    }
+
+    /// The places of those messages that are no answers to others among them.
+    private static func shown(_ items: [JSONValue]) -> [Int] {
+        let ids = Set(items.compactMap { $0["id"]?.stringValue })
+        return items.indices.filter { index in
+            items[index]["thread"]?.stringValue.map { !ids.contains($0) } ?? true
+        }
+    }
+
+    /// What those messages answer that stand here without it.
+    private func roots(
+        of items: [JSONValue], _ client: inout ControlClient
+    ) -> [String: JSONValue] {
+        let ids = Set(items.compactMap { $0["id"]?.stringValue })
+        var missing: [JSONValue] = []
+        for thread in items.compactMap({ $0["thread"]?.stringValue })
+        where !ids.contains(thread) && !missing.contains(.string(thread)) {
+            missing.append(.string(thread))
+        }
+        var roots: [String: JSONValue] = [:]
+        for root in messages(missing, &client) {
+            if let id = root["id"]?.stringValue { roots[id] = root }
+        }
+        return roots
+    }
+
+    /// Messages by their ids; those that are not here are left out.
+    private func messages(_ ids: [JSONValue], _ client: inout ControlClient) -> [JSONValue] {
+        guard !ids.isEmpty else { return [] }
+        var given: JSONObject = ["ids": .array(Array(ids.prefix(100)))]
+        given["workspace"] = workspace.map { .string($0) }
+        return (try? client.call("message.get", given))?["items"]?.arrayValue ?? []
+    }
+}

@@ -1,0 +1,81 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `A device among others` {
+    private static func device(
+        _ id: String, _ person: String, _ name: String? = nil, member: String? = nil
+    ) -> DeviceLabels.Device {
+        .init(id: id, member: member ?? "u_" + person, person: person, name: name)
+    }
+
+    private func labels(
+        _ devices: [DeviceLabels.Device], beside others: Set<String> = []
+    ) -> [String?] {
+        let labels = DeviceLabels(devices, beside: others)
+        return devices.map { labels[$0.id] }
+    }
+
+    @Test func `is called by its person who has no other`() {
+        #expect(
+            labels([Self.device("d_1", "Mina", "amber"), Self.device("d_2", "Joon")])
+                == ["Mina", "Joon"])
+    }
+
+    @Test func `is told apart by its own name`() {
+        let two = [Self.device("d_1", "Mina", "amber"), Self.device("d_2", "Mina", "phone")]
+        #expect(labels(two) == ["Mina (amber)", "Mina (phone)"])
+        #expect(labels([two[0]], beside: ["u_Mina"]) == ["Mina (amber)"])
+    }
+
+    @Test func `never shares a label with another`() {
+        let all = [
+            Self.device("d_7k3qm2xaaa", "Mina", "vm"), Self.device("d_9k3qm2xaaa", "Mina", "vm"),
+            Self.device("d_5k3qm2xaaa", "Mina", "phone"), Self.device("d_4k3qm2xaaa", "Mina"),
+            Self.device("d_3k3qm2xaaa", "Mina", "desk", member: "u_other"),
+        ]
+        let shown = labels(all)
+        #expect(
+            shown == [
+                "Mina (d_7k3qm2xa)", "Mina (d_9k3qm2xa)", "Mina (phone)", "Mina (d_4k3qm2xa)",
+                "Mina (desk)",
+            ])
+        #expect(Set(shown).count == all.count)
+    }
+
+    @Test(arguments: [
+        ("amber", "amber"), ("amber.example.org", "amber"), ("localhost", nil),
+        ("LOCALHOST.localdomain", nil), ("", nil), (".x", nil), ("a\u{1B}b", nil),
+        (String(repeating: "x", count: 64), String(repeating: "x", count: 30)),
+    ])
+    func `is called as its machine, where that says something`(
+        _ row: (host: String, name: String?)
+    ) {
+        #expect(HostName.device(row.host) == row.name)
+    }
+
+    @Test func `is marked in its list where it is a phrase`() {
+        let row: (String, String, Bool) -> JSONValue = { id, name, isPhrase in
+            [
+                "id": .string(id), "name": .string(name), "self": false,
+                "added_at": 1_795_190_000_000, "revoked": false, "recovery": .bool(isPhrase),
+            ]
+        }
+        let list: JSONValue = [
+            "items": [row("d_1", "recovery phrase", true), row("d_2", "amber", false)]
+        ]
+        let io = MemoryIO()
+        let text = Rendering(globals: GlobalFlags(), environment: [:], io: io)
+            .text(list, of: "device.list")
+        #expect(text.hasPrefix("ID   KIND    NAME"))
+        #expect(text.contains("d_1  phrase  recovery phrase"))
+        #expect(text.contains("d_2  device  amber"))
+        var plain = GlobalFlags()
+        plain.plain = true
+        #expect(
+            Rendering(globals: plain, environment: [:], io: io).text(list, of: "device.list")
+                .hasPrefix("d_1\trecovery phrase\tno\t1795190000000\tno\n"))
+    }
+}

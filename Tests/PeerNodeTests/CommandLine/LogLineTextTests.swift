@@ -1,0 +1,173 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+@Suite struct `A log for people` {
+    private static let now: Int64 = 1_795_150_800_000  // 2026-11-20 06:00 in that world
+
+    private static func message(
+        _ id: String, _ text: String, _ fields: KeyValuePairs<String, JSONValue> = [:]
+    ) -> JSONValue {
+        var object: JSONObject = [
+            "id": .string(id), "author": ["id": "u_2", "name": "Joon"], "at": .integer(now),
+            "text": .string(text), "channel": "c_1", "format": "text", "thread": .null,
+            "deleted": .null, "mentions": [],
+        ]
+        for (key, value) in fields { object[key] = value }
+        return .object(object)
+    }
+
+    private func rendering(columns: Int? = nil, hasColour: Bool = false) -> Rendering {
+        var globals = GlobalFlags()
+        globals.color = hasColour ? "always" : "never"
+        var rendering = Rendering(globals: globals, environment: [:], io: MemoryIO())
+        rendering.columns = columns
+        return rendering
+    }
+
+    private func lines(_ items: [JSONValue], _ rendering: Rendering) -> [String] {
+        rendering.text(["items": .array(items)], of: "message.history")
+            .split(separator: "\n", omittingEmptySubsequences: false).dropFirst().dropLast()
+            .map(String.init)
+    }
+
+    @Test func `sets code apart, as it was written`() {
+        let code = Self.message("m_1", "if a:\n    b  c\n\nend\n\n", ["format": "code"])
+        #expect(
+            lines([code], rendering()) == [
+                "06:00  Joon", "       │ if a:", "       │     b  c", "       │", "       │ end",
+            ])
+        let narrow = lines([code], rendering(columns: 24))
+        #expect(narrow.allSatisfy { columnWidth($0) <= 24 }, "\(narrow)")
+        let long = Self.message("m_1", String(repeating: "x", count: 50), ["format": "code"])
+        let pieces = lines([long], rendering(columns: 40)).dropFirst()
+        #expect(pieces.map { $0.prefix(9) } == ["       │ ", "       ┆ "])
+        #expect(pieces.map { $0.filter { $0 == "x" }.count } == [31, 19])
+        let changed = Self.message("m_1", "x", ["format": "code", "edited_at": 5])
+        #expect(lines([changed], rendering()).first == "06:00  Joon  (edited)")
+    }
+
+    @Test func `has no blanks in empty lines, and no empty line at an end`() {
+        let text = lines([Self.message("m_1", "a\n\nb\n")], rendering())
+        #expect(text == ["06:00  Joon  a", "", "             b"])
+    }
+
+    @Test func `names once what answers are answers to`() {
+        var shown = rendering()
+        shown.threadRoots = [
+            "m_0": Self.message("m_0", "shall we\nmeet?"),
+            "m_9": Self.message("m_9", "x", ["deleted": ["at": 1]]),
+        ]
+        let reply: (String, JSONValue) -> JSONValue = { Self.message($0, $0, ["thread": $1]) }
+        #expect(
+            lines([reply("m_1", "m_0"), reply("m_2", "m_0"), reply("m_3", "m_9")], shown) == [
+                "       ↳ in reply to Joon: shall we", "06:00  Joon  ↳ m_1",
+                "06:00  Joon  ↳ m_2", "       ↳ in reply to Joon: (deleted)",
+                "06:00  Joon  ↳ m_3",
+            ])
+    }
+
+    @Test func `sets mentions of the reader apart on a terminal with colour`() {
+        var shown = rendering(hasColour: true)
+        shown.ownNames = ["u_1": "Mina"]
+        let mark = "\u{1B}[1;33m"
+        func text(_ text: String, _ fields: KeyValuePairs<String, JSONValue>) -> String {
+            lines([Self.message("m_1", text, fields)], shown).first ?? ""
+        }
+        #expect(text("hi @mina!", ["mentions": ["u_1"]]).contains("hi \(mark)@mina\u{1B}[0m!"))
+        #expect(!text("hi @mina", [:]).contains(mark), "somebody else is called so")
+        #expect(!text("a@mina @Minaret", ["mentions": ["u_1"]]).contains(mark))
+        #expect(text("@channel x", [:]).contains("\(mark)@channel\u{1B}[0m x"))
+        #expect(!text("@channel", ["format": "code"]).contains(mark))
+        let hostile = text("@mina\u{1B}[2J", ["mentions": ["u_1"]])
+        #expect(hostile.contains("\(mark)@mina\u{1B}[0m\\u{1b}[2J"))
+        #expect(!rendering().highlighted("@channel", of: Self.message("m_1", "")).contains(mark))
+    }
+
+    @Test func `gives programs a place where there is no text, and marks what was refused`() {
+        let place: JSONValue = [
+            "lat": .decimal("37.5665"), "lon": 126, "accuracy": 10, "label": .null,
+        ]
+        var globals = GlobalFlags()
+        globals.plain = true
+        let plain = Rendering(globals: globals, environment: [:], io: MemoryIO())
+        let text = plain.text(
+            [
+                "items": [
+                    Self.message("m_1", "", ["location": place]),
+                    Self.message("m_2", "here", ["location": place]),
+                    Self.message("m_3", "late", ["state": "refused"]),
+                ]
+            ], of: "message.history")
+        let rows = text.split(separator: "\n").map {
+            $0.split(separator: "\t").dropFirst(4).map(String.init)
+        }
+        #expect(rows == [["geo:37.5665,126;u=10"], ["here"], ["late", "refused"]])
+    }
+
+    @Test func `tells what became of a channel and of its members`() {
+        let base: JSONObject = [
+            "id": "c_1", "name": "general", "kind": "channel", "topic": .null, "description": .null,
+        ]
+        var view = LiveView(rendering: rendering(), names: ["c_1": "#general"])
+        view.note(channels: [.object(base)])
+        func told(_ type: String, _ data: JSONValue, isOld: Bool = false) -> String? {
+            view.happening([
+                "type": .string(type), "data": data, "at": .integer(Self.now),
+                "backfill": .bool(isOld),
+            ])
+        }
+        let member: JSONValue = ["channel": "c_1", "member": ["id": "u_2", "name": "Jo\u{1B}on"]]
+        #expect(
+            told("channel.member_added", member) == "06:00  #general  ── Jo\\u{1b}on joined\n")
+        #expect(told("channel.member_removed", member)?.hasSuffix("left\n") == true)
+        #expect(told("channel.member_added", member, isOld: true) == nil)
+        var changed = base
+        changed["topic"] = "pl\nans"
+        #expect(told("channel.edited", .object(changed)) == "06:00  #general  ── topic: pl ans\n")
+        #expect(told("channel.edited", .object(changed)) == nil, "nothing of it is new")
+        changed["name"] = "hall"
+        #expect(
+            told("channel.edited", .object(changed))
+                == "06:00  #hall  ── #general is called #hall now\n")
+        #expect(told("channel.archived", .object(changed))?.contains("#hall is archived") == true)
+        #expect(told("channel.edited", .null) == nil)
+        #expect(
+            told("member.joined", ["id": "u_3", "name": "Cho"])
+                == "06:00  ── Cho came into the workspace\n")
+    }
+
+    @Test(arguments: [
+        ("channel", 3, "#Joon"), ("dm", 2, "@Joon"), ("dm", 1, "@me"), ("self", 1, "@me"),
+    ])
+    func `names conversations by their people`(_ row: (kind: String, people: Int, name: String)) {
+        let people = Array(repeating: JSONValue.string("x"), count: row.people)
+        let channel: JSONValue = [
+            "name": "Joon", "kind": .string(row.kind), "people": .array(people),
+        ]
+        #expect(ChannelNames.shown(channel) == row.name)
+        let list = rendering().text(["items": [channel]], of: "dm.list")
+        #expect(list.contains(row.name == "@me" ? "  me  " : "  Joon  "))
+    }
+
+    @Test func `shows points in time, and a sign of who is there`() {
+        let there: JSONValue = [
+            "id": "u_1", "name": "Mina", "state": "busy", "text": "in a\nmeeting", "emoji": "🍜",
+            "until": .integer(Self.now + 3_600_000),
+        ]
+        let list: JSONValue = ["items": [there]]
+        let text = rendering().text(list, of: "presence.list")
+        #expect(text.contains("Mina  busy   🍜  in a meeting  Today 07:00"), "\(text)")
+        var globals = GlobalFlags()
+        globals.plain = true
+        let plain = Rendering(globals: globals, environment: [:], io: MemoryIO())
+        #expect(plain.text(list, of: "presence.list").hasSuffix("\t\(Self.now + 3_600_000)\t🍜\n"))
+        let muted: JSONValue = [
+            "id": "c_1", "name": "x", "muted": true, "muted_until": .integer(Self.now),
+            "notify": "all",
+        ]
+        #expect(rendering().text(muted, of: "channel.mute").contains("yes    Today 06:00"))
+    }
+}

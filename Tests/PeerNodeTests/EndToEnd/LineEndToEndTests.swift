@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import wsx_node
+
+extension EndToEnd {
+    @Suite struct `A person at the command line` {
+        /// Runs a line of the shell, in which `$W` is the program with a node's home.
+        private func shell(_ line: String, _ node: TemporaryNode) -> TemporaryNode.Outcome {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", line]
+            process.environment = ["W": TemporaryNode.program, "H": node.home]
+            return TemporaryNode.finish(process)
+        }
+
+        @Test func `writes no bytes that are no text`() {
+            let node = TemporaryNode()
+            #expect(node.up(name: "Mina", workspace: "acme").status == 0)
+            let sent = shell(#""$W" --home "$H" send general "$(printf '\377')""#, node)
+            #expect(sent.status == 2)
+            #expect(sent.errors.contains("argument 5 is not UTF-8"), "\(sent.errors)")
+            let made = shell(#""$W" --home "$H" channel create "$(printf 'caf\351')""#, node)
+            #expect(made.status == 2)
+            #expect(node.texts().isEmpty)
+            #expect(node.run("channel", "list", "--json").objects.count == 1)
+        }
+
+        @Test func `is called as its machine, and members see it`() throws {
+            let mina = TemporaryNode()
+            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
+            let joon = TemporaryNode()
+            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let host = HostName.device(HostName.own)
+            func names(of member: String, at node: TemporaryNode) -> [String?] {
+                node.run("device", "list", "--member", member, "--json").objects
+                    .filter { $0["recovery"] == false }.map { $0["name"]?.stringValue }
+            }
+            if let host {
+                #expect(names(of: "Mina", at: mina) == [host])
+                #expect(eventually { names(of: "Mina", at: joon) == [host] })
+                #expect(eventually { names(of: "Joon", at: mina) == [host] })
+            }
+            // A name that somebody chose stands, and tells two machines of one host apart.
+            let link = mina.run("device", "link", "--json").object["link"]?.stringValue ?? ""
+            let phone = TemporaryNode()
+            let linked = phone.run(
+                ["device", "link", link, "--name", "phone", "--json"] + TemporaryNode.loopback)
+            try #require(linked.status == 0, "\(linked.errors)")
+            #expect(eventually { names(of: "Mina", at: joon).contains("phone") })
+            #expect(
+                eventually {
+                    let peers = joon.run("peer", "list").output
+                    return peers.contains("Mina (phone)") && !peers.contains("  Mina  ")
+                })
+        }
+
+        @Test func `follows who talks where, by name`() throws {
+            let mina = TemporaryNode()
+            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
+            let joon = TemporaryNode()
+            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            #expect(eventually { mina.run("member", "list", "--json").objects.count == 2 })
+            let (process, lines) = try mina.start("tail")
+            defer { process.terminate() }
+            var seen: [String] = []
+            func shows(_ part: String) -> Bool {
+                while let line = lines.next() {
+                    seen.append(line)
+                    if line.contains(part) { return true }
+                }
+                return false
+            }
+            // Until the stream has begun, what is said is not in it.
+            #expect(
+                eventually {
+                    mina.run("send", "general", "go on")
+                    return lines.next(within: 2)?.contains("go on") == true
+                })
+            joon.run("send", "@Mina", "between us")
+            #expect(shows("@Joon  Joon  between us"), "\(seen)")
+            joon.run("channel", "create", "plans")
+            #expect(
+                eventually { mina.run("channel", "list", "--all", "--json").objects.count == 2 })
+            mina.run("channel", "join", "plans")
+            #expect(shows("#plans  ── Mina joined"), "\(seen)")
+            mina.run("workspace", "create", "duo")
+            mina.run("-w", "duo", "send", "general", "elsewhere")
+            mina.run("-w", "acme", "send", "general", "here")
+            #expect(shows("duo #general  Mina  elsewhere"), "\(seen)")
+            #expect(shows("  #general  Mina  here"), "\(seen)")
+            #expect(eventually { mina.run("search", "between").output.contains("@Joon  Joon") })
+        }
+
+        @Test func `reads threads with what they answer`() {
+            let mina = TemporaryNode()
+            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
+            for number in 1...3 { mina.run("send", "general", "before \(number)") }
+            let root =
+                mina.run("send", "general", "shall we meet?", "--json").object["id"]?.stringValue
+                ?? ""
+            for number in 1...5 {
+                mina.run("send", "general", "answer \(number)", "--thread", root)
+            }
+            let loose = mina.run("log", "general", "-n3").output.split(separator: "\n").dropFirst()
+            #expect(loose.first?.hasSuffix("↳ in reply to Mina: shall we meet?") == true)
+            #expect(loose.count == 4)
+            let folded = mina.run("log", "general", "-n6").output
+            #expect(folded.contains("shall we meet?\n             ↳ 5 replies\n"), "\(folded)")
+            #expect(folded.contains("before 1") && !folded.contains("answer"))
+            let thread = mina.run("log", "general", "--thread", root).output
+                .split(separator: "\n").dropFirst()
+            #expect(thread.first?.hasSuffix("shall we meet?") == true)
+            #expect(thread.last?.hasSuffix("↳ answer 5") == true)
+            let programs = mina.run("log", "general", "-n3", "--json").objects
+            #expect(programs.compactMap { $0["text"]?.stringValue }.last == "answer 5")
+            #expect(programs.count == 3)
+        }
+
+        @Test func `reads in a workspace that one is out of`() throws {
+            let mina = TemporaryNode()
+            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
+            mina.run("send", "general", "hello")
+            let joon = TemporaryNode()
+            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            #expect(eventually { mina.run("member", "list", "--json").objects.count == 2 })
+            try #require(mina.run("member", "remove", "Joon", "--yes").status == 0)
+            #expect(
+                eventually {
+                    joon.run("workspace", "show", "--json").object["state"] == "removed"
+                })
+            let home = shell(
+                #"script -qec '"$W" --home "$H"' /dev/null </dev/null"#, joon)
+            // Where there is no terminal to be had there is nothing to look at.
+            guard home.output.contains("acme") else { return }
+            #expect(home.output.contains("stays here to be read"), "\(home.output)")
+            #expect(home.output.contains(" join LINK, with an invite"))
+            #expect(home.output.contains("#general"))
+        }
+    }
+}
