@@ -279,8 +279,8 @@ import WorkspaceModel
                 {"id":"m_1","workspace":"w_1","channel":"c_1","author":{"id":"u_1","name":"Mina"},\
                 "at":1795150800123,"text":"hello","format":"text","thread":null,"replies":0,\
                 "edited_at":null,"deleted":null,"reactions":[],"attachments":[],"location":null,\
-                "mentions":[],"pinned":false,"self":false,"bot":false,"state":"local","holders":1,\
-                "version":null}
+                "mentions":[],"mentions_channel":false,"pinned":false,"self":false,"bot":false,\
+                "state":"local","holders":1,"version":null}
                 """)
         let invite = InviteObject(
             id: "i_1", link: "wsx://join/b4", role: "member", uses: 1, expiresAt: 9,

@@ -91,7 +91,11 @@ extension EndToEnd {
             mina.run("-w", "acme", "send", "general", "here")
             #expect(shows("duo #general  Mina  elsewhere"), "\(seen)")
             #expect(shows("  #general  Mina  here"), "\(seen)")
-            #expect(eventually { mina.run("search", "between").output.contains("@Joon  Joon") })
+            // Making a workspace has selected it.
+            #expect(
+                eventually {
+                    mina.run("-w", "acme", "search", "between").output.contains("@Joon  Joon")
+                })
         }
 
         @Test func `reads threads with what they answer`() {

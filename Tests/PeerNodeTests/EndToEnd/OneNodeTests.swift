@@ -196,7 +196,7 @@ extension EndToEnd {
                     while let line = lines.next(within: 1) { seen.append(line) }
                     return seen.contains { $0.contains("there") }
                 })
-            #expect(seen.contains { $0.contains("#general in lab  ") && $0.contains("there") })
+            #expect(seen.contains { $0.contains("lab #general  ") && $0.contains("there") })
             seen = []
             #expect(
                 eventually {

@@ -99,37 +99,6 @@ extension EndToEnd {
             node.run("down")
         }
 
-        /// Types a line and a tab until zsh has written `whole`: names come in time or not at all.
-        private func zsh(_ line: String, becomes whole: String, _ shell: PseudoTerminal) -> Bool {
-            eventually {
-                shell.type("\u{3}wsx-node " + line + "\t")
-                return shell.wait(within: 3) { $0.text.contains("wsx-node " + whole) }
-            }
-        }
-
-        @Test func `zsh completes names with blanks and quotes`() throws {
-            guard Self.has("zsh") else { return }
-            let node = TemporaryNode()
-            node.up(name: "Mina", workspace: "acme")
-            for name in ["two words", "Joon's", "R&D", "plain"] {
-                node.run("channel", "create", name)
-            }
-            let shell = try #require(
-                PseudoTerminal(
-                    ["/usr/bin/zsh", "-f", "-i"],
-                    environment: node.scriptEnvironment.merging(["PS1": "zsh> "]) { $1 }))
-            shell.type("PS1='zsh> '; unsetopt promptsp promptcr; autoload -U compinit\r")
-            shell.type("compinit -u -D; source <(wsx-node completion zsh); print rea''dy\r")
-            #expect(shell.shows("ready"))
-            for (typed, whole) in [
-                ("send two\\ w", "send two\\ words"), ("send 'two w", "send 'two words'"),
-                ("send Joo", "send Joon\\'s"), ("send R", "send R\\&D"),
-            ] {
-                #expect(zsh(typed, becomes: whole, shell), "\(typed): \(shell.text.suffix(300))")
-            }
-            node.run("down")
-        }
-
         @Test func `man shows the page`() throws {
             guard FileManager.default.isExecutableFile(atPath: "/usr/bin/man") else {
                 print("SKIPPED: man is not here to show the page")

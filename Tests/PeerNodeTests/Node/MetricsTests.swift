@@ -27,7 +27,8 @@ import WorkspaceTestKit
         let before = try samples(joon)
         try mina.send("one")
         try mina.send("two")
-        try joon.send("three")
+        // A person who says something has read the rest, which is an operation too.
+        try joon.ok("message.send", ["channel": "general", "text": "three", "bot": true])
         let after = try samples(joon)
         #expect(
             after["wsx_ops_total{origin=\"peer\"}"]

@@ -126,7 +126,7 @@ import WorkspaceTestKit
         .missing("message.history", ["channel": "general", "around": "zzz"], "around"),
         .missing("message.get", ["ids": [.string(unknownMessage)]], "ids"),
         .missing("invite.revoke", ["id": "i_000000"], "id"),
-        .missing("events.subscribe", ["channels": ["nowhere"]], "channel"),
+        .missing("events.subscribe", ["channels": ["nowhere"]], "channels"),
         .missing("events.unsubscribe", ["subscription": 9], "subscription"),
         .missing("peer.remove", ["peer": "10.1.1.1"], "peer"),
         .missing("sync.status", ["channel": "nowhere"], "channel"),
