@@ -14,22 +14,42 @@ extension ViewStore {
         public var mentions: [Int64: Int64] = [:]
         /// The largest key among them: up to where was read when all was.
         public var last: MessageKey?
-        /// The last place among them, in display order.
-        public var lastSort: Int64?
+        /// The one that stands first.
+        public var oldest: Place?
+        /// The one that stands last.
+        public var newest: Place?
+
+        /// A message where it is displayed.
+        public struct Place: Comparable, Sendable {
+            /// Display order.
+            public let sort: Int64
+            /// Its name, which decides between equal ones.
+            public let key: MessageKey
+
+            /// In the order of display.
+            public static func < (left: Self, right: Self) -> Bool {
+                (left.sort, left.key) < (right.sort, right.key)
+            }
+        }
 
         mutating func add(_ key: MessageKey, sort: Int64, grant: Int64, isMention: Bool) {
             counts[grant, default: 0] += 1
             if isMention { mentions[grant, default: 0] += 1 }
-            let key = ViewStore.readKey(key, sort: sort)
-            last = max(last ?? key, key)
-            lastSort = max(lastSort ?? sort, sort)
+            let read = ViewStore.readKey(key, sort: sort)
+            last = max(last ?? read, read)
+            widen(to: Place(sort: sort, key: key))
+        }
+
+        private mutating func widen(to place: Place) {
+            oldest = min(oldest ?? place, place)
+            newest = max(newest ?? place, place)
         }
 
         mutating func merge(_ other: Unread) {
             counts.merge(other.counts, uniquingKeysWith: +)
             mentions.merge(other.mentions, uniquingKeysWith: +)
             last = [last, other.last].compactMap { $0 }.max()
-            lastSort = [lastSort, other.lastSort].compactMap { $0 }.max()
+            for place in [other.oldest, other.newest].compactMap({ $0 }) { widen(to: place) }
         }
     }
 

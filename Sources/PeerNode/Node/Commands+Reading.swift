@@ -38,7 +38,7 @@ extension NodeCore {
     ) throws(NodeError) {
         let isWritten = try stored { () throws(StorageError) -> Bool in
             let unread = try unread(channel, in: workspace)
-            guard let key = unread.last, let sort = unread.lastSort else { return true }
+            guard let key = unread.last, let sort = unread.newest?.sort else { return true }
             return try markRead(channel, upTo: key, sort: sort, in: workspace)
         }
         guard isWritten else { throw notAllowed(in: workspace) }
@@ -111,6 +111,12 @@ extension NodeCore {
         object.unread = shown.unread
         object.mentions = shown.mentions
         object.last = shown.last
+        let unread = try unread(channel, in: workspace)
+        if unread.count > 0, let newest = unread.newest {
+            // What came late does not stand at the end.
+            object.last = try preview(of: newest.key, in: workspace) ?? shown.last
+            object.first = unread.oldest.map { PublicID.message($0.key) }
+        }
         object.message = try channel.conversation.flatMap { (name) throws(StorageError) in
             try marker(place(.read, name, in: workspace), in: workspace)
         }.map(PublicID.message)

@@ -177,9 +177,21 @@ extension NodeCore {
     private func preview(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> PreviewObject? {
-        guard let row = try previewed(in: channel),
-            let message = try object(of: row, in: workspace)
-        else { return nil }
+        guard let row = try previewed(in: channel) else { return nil }
+        return try preview(of: row, in: workspace)
+    }
+
+    func preview(
+        of key: MessageKey, in workspace: Workspace
+    ) throws(StorageError) -> PreviewObject? {
+        guard let row = try store.view.message(key) else { return nil }
+        return try preview(of: row, in: workspace)
+    }
+
+    private func preview(
+        of row: ViewStore.MessageRow, in workspace: Workspace
+    ) throws(StorageError) -> PreviewObject? {
+        guard let message = try object(of: row, in: workspace) else { return nil }
         var text = message.text.map { String($0.prefix(120)) }
         if text?.isEmpty == true, let place = message.location {
             text = place.label.map { "(\(String($0.prefix(118))))" } ?? "(location)"

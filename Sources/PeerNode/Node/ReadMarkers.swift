@@ -92,8 +92,9 @@ extension NodeCore {
         var mentions: Int64 = 0
         /// The last of all messages behind what was read, and of those that came late.
         var last: MessageKey?
-        /// The last place among them, in display order.
-        var lastSort: Int64?
+        /// Those that stand first and last.
+        var oldest: ViewStore.Unread.Place?
+        var newest: ViewStore.Unread.Place?
     }
 
     /// What was not read of a conversation.
@@ -111,7 +112,7 @@ extension NodeCore {
         return Unread(
             count: ofOthers(found.counts),
             mentions: channel.isDirect ? 0 : ofOthers(found.mentions), last: found.last,
-            lastSort: found.lastSort)
+            oldest: found.oldest, newest: found.newest)
     }
 
     // MARK: Marking

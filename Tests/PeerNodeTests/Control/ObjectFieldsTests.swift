@@ -127,7 +127,8 @@ import WorkspaceModel
         #expect(
             object.json.text == """
                 {"id":"c_1","name":"general","unread":2,"mentions":1,"message":"m_1",\
-                "last":{"id":"m_2","author":{"id":"u_joon00","name":"Joon"},"at":7,"text":"hi"}}
+                "last":{"id":"m_2","author":{"id":"u_joon00","name":"Joon"},"at":7,"text":"hi"},\
+                "first":null}
                 """)
         #expect(
             PreferenceObject(name: "theme", value: nil).json.text == """

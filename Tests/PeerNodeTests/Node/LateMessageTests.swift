@@ -37,6 +37,9 @@ import WorkspaceTestKit
         #expect(try Self.unread(table.bob) == ["general": 1])
         let channel = try table.bob.ok("channel.get", ["channel": "general"])
         #expect(channel["unread"] == 1 && channel["mentions"] == 1)
+        #expect(channel["last"]?["text"] == "meanwhile")
+        let overview = try #require(try table.bob.ok("unread.get").items.first)
+        #expect(overview["last"]?["id"] == late["id"] && overview["first"] == late["id"])
         #expect(table.bob.notices.count == 1)
         // It stands where it was written.
         #expect(

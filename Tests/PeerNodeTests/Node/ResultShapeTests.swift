@@ -22,7 +22,9 @@ private enum Fields {
         "members", "people", "joined", "archived", "history", "unread", "mentions", "last",
         "created_at", "admins", "muted", "muted_until", "notify",
     ]
-    static let reading: Set<String> = ["id", "name", "unread", "mentions", "message", "last"]
+    static let reading: Set<String> = [
+        "id", "name", "unread", "mentions", "message", "last", "first",
+    ]
     static let notice: Set<String> = ["id", "level", "command"]
     static let preference: Set<String> = ["id", "setting", "value"]
     static let member: Set<String> = [

@@ -12,8 +12,10 @@ public struct ReadingObject: ControlObject {
     public var mentions: Int64 = 0
     /// Up to which message was read, `m_…`; `nil` where nothing was said.
     public var message: String?
-    /// The newest message.
+    /// The newest message; where something was not read, the newest of that.
     public var last: PreviewObject?
+    /// The oldest message that was not read, `m_…`.
+    public var first: String?
 
     /// A conversation in which everything was read.
     public init(id: String, name: String) {
@@ -26,7 +28,7 @@ public struct ReadingObject: ControlObject {
         [
             "id": .string(id), "name": .string(name), "unread": .integer(unread),
             "mentions": .integer(mentions), "message": JSONValue(orNull: message),
-            "last": last?.json ?? .null,
+            "last": last?.json ?? .null, "first": JSONValue(orNull: first),
         ]
     }
 }
