@@ -35,6 +35,9 @@ extension NodeCore {
     private func readByAnswering(
         _ arrival: Int64, in channel: Workspace.Channel, of workspace: Workspace
     ) throws(NodeError) {
+        let documents = [channel.number] + channel.others
+        guard !workspace.readMarks.answered.isSuperset(of: documents) else { return }
+        workspace.readMarks.answered.formUnion(documents)
         try stored { () throws(StorageError) in
             guard try unread(channel, in: workspace).count > 0,
                 let stored = try store.operations.operation(arrival, hasPayload: false),

@@ -50,6 +50,11 @@ extension NodeCore {
     func noteLate(
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
+        if workspace.readMarks.answered.contains(row.document),
+            author(ofGrant: row.grant, in: workspace) != workspace.member
+        {
+            workspace.readMarks.answered.remove(row.document)
+        }
         guard let limit = try lateLimit(row.document, workspace),
             ViewStore.readKey(of: row) <= limit.upTo, try isLate(row, limit, workspace)
         else { return }
@@ -145,6 +150,7 @@ extension NodeCore {
         _ name: ConversationName, after before: MessageKey?, in workspace: Workspace
     ) throws(StorageError) {
         workspace.readMarks.lateLimits = [:]
+        workspace.readMarks.answered = []
         let id = PublicID.conversation(name.bytes)
         guard let index = workspace.channelIndex.place(of: id) else { return }
         let channel = workspace.channelIndex.all[index]

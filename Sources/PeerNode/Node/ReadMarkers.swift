@@ -19,6 +19,9 @@ extension Workspace {
         var pending: [ConversationName: Pending] = [:]
         /// When a marker was last written, on the monotonic clock.
         var written: [ConversationName: UInt64] = [:]
+        /// Documents in which others have said nothing since the own member was last seen to have
+        /// read all: whoever talks to nobody needs no look at what was not read.
+        var answered: Set<Int64> = []
         /// What messages that come are compared with, by document; made anew each turn.
         var lateLimits: [Int64: LateLimit?] = [:]
     }
