@@ -90,7 +90,8 @@ public enum Schema {
 
     /// The view: how many operations of each log were there when the own member read a
     /// conversation. subject: its name. log: 8 bytes of a hash of the log's name. And the messages
-    /// that came later and stand before what was read.
+    /// that came later and stand before what was read. seq: their place in that log. And own
+    /// messages that others do not take, of all conversations.
     private static let late = [
         """
         CREATE TABLE read_frontier(workspace INTEGER NOT NULL, subject BLOB NOT NULL,
@@ -99,8 +100,10 @@ public enum Schema {
         """,
         """
         CREATE TABLE late(did INTEGER NOT NULL, sort INTEGER NOT NULL, arr INTEGER NOT NULL,
-            PRIMARY KEY(did, sort, arr)) WITHOUT ROWID
+            log INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(did, sort, arr)) WITHOUT ROWID
         """,
+        "CREATE INDEX late_log ON late(did, log, seq)",
+        "CREATE INDEX message_refused ON message(did) WHERE hidden = 2",
     ]
 
     private static let redactionGrant = "CREATE INDEX redaction_grant ON redaction(did, gid, by)"

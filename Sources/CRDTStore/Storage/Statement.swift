@@ -3,8 +3,9 @@ private import CSQLite
 /// A prepared statement.
 ///
 /// Values go in through a `Binder` or as `SQLValue`s and come out through a lent `Row`; SQLite's
-/// pointers stay in this file, `Binder.swift` and `Row.swift`. It is reset on every way out, so no read transaction
-/// (but that of a held snapshot) and no bound value outlives a call. One thread, like its connection.
+/// pointers stay in this file, `Binder.swift` and `Row.swift`. It is reset on every way out, so no
+/// read transaction (but that of a held snapshot) and no bound value outlives a call. One thread,
+/// like its connection.
 ///
 /// ```swift
 /// let insert = try connection.statement("INSERT INTO note VALUES (?1, ?2)")

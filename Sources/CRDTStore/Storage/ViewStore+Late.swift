@@ -81,29 +81,52 @@ extension ViewStore {
     // MARK: Late messages
 
     /// Notes a message that came after what stands behind it was read.
-    public func putLate(_ position: Position, in document: Int64) throws(StorageError) {
-        try connection.statement("INSERT OR IGNORE INTO late VALUES(?, ?, ?)")
-            .run(.integer(document), .integer(position.sort), .integer(position.arrival))
+    ///
+    /// - Parameters:
+    ///   - log: What frontiers call its log.
+    ///   - sequence: Its place in that log.
+    public func putLate(
+        _ position: Position, in document: Int64, log: UInt64, sequence: UInt64
+    ) throws(StorageError) {
+        try connection.statement("INSERT OR IGNORE INTO late VALUES(?, ?, ?, ?, ?)")
+            .run(
+                .integer(document), .integer(position.sort), .integer(position.arrival),
+                .integer(Int64(bitPattern: log)), .integer(Int64(clamping: sequence)))
         try loadLateDocuments()
         lateDocuments?.insert(document)
     }
 
-    /// The messages of a document that came late, in the order of display, at most
-    /// `Limits.unreadScanMax`.
-    public func late(in document: Int64) throws(StorageError) -> [Position] {
-        try loadLateDocuments()
-        guard lateDocuments?.contains(document) == true else { return [] }
+    /// Where the first message of a document stands that came late; `nil` without any.
+    public func firstLate(in document: Int64) throws(StorageError) -> Int64? {
+        guard try hasLate(document) else { return nil }
         return try connection.statement(
-            "SELECT sort, arr FROM late WHERE did = ? ORDER BY sort, arr LIMIT ?"
-        ).rows(.integer(document), .integer(Limits.unreadScanMax)) {
-            Position(sort: $0.integer(0), arrival: $0.integer(1))
+            "SELECT sort FROM late WHERE did = ? ORDER BY sort LIMIT 1"
+        ).integer(.integer(document))
+    }
+
+    /// The late messages of a document that were there by a frontier were read.
+    public func removeLate(
+        in document: Int64, coveredBy frontier: ReadFrontier
+    ) throws(StorageError) {
+        guard try hasLate(document) else { return }
+        let delete = try connection.statement(
+            "DELETE FROM late WHERE did = ? AND log = ? AND seq < ?")
+        for (log, count) in frontier.counts {
+            try delete.run(
+                .integer(document), .integer(Int64(bitPattern: log)),
+                .integer(Int64(clamping: count)))
         }
+    }
+
+    /// All late messages of a document were read.
+    public func removeLate(in document: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM late WHERE did = ?").run(.integer(document))
+        lateDocuments?.remove(document)
     }
 
     /// Whether a message came late and was not read since.
     public func isLate(_ message: MessageRow) throws(StorageError) -> Bool {
-        try loadLateDocuments()
-        guard lateDocuments?.contains(message.document) == true else { return false }
+        guard try hasLate(message.document) else { return false }
         return try connection.statement(
             "SELECT 1 FROM late WHERE did = ? AND sort = ? AND arr = ?"
         ).integer(
@@ -121,8 +144,7 @@ extension ViewStore {
     func addLate(
         in document: Int64, upTo key: MessageKey, to unread: inout Unread
     ) throws(StorageError) {
-        try loadLateDocuments()
-        guard lateDocuments?.contains(document) == true else { return }
+        guard try hasLate(document) else { return }
         var found = Unread()
         try connection.statement(
             """
@@ -138,6 +160,12 @@ extension ViewStore {
                 late, sort: row.integer(0), grant: row.integer(3), isMention: row.integer(4) == 1)
         }
         unread.merge(found)
+    }
+
+    /// Whether a document may hold late messages.
+    private func hasLate(_ document: Int64) throws(StorageError) -> Bool {
+        try loadLateDocuments()
+        return lateDocuments?.contains(document) == true
     }
 
     private func loadLateDocuments() throws(StorageError) {

@@ -2,22 +2,17 @@ import WorkspaceModel
 
 /// Own messages that others do not take.
 extension ViewStore {
-    /// How many there are among the newest `Limits.refusedScanMax` of each of these documents.
-    ///
-    /// Whoever was cut off writes nothing there any more, so theirs stay the newest.
-    public func refusedCount(in documents: [Int64]) throws(StorageError) -> Int64 {
-        let query = try connection.statement(
-            """
-            SELECT count(*) FROM (SELECT hidden, arr FROM message WHERE did = ?
-                ORDER BY sort DESC, arr DESC LIMIT ?) AS newest WHERE hidden = ?
-                AND NOT EXISTS(SELECT 1 FROM redacted WHERE redacted.arr = newest.arr)
-            """)
+    /// How many of them these documents hold, of the first `Limits.refusedCountMax` of the home.
+    public func refusedCount(in documents: Set<Int64>) throws(StorageError) -> Int64 {
         var count: Int64 = 0
-        for document in documents {
-            count +=
-                try query.integer(
-                    .integer(document), .integer(Int64(Limits.refusedScanMax)),
-                    .integer(Visibility.refused.rawValue)) ?? 0
+        // The number is that of `Visibility.refused`: an index answers only what names it.
+        try connection.statement(
+            """
+            SELECT did FROM message INDEXED BY message_refused WHERE hidden = 2
+                AND NOT EXISTS(SELECT 1 FROM redacted WHERE redacted.arr = message.arr) LIMIT ?
+            """
+        ).forEachRow(.integer(Limits.refusedCountMax)) { row in
+            if documents.contains(row.integer(0)) { count += 1 }
         }
         return count
     }

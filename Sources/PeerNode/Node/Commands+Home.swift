@@ -26,7 +26,7 @@ extension NodeCore {
     ) throws(StorageError) {
         let isOut = ownEnd(in: workspace) != nil
         home.refused = try store.view.refusedCount(
-            in: workspace.channelIndex.all.flatMap { [$0.number] + $0.others })
+            in: Set(workspace.channelIndex.all.flatMap { [$0.number] + $0.others }))
         for channel in workspace.channelIndex.all {
             let object = try object(of: channel, in: workspace)
             // Where one is out one is in no channel, and reads on in those that one was in.

@@ -180,12 +180,9 @@ extension NodeCore {
         to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) {
         guard channel.conversation != nil else { return }
-        // Nothing waits to be read where one is out: nobody writes to one there.
-        if ownEnd(in: workspace) == nil {
-            let unread = try unread(channel, in: workspace)
-            object.unread = unread.count
-            object.mentions = unread.mentions
-        }
+        let unread = try unread(channel, in: workspace)
+        object.unread = unread.count
+        object.mentions = unread.mentions
         let mute = try isMuted(channel, in: workspace)
         object.isMuted = mute.isMuted
         object.mutedUntil = mute.until.map(Int64.init(clamping:))

@@ -19,6 +19,9 @@ struct LateLimit {
     let pending: ReadFrontier
     /// Whether nothing was ever marked: then nothing can have been read.
     let isUnmarked: Bool
+
+    /// Whether markers that name no log, if there are no others, mean all that stands before them.
+    var isOfOlderForm: Bool { !isUnmarked && pending.isEmpty }
 }
 
 extension NodeCore {
@@ -56,34 +59,27 @@ extension NodeCore {
             workspace.readMarks.answered.remove(row.document)
         }
         guard let limit = try lateLimit(row.document, workspace),
-            ViewStore.readKey(of: row) <= limit.upTo, try isLate(row, limit, workspace)
+            ViewStore.readKey(of: row) <= limit.upTo
         else { return }
-        try store.view.putLate(row.position, in: row.document)
+        try noteIfLate(row, limit, workspace)
     }
 
-    /// Whether a message that stands before what was read had not come by then.
-    private func isLate(
+    /// Notes a message that stands before what was read, if it had not come by then.
+    private func noteIfLate(
         _ row: ViewStore.MessageRow, _ limit: LateLimit, _ workspace: Workspace
-    ) throws(StorageError) -> Bool {
+    ) throws(StorageError) {
         let displayed = max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
         guard limit.beginning.rawValue < displayed,
             author(ofGrant: row.grant, in: workspace) != workspace.member,
             let stored = try store.operations.operation(row.position.arrival, hasPayload: false)
-        else { return false }
-        return try !wasThere(stored, limit)
-    }
-
-    private func wasThere(
-        _ stored: StoredOperation, _ limit: LateLimit
-    ) throws(StorageError) -> Bool {
+        else { return }
         let log = Self.name(of: stored.log)
         let pending = limit.pending.counts[log] ?? 0
-        if stored.place.sequence < pending { return true }
-        // Markers of an older form say nothing of logs, and mean all that stands before them.
-        guard let known = try store.view.readCount(of: log, limit.place) else {
-            return !limit.isUnmarked && limit.pending.isEmpty
-        }
-        return stored.place.sequence < known
+        let known = try store.view.readCount(of: log, limit.place)
+        if known == nil, limit.isOfOlderForm { return }
+        guard stored.place.sequence >= max(known ?? 0, pending) else { return }
+        try store.view.putLate(
+            row.position, in: row.document, log: log, sequence: stored.place.sequence)
     }
 
     /// What a frontier calls a log: the first 8 bytes of H("wsx-readlog", document || device ||
@@ -103,9 +99,7 @@ extension NodeCore {
         in channel: Workspace.Channel, upTo sort: Int64
     ) throws(StorageError) -> Bool {
         for document in [channel.number] + channel.others {
-            if let first = try store.view.late(in: document).first, first.sort <= sort {
-                return true
-            }
+            if let first = try store.view.firstLate(in: document), first <= sort { return true }
         }
         return false
     }
@@ -145,9 +139,12 @@ extension NodeCore {
     /// To be called when a marker says more than was known: what it covers is read, and what it
     /// goes past and its device did not have is late.
     ///
-    /// - Parameter before: up to where the conversation counted as read.
+    /// - Parameters:
+    ///   - before: Up to where the conversation counted as read.
+    ///   - isOwn: Whether this device wrote the marker: it then had all that it goes past.
     func reviewLate(
-        _ name: ConversationName, after before: MessageKey?, in workspace: Workspace
+        _ name: ConversationName, after before: MessageKey?, isOwn: Bool = false,
+        in workspace: Workspace
     ) throws(StorageError) {
         workspace.readMarks.lateLimits = [:]
         workspace.readMarks.answered = []
@@ -156,23 +153,25 @@ extension NodeCore {
         let channel = workspace.channelIndex.all[index]
         for document in [channel.number] + channel.others {
             guard let limit = try lateLimit(document, workspace) else { continue }
-            for position in try store.view.late(in: document) {
-                let stored = try store.operations.operation(position.arrival, hasPayload: false)
-                guard
-                    try stored.map({ (found) throws(StorageError) in
-                        try wasThere(found, limit)
-                    }) ?? true
-                else { continue }
-                try store.view.removeLate(position, in: document)
-            }
+            try removeLate(in: document, limit)
             let beginning = MessageKey(timestamp: limit.beginning, idPrefix: .max)
             let lower = max(before ?? beginning, beginning)
-            guard lower < limit.upTo else { continue }
+            guard !isOwn, lower < limit.upTo else { continue }
             for row in try store.view.messages(
                 readAfter: lower, upTo: limit.upTo, in: document)
-            where try isLate(row, limit, workspace) {
-                try store.view.putLate(row.position, in: document)
+            {
+                try noteIfLate(row, limit, workspace)
             }
         }
+    }
+
+    /// What came late is read once a marker knows of it.
+    private func removeLate(in document: Int64, _ limit: LateLimit) throws(StorageError) {
+        if limit.isOfOlderForm, try !store.view.hasFrontier(limit.place) {
+            return try store.view.removeLate(in: document)
+        }
+        var known = try store.view.frontier(limit.place)
+        known.merge(limit.pending)
+        try store.view.removeLate(in: document, coveredBy: known)
     }
 }

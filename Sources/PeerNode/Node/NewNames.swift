@@ -7,28 +7,29 @@ import WorkspaceModel
 extension NodeCore {
     /// A channel's name. A `#` in front is the sign that people write before it, and no part of it.
     func checkedChannel(_ typed: String, field: String) throws(NodeError) -> String {
-        let name = try checked(withoutSign("#", typed), field: field)
-        guard let first = name.utf8.first, !"#@".utf8.contains(first) else {
-            throw .badName("the name of a channel does not begin with '#' or '@'", field)
-        }
-        guard !isLikeIdentifier(name, ["c_", "u_"]) else {
-            throw .badName("a name does not look like an id", field)
-        }
-        return name
+        try checked("#", typed, field: field)
     }
 
     /// A person's name. An `@` in front is the sign that people write before it.
     func checkedPerson(_ typed: String, field: String) throws(NodeError) -> String {
-        let name = try checked(withoutSign("@", typed), field: field)
-        guard let first = name.utf8.first, !"#@".utf8.contains(first) else {
-            throw .badName("the name of a person does not begin with '#' or '@'", field)
-        }
-        guard !isLikeIdentifier(name, ["c_", "u_"]) else {
-            throw .badName("a name does not look like an id", field)
-        }
+        let name = try checked("@", typed, field: field)
         guard !(MentionFinder.everybody + ["me"]).contains(where: { NameFolding.matches($0, name) })
         else {
             throw .badName("\(NodeError.quoted(name)) means somebody else in '@\(name)'", field)
+        }
+        return name
+    }
+
+    /// A name that people write with a sign before it, which is no part of it.
+    private func checked(
+        _ sign: Unicode.Scalar, _ typed: String, field: String
+    ) throws(NodeError) -> String {
+        let name = try checked(withoutSign(sign, typed), field: field)
+        guard let first = name.utf8.first, !"#@".utf8.contains(first) else {
+            throw .badName("a name does not begin with '#' or '@'", field)
+        }
+        guard !isLikeIdentifier(name, ["c_", "u_"]) else {
+            throw .badName("a name does not look like an id", field)
         }
         return name
     }

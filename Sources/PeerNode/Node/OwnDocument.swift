@@ -112,7 +112,7 @@ extension NodeCore {
         let isMore = try store.view.fold(frontier, at: row.place)
         let isFurther = before.map { $0 < key } ?? true
         guard isFurther || isMore else { return }
-        try reviewLate(name, after: before, in: workspace)
+        try reviewLate(name, after: before, isOwn: source == .ourselves, in: workspace)
         try tellRead(row.place.subject, in: workspace, isBackfill: source.isBackfill)
     }
 

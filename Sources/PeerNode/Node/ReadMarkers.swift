@@ -100,11 +100,14 @@ extension NodeCore {
         var newest: ViewStore.Unread.Place?
     }
 
-    /// What was not read of a conversation.
+    /// What was not read of a conversation. Nothing waits to be read where one is out: nobody
+    /// writes to one there.
     func unread(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> Unread {
-        guard let key = try readUpTo(channel, in: workspace) else { return Unread() }
+        guard ownEnd(in: workspace) == nil, let key = try readUpTo(channel, in: workspace) else {
+            return Unread()
+        }
         let found = try store.view.unread(channel.filter, after: key)
         func ofOthers(_ counts: [Int64: Int64]) -> Int64 {
             counts.reduce(0) { sum, row in

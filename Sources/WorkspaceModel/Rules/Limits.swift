@@ -107,8 +107,8 @@ public enum Limits {
     /// Newest messages of a conversation among which the one is looked for that stands for it in a
     /// list: more deletions in a row show as a deletion.
     public static let previewScanMax = 32
-    /// Newest messages of each conversation among which those are counted that others do not take.
-    public static let refusedScanMax = 100
+    /// Own messages that others do not take which the home screen counts.
+    public static let refusedCountMax: Int64 = 10_000
     /// `@` in one text that are looked up among the names.
     public static let mentionSignsMax = 256
 

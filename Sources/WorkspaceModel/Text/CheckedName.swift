@@ -22,7 +22,7 @@ public struct CheckedName: Hashable, Sendable {
         }
         guard !Self.hasHiddenPart(text) else { throw .hiddenCharacter }
         guard text.unicodeScalars.count <= Limits.nameScalarsMax else { throw .tooManyScalars }
-        guard Self.longestRunOfMarks(text) <= Limits.combiningMarksInARowMax else {
+        guard text.longestRunOfMarks <= Limits.combiningMarksInARowMax else {
             throw .tooManyMarks
         }
         guard text.count <= Limits.nameCharactersMax else { throw .tooManyCharacters }
@@ -95,16 +95,6 @@ public struct CheckedName: Hashable, Sendable {
         let properties = scalar.properties
         return properties.isWhitespace || properties.isDefaultIgnorableCodePoint
             || scalar.isControl || scalar.isMark || scalar.value == 0x2800
-    }
-
-    private static func longestRunOfMarks(_ text: String) -> Int {
-        var longest = 0
-        var run = 0
-        for scalar in text.unicodeScalars {
-            run = scalar.isMark ? run + 1 : 0
-            longest = max(longest, run)
-        }
-        return longest
     }
 }
 

@@ -11,7 +11,7 @@ public enum ReactionSign {
         guard sign.utf8.count <= Limits.emojiBytesMax, sign.count == 1,
             let first = sign.unicodeScalars.first, isVisible(first), !first.isMark,
             sign.unicodeScalars.allSatisfy({ !isRefused($0) }),
-            longestRunOfMarks(sign) <= Limits.combiningMarksInARowMax
+            sign.longestRunOfMarks <= Limits.combiningMarksInARowMax
         else { return nil }
         return sign
     }
@@ -55,15 +55,5 @@ public enum ReactionSign {
     private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
         scalar.isControl || scalar.isNoncharacter || scalar.isLayoutControl
             || scalar.properties.isWhitespace
-    }
-
-    private static func longestRunOfMarks(_ text: String) -> Int {
-        var longest = 0
-        var run = 0
-        for scalar in text.unicodeScalars {
-            run = scalar.isMark ? run + 1 : 0
-            longest = max(longest, run)
-        }
-        return longest
     }
 }

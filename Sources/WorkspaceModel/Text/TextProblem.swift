@@ -69,3 +69,16 @@ extension Unicode.Scalar {
         }
     }
 }
+
+extension String {
+    /// How many marks stand in a row at most: each is drawn onto the one before.
+    var longestRunOfMarks: Int {
+        var longest = 0
+        var run = 0
+        for scalar in unicodeScalars {
+            run = scalar.isMark ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        return longest
+    }
+}

@@ -170,12 +170,10 @@ import WorkspaceTestKit
         try connection.begin()
         let row = `The view of a channel`.row(1)
         try old.view.fold(row, as: .shown)
-        for table in [
-            "annotation", "annotation_past", "absent", "redaction", "redacted", "read_frontier",
-            "late",
-        ] {
+        for table in ["annotation", "annotation_past", "absent", "redaction", "redacted"] {
             try connection.execute("DROP TABLE \(table)")
         }
+        try connection.dropWhatSchema7Added()
         try connection.execute("ALTER TABLE message DROP COLUMN mention")
         try connection.setSchemaVersion(3)
         try connection.commit()
@@ -196,7 +194,7 @@ import WorkspaceTestKit
         try old.view.fold(message, as: .shown)
         try Word(1, Register(document: 1, target: message.key, .pin), hlc: 1).fold(into: old.view)
         try connection.execute("DROP INDEX annotation_pin")
-        for table in ["read_frontier", "late"] { try connection.execute("DROP TABLE \(table)") }
+        try connection.dropWhatSchema7Added()
         try connection.setSchemaVersion(5)
         try connection.commit()
         let store = try NodeStore(connection)

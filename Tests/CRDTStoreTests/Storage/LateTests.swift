@@ -49,6 +49,29 @@ import WorkspaceTestKit
         #expect(try view.frontiers(of: 1).isEmpty)
     }
 
+    @Test func `is what late messages are read by, log by log`() throws {
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let view = store.view
+        for row in 1...6 {
+            try view.putLate(
+                .init(sort: Int64(row), arrival: Int64(10 - row)), in: 1,
+                log: UInt64(row % 2) << 63, sequence: UInt64(row))
+        }
+        #expect(try view.firstLate(in: 1) == 1)
+        #expect(try view.firstLate(in: 2) == nil)
+        // The log of the odd ones up to 3, of the even ones up to 1; and one that is not there.
+        try view.removeLate(in: 1, coveredBy: ReadFrontier([1 << 63: 4, 0: 2, 7: 99]))
+        #expect(try view.firstLate(in: 1) == 2)
+        try view.removeLate(.init(sort: 2, arrival: 8), in: 1)
+        #expect(try view.firstLate(in: 1) == 4)
+        try view.removeLate(in: 2)
+        try view.removeLate(in: 1, coveredBy: ReadFrontier([0: .max]))
+        #expect(try view.firstLate(in: 1) == 5)
+        try view.removeLate(in: 1)
+        #expect(try view.firstLate(in: 1) == nil)
+    }
+
     @Test func `is written in pieces that fit`() {
         let all = ReadFrontier(
             Dictionary(uniqueKeysWithValues: (0..<2_500).map { (UInt64($0), UInt64($0)) }))

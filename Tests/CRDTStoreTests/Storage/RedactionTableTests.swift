@@ -45,8 +45,7 @@ import WorkspaceTestKit
         try connection.begin()
         try connection.execute("DROP TABLE redaction")
         try connection.execute("DROP INDEX annotation_pin")
-        try connection.execute("DROP TABLE read_frontier")
-        try connection.execute("DROP TABLE late")
+        try connection.dropWhatSchema7Added()
         try connection.execute(
             """
             CREATE TABLE redaction(did INTEGER NOT NULL, target BLOB NOT NULL, by INTEGER NOT NULL,

@@ -78,10 +78,10 @@ import WorkspaceTestKit
         try connection.begin()
         for table in [
             "self_register", "annotation", "annotation_past", "absent", "redaction", "redacted",
-            "read_frontier", "late",
         ] {
             try connection.execute("DROP TABLE \(table)")
         }
+        try connection.dropWhatSchema7Added()
         try connection.execute("ALTER TABLE message DROP COLUMN mention")
         try connection.setSchemaVersion(2)
         try connection.commit()

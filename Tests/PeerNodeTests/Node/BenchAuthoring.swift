@@ -29,7 +29,7 @@ extension BenchNode {
 
     /// Lets the node write content that its own commands would not write so.
     func write(_ content: ContentPayload, to document: DocumentID) throws {
-        try turn { core, workspace in
+        try inTurn { core, workspace in
             _ = try #require(
                 try core.authorContent(content, to: document, in: workspace))
         }
@@ -37,13 +37,14 @@ extension BenchNode {
 
     /// Lets the node make a public channel with a name that its own commands refuse.
     func makeChannel(named name: String) throws {
-        try turn { core, workspace in
+        try inTurn { core, workspace in
             _ = try #require(
                 try core.makeChannel(named: name, topic: nil, description: nil, in: workspace))
         }
     }
 
-    private func turn(_ body: (NodeCore, Workspace) throws -> Void) throws {
+    /// Lets the node do in a turn what its commands do not.
+    func inTurn(_ body: (NodeCore, Workspace) throws -> Void) throws {
         let core = try #require(host?.core)
         core.beginTurn(at: time)
         try body(core, try workspace())

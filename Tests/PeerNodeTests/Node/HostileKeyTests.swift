@@ -60,7 +60,7 @@ import WorkspaceTestKit
                 $0.entry.kind == OperationKind.content.rawValue
             })
         if moved == "epoch" {
-            try bob.hostile { core, workspace in
+            try bob.inTurn { core, workspace in
                 _ = try core.changeKey(of: try bob.document("board"), in: workspace)
             }
         }
@@ -108,7 +108,7 @@ import WorkspaceTestKit
         let held = try #require(try cleo.document("board").newestKey)
         for key in [SymmetricKey(using: random), held] {
             let given = try cleo.give(key, of: board, to: bob)
-            try bob.hostile { core, workspace in
+            try bob.inTurn { core, workspace in
                 try core.keyGiven(given, in: workspace, on: link)
             }
         }
@@ -119,7 +119,7 @@ import WorkspaceTestKit
         link.wanted[board] = [SymmetricKey(using: random).keyID]
         for _ in 0..<40 {
             let given = try cleo.give(SymmetricKey(using: random), of: board, to: bob)
-            try bob.hostile { core, workspace in
+            try bob.inTurn { core, workspace in
                 try core.keyGiven(given, in: workspace, on: link)
             }
         }
@@ -142,7 +142,7 @@ import WorkspaceTestKit
         let random = SeededRandom(seed: 5)
         // Dora, who was never in, mails a key of her own; Ada, who is out, the one she had.
         for (liar, key) in [(dora, SymmetricKey(using: random)), (table.ada, old)] {
-            try liar.hostile { core, workspace in
+            try liar.inTurn { core, workspace in
                 let boxes = workspace.boxKeys(
                     of: [try bob.workspace().member, try cleo.workspace().member])
                 try core.mail(
@@ -177,7 +177,7 @@ import WorkspaceTestKit
         let table = try Table()
         let (ada, bob, cleo) = (table.ada, table.bob, table.cleo)
         for other in [ada, table.dora] { table.bench.cut(cleo, other) }
-        try bob.hostile { core, workspace in
+        try bob.inTurn { core, workspace in
             let document = try bob.document("board")
             let (key, epoch) = core.newEpoch(of: document, in: workspace)
             _ = try core.author(.rekey(epoch), in: document, of: workspace, introducing: key)
@@ -361,16 +361,5 @@ extension BenchNode {
         try core.acceptOwn(
             draft.signed(payload: payload.encoded, with: home.signing), in: workspace,
             document: place.mailbox)
-    }
-
-    /// Lets the node do in a turn what its commands do not.
-    fileprivate func hostile(_ body: (NodeCore, Workspace) throws -> Void) throws {
-        let core = try #require(host?.core)
-        core.beginTurn(at: time)
-        try body(core, try workspace())
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
-        core.didCommit()
-        carryOut(effects)
     }
 }

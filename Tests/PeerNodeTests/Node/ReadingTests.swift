@@ -163,6 +163,22 @@ import WorkspaceTestKit
         #expect(try Self.unread(phone).isEmpty)
     }
 
+    @Test func `leaves nothing to read where one is out`() throws {
+        let table = try Table()
+        let direct = try table.ada.ok("dm.open", ["members": ["@Bob"]]).text("id")
+        try table.ada.send("one", to: direct)
+        try table.bob.ok("read.mark", ["channel": .string(direct)])
+        try table.ada.send("two", to: direct)
+        func told() throws -> JSONValue? {
+            try table.bob.events(types: ["read.changed"]).last?["data"]
+        }
+        #expect(try told()?["unread"] == 1)
+        try table.ada.ok("member.remove", ["member": "@Bob"])
+        table.bench.advance(2_000)
+        #expect(try told()?["unread"] == 0)
+        #expect(try table.bob.ok("home.get")["unread"]?["unread"] == 0)
+    }
+
     @Test func `reaches a device that is linked later`() throws {
         let table = try Table()
         try table.ada.send("one")
