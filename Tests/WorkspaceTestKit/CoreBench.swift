@@ -77,6 +77,9 @@ public final class CoreBench {
 
     // MARK: Time
 
+    /// How long each turn takes.
+    public var turnMilliseconds: UInt64 = 0
+
     /// Lets time pass, and gives every node its turn when it asked for one.
     public func advance(_ milliseconds: UInt64) {
         let end = monotonic + milliseconds
@@ -120,6 +123,8 @@ public final class CoreBench {
                 node.plant(.commitBefore(0), .full)
             }
             node.turn([input])
+            wall += turnMilliseconds
+            monotonic += turnMilliseconds
         }
     }
 

@@ -28,7 +28,8 @@ extension Command {
 
     private static let eventsSubscribe = {
         let ephemeral = Parameter.flag(
-            "ephemeral", "Also what is not kept: message.held, presence.changed and typing.")
+            "ephemeral",
+            "Also what is not kept: message.held, presence.changed, sync.progress and typing.")
         let keepalive = Parameter.integer(
             "keepalive_s", "Seconds of silence after which a keepalive comes.", 5...3_600
         ).optional()

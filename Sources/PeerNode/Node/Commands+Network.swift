@@ -116,10 +116,7 @@ extension NodeCore {
             if let wanted = request.peer, wanted != id { continue }
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                 guard let workspace = workspaces[sync.workspace] else { continue }
-                var object = SyncObject(peer: id, workspace: PublicID.workspace(workspace.id))
-                object.behind = Int64(clamping: sync.session.behind)
-                object.ahead = Int64(clamping: sync.session.ahead)
-                objects.append(object)
+                objects.append(object(of: sync, with: device, workspace))
             }
         }
         let (items, next) = try page(objects, request.page)

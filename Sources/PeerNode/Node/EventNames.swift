@@ -6,14 +6,14 @@ extension EventType {
     private static let made = ["node.stopping", "events.gap", "keepalive", "events.dropped"]
 
     /// What this build tells and does not keep.
-    static let passing = ["message.held", "presence.changed", "typing"]
+    static let passing = ["message.held", "presence.changed", "sync.progress", "typing"]
 
     /// Those of section 4.8.4 that belong to what this build does not have. They are refused like
     /// a slip: nobody should wait for what never comes.
     private static let absent = [
         "file.added", "file.available", "file.dropped", "note.created", "note.edited",
         "note.renamed", "note.deleted", "note.lock", "conflict.resolved", "import.finished",
-        "config.changed", "sync.progress", "transfer.progress",
+        "config.changed", "transfer.progress",
     ]
 
     /// Every name that an event can have.

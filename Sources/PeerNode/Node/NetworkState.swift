@@ -150,6 +150,8 @@ final class WorkspaceLink {
     var presence: PresenceWord?
     /// Whether the other end is to be told how reachable the own person is.
     var owesPresence = false
+    /// What was told of how far the transfer has come.
+    var progress = SyncProgress()
     /// How much the other end may still say of what passes.
     var passing = PassingBudget()
     /// When the other end said last that its person types, on the monotonic clock.

@@ -189,6 +189,7 @@ final class NodeCore {
         if try settleOwnHistory() { try tellPeers() }
         planGuestsWhereDue()
         try tellHeld()
+        tellProgress()
         try serveWaiters()
         try trimEvents()
         try writeReceipts()

@@ -136,6 +136,8 @@ public enum Limits {
     /// How old a message may be of which is told that everybody holds it: later it is a new
     /// device that has it too, which nobody waits for.
     public static let heldToldMilliseconds: UInt64 = 24 * 60 * 60 * 1_000
+    /// Between two words about how far a transfer has come.
+    public static let progressMilliseconds: UInt64 = 500
     /// Rows of the event table that are looked at in one go, about 5 ms: a narrow filter over a
     /// long table holds up nobody.
     public static let eventsLookedAtMax = 4_096

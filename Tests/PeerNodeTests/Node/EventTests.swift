@@ -197,7 +197,7 @@ import WorkspaceTestKit
 
     @Test(arguments: [
         "file.added", "file.*", "note.*", "note.lock", "import.finished", "conflict.resolved",
-        "config.changed", "sync.progress", "transfer.progress", "*.progress", "message.creatd",
+        "config.changed", "transfer.progress", "transfer.*", "message.creatd",
     ])
     func `of what this version does not have are refused, not waited for`(
         _ type: String
