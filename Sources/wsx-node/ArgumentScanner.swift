@@ -61,7 +61,7 @@ struct ArgumentScanner {
 
     private mutating func takeWords() throws(NodeError) {
         while let token = tokens.first {
-            if isFlag(token) {
+            if Self.isFlag(token) {
                 guard try takeGlobal() else { break }
                 continue
             }
@@ -74,7 +74,7 @@ struct ArgumentScanner {
         }
         scan.command = commands.first { $0.line?.words == scan.words }
         if scan.command == nil, let token = tokens.first {
-            if isFlag(token) { throw unknownFlag(token) }
+            if Self.isFlag(token) { throw unknownFlag(token) }
             throw Self.unknownCommand(scan.words + [token], commands)
         }
     }
@@ -98,7 +98,7 @@ struct ArgumentScanner {
     // MARK: Flags
 
     /// No flag begins with a digit, so that `-5` and `-33.8,151.2` are values.
-    private func isFlag(_ token: String) -> Bool {
+    static func isFlag(_ token: String) -> Bool {
         guard token.utf8.first == UInt8(ascii: "-"), let next = token.utf8.dropFirst().first else {
             return false
         }
@@ -110,7 +110,7 @@ struct ArgumentScanner {
             if token == "--" {
                 positional += tokens.dropFirst()
                 tokens = []
-            } else if !isFlag(token) {
+            } else if !Self.isFlag(token) {
                 positional.append(token)
                 tokens.removeFirst()
             } else if try !takeOwn(), try !takeGlobal() {
@@ -132,12 +132,19 @@ struct ArgumentScanner {
                 ?? "wsx-node help" + (command.isEmpty ? "" : " " + command))
     }
 
-    /// The flag at the front cut into its name and the value that is attached to it: after `=`,
-    /// or behind the one letter of a flag that takes a value, as in `-n5`.
     private func frontFlag() -> (name: String, value: String?) {
-        let token = tokens.first ?? ""
+        Self.parts(tokens.first ?? "", of: scan.command)
+    }
+
+    /// A flag cut into its name and the value that is attached to it: after `=`, or behind the one
+    /// letter of a flag that takes a value, as in `-n5`.
+    ///
+    /// - Parameter command: whose flags they may be besides those that every command takes.
+    static func parts(_ token: String, of command: Command?) -> (name: String, value: String?) {
         let bytes = Array(token.utf8.prefix(3))
-        if bytes.count == 3, bytes[2] != UInt8(ascii: "="), takesValue(shortFlag: bytes[1]) {
+        if bytes.count == 3, bytes[2] != UInt8(ascii: "="),
+            takesValue(shortFlag: bytes[1], of: command)
+        {
             let end = token.utf8.index(token.startIndex, offsetBy: 2)
             return (String(token[..<end]), String(token[end...]))
         }
@@ -145,11 +152,11 @@ struct ArgumentScanner {
         return (String(token[..<equals]), String(token[token.utf8.index(after: equals)...]))
     }
 
-    private func takesValue(shortFlag letter: UInt8) -> Bool {
+    private static func takesValue(shortFlag letter: UInt8, of command: Command?) -> Bool {
         guard Unicode.Scalar(letter).isASCII else { return false }
         let letter = Character(Unicode.Scalar(letter))
         return letter == "w"
-            || scan.command?.flags.contains { $0.shortFlag == letter && !$0.takesNoValue } == true
+            || command?.flags.contains { $0.shortFlag == letter && !$0.takesNoValue } == true
     }
 
     private mutating func takeValue(of name: String, _ attached: String?) throws(NodeError)
@@ -226,6 +233,12 @@ struct ArgumentScanner {
             throw .usage("'--color' takes auto, always or never")
         }
         return word
+    }
+
+    /// Whether every command takes a flag of this name, and no value with it.
+    static func isSwitch(_ name: String) -> Bool {
+        var scanner = ArgumentScanner(tokens: [name], commands: [])
+        return scanner.takeSwitch(name)
     }
 
     private mutating func takeSwitch(_ name: String) -> Bool {

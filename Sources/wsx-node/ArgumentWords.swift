@@ -27,9 +27,10 @@ struct ArgumentWords {
         }
         var hint = error.hint
         // Elsewhere what is quoted is what somebody called a thing.
-        for parameter in failing where error.kind == .badRequest {
-            let named = "'\(parameter.name)'"
-            message = Self.replacing(named, by: "'\(word(parameter))'", in: message)
+        for parameter in failing where [.badRequest, .tooLarge].contains(error.kind) {
+            message = message.replacing("'\(parameter.name)'") { _, _ in
+                "'\(word(parameter))'"
+            }
         }
         if hint?.utf8.starts(with: "see 'wsx-node rpc --describe".utf8) == true {
             let isMissing = error.fields.first?.reason == Misfit.missing.rawValue
@@ -58,21 +59,5 @@ struct ArgumentWords {
         case .time: "a time such as 2h, 2026-11-20 or '2026-11-20 14:03'"
         default: shape.words
         }
-    }
-
-    private static func replacing(_ part: String, by other: String, in text: String) -> String {
-        let (part, bytes) = (Array(part.utf8), Array(text.utf8))
-        var made: [UInt8] = []
-        var place = 0
-        while place < bytes.count {
-            if bytes[place...].starts(with: part) {
-                made += other.utf8
-                place += part.count
-            } else {
-                made.append(bytes[place])
-                place += 1
-            }
-        }
-        return String(decoding: made, as: UTF8.self)
     }
 }

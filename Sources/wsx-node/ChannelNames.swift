@@ -72,11 +72,20 @@ extension Session {
     func readOwnNames(
         for messages: [JSONValue], _ client: inout ControlClient, into rendering: inout Rendering
     ) {
-        guard rendering.hasColour, !globals.json, !globals.plain else { return }
-        let mentioning = messages.first { $0["mentions"]?.arrayValue?.isEmpty == false }
-        guard let message = mentioning else { return }
+        guard let message = messages.first(where: { $0["mentions"]?.arrayValue?.isEmpty == false })
+        else { return }
+        readOwnName(in: message["workspace"], &client, into: &rendering)
+    }
+
+    /// The same for whoever will see messages of a workspace; each is asked for once.
+    func readOwnName(
+        in workspace: JSONValue?, _ client: inout ControlClient, into rendering: inout Rendering
+    ) {
+        guard rendering.hasColour, !globals.json, !globals.plain,
+            rendering.workspacesAsked.insert(workspace?.stringValue ?? "").inserted
+        else { return }
         var given = JSONObject()
-        given["workspace"] = message["workspace"]
+        given["workspace"] = workspace
         guard let own = try? client.call("profile.get", given), let id = own["id"]?.stringValue
         else { return }
         rendering.ownNames[id] = own["name"]?.stringValue

@@ -20,10 +20,15 @@ struct ColumnSet {
 
     /// Whether a column holds points in time, in milliseconds since 1970.
     func isTime(_ column: Int) -> Bool {
-        let field = paths[column].split(separator: ".").last ?? ""
-        return ["_at", "until", "last_seen"].contains {
-            field.utf8.reversed().starts(with: $0.utf8.reversed())
-        }
+        Self.isTime(paths[column].split(separator: ".").last.map(String.init) ?? "")
+    }
+
+    /// Whether a field of this name is a point in time.
+    static func isTime(_ field: String) -> Bool {
+        field == "at"
+            || ["_at", "until", "last_seen"].contains {
+                field.utf8.reversed().starts(with: $0.utf8.reversed())
+            }
     }
 
     /// Whether a column holds ids, whose beginning will do.

@@ -54,7 +54,7 @@ struct Completion {
             self.awaited = nil
         } else if takesFlags, word == "--" {
             (takesFlags, takesWords) = (false, false)
-        } else if takesFlags, Self.isFlag(word) {
+        } else if takesFlags, ArgumentScanner.isFlag(word) {
             takeFlag(word)
         } else if takesWords, commands.contains(where: { begins($0, words + [word]) }) {
             words.append(word)
@@ -68,25 +68,16 @@ struct Completion {
         command.line?.words.starts(with: words) == true
     }
 
-    private static func isFlag(_ word: String) -> Bool {
-        word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1
-    }
-
     private mutating func takeFlag(_ word: String) {
-        let (name, value) = Self.parts(word)
+        let (name, value) = ArgumentScanner.parts(word, of: command)
         if let own = ownFlag(name) {
             takesWords = false
             if !own.takesNoValue, value == nil { awaited = .own(own) }
         } else if let name = Self.globalFlag(name) {
             if let value { globals[name] = value } else { awaited = .global(name) }
-        } else if !Self.switches.contains(name) {
+        } else if !ArgumentScanner.isSwitch(name) {
             takesWords = false
         }
-    }
-
-    private static func parts(_ word: String) -> (name: String, value: String?) {
-        guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (word, nil) }
-        return (String(word[..<equals]), String(word[word.utf8.index(after: equals)...]))
     }
 
     private func ownFlag(_ name: String) -> ParameterDefinition? {
@@ -94,11 +85,6 @@ struct Completion {
             name == "--" + parameter.flag || parameter.shortFlag.map { name == "-\($0)" } == true
         }
     }
-
-    private static let switches: Set<String> = [
-        "--json", "--plain", "--no-input", "--no-pager", "--yes", "-y", "--quiet", "-q",
-        "--verbose", "-v", "--help", "-h", "--version",
-    ]
 
     /// The long name of a flag that every command takes with a value.
     private static func globalFlag(_ name: String) -> String? {
@@ -126,20 +112,23 @@ struct Completion {
         case nil: break
         }
         if takesFlags, current.utf8.first == UInt8(ascii: "-") {
-            let (name, value) = Self.parts(current)
-            return value == nil ? flags : attached(name)
+            let (name, value) = ArgumentScanner.parts(current, of: command)
+            guard value != nil else { return flags }
+            let isSet = current.utf8.dropFirst(name.utf8.count).first == UInt8(ascii: "=")
+            return attached(isSet ? name + "=" : name, to: name)
         }
         return (takesWords && positional.isEmpty ? nextWords : []) + positionValues
     }
 
-    private func attached(_ name: String) -> [Candidate] {
+    /// The values of a flag, each behind what is typed of it.
+    private func attached(_ head: String, to name: String) -> [Candidate] {
         let found: [Candidate]
         if let own = ownFlag(name) {
             found = own.takesNoValue ? [] : values(of: own)
         } else {
             found = Self.globalFlag(name).map(globalValues) ?? []
         }
-        return found.map { Candidate(word: name + "=" + $0.word, summary: $0.summary) }
+        return found.map { Candidate(word: head + $0.word, summary: $0.summary) }
     }
 
     private var flags: [Candidate] {
@@ -234,7 +223,7 @@ struct Completion {
         case nil: break
         }
         if takesFlags, current.utf8.first == UInt8(ascii: "-") {
-            let (name, value) = Self.parts(current)
+            let (name, value) = ArgumentScanner.parts(current, of: command)
             guard value != nil else { return false }
             return Self.pathFlags.contains(name) || ownFlag(name).map(Self.isPath) == true
         }

@@ -52,22 +52,28 @@ struct CompletionLine {
     /// Bash breaks words at signs such as `=`, so a candidate may be longer than what it replaces.
     /// Returns `nil` for what cannot be written there.
     func replacement(of word: String, by candidate: String) -> String? {
+        let rest = candidate.unicodeScalars.dropFirst(stays(before: word, of: candidate))
         switch quote {
         case "'"?:
-            return candidate.unicodeScalars.reduce(into: "") { made, scalar in
+            return rest.reduce(into: "") { made, scalar in
                 if scalar == "'" { made += "'\\'" }
                 made.unicodeScalars.append(scalar)
             }
         // The shell looks for its history between these, whatever stands before the sign.
-        case "\""?: return candidate.utf8.contains(UInt8(ascii: "!")) ? nil : candidate
-        default: break
+        case "\""?:
+            return candidate.utf8.contains(UInt8(ascii: "!"))
+                ? nil : String(String.UnicodeScalarView(rest))
+        default: return Self.escaped(String(String.UnicodeScalarView(rest)))
         }
+    }
+
+    /// So many signs of a candidate stand before `word` already, and stay there.
+    private func stays(before word: String, of candidate: String) -> Int {
         let kept = typed.unicodeScalars.count - word.unicodeScalars.count
-        let whole = Self.escaped(candidate)
-        guard kept > 0, typed.hasSuffix(word),
-            whole.unicodeScalars.starts(with: typed.unicodeScalars.prefix(kept))
-        else { return whole }
-        return String(String.UnicodeScalarView(whole.unicodeScalars.dropFirst(kept)))
+        guard kept > 0, typed.hasSuffix(word) else { return 0 }
+        let part = Self.unquoted(String(typed.unicodeScalars.prefix(kept).map(Character.init)))
+        return candidate.unicodeScalars.starts(with: part.unicodeScalars)
+            ? part.unicodeScalars.count : 0
     }
 
     /// A word of which no sign means anything to a shell.

@@ -8,8 +8,9 @@ struct ControlClient {
     private var received: [UInt8] = []
     private var scanned = 0
     private var lastID: Int64 = 0
-    /// Events that came while an answer was awaited.
+    /// Events that came while an answer was awaited, and how many of them were given on.
     private var events: [JSONValue] = []
+    private var eventsGiven = 0
 
     /// How long a daemon may be silent that begins or ends, in milliseconds. A disk that is slow or
     /// a machine that is busy takes long for that; whoever waits is woken when it is done.
@@ -63,13 +64,20 @@ struct ControlClient {
     ///
     /// - Parameter milliseconds: how long to wait, else the failure is `timeout`; `nil` for ever.
     mutating func nextEvent(within milliseconds: Int64? = nil) throws(NodeError) -> JSONValue? {
-        if !events.isEmpty { return events.removeFirst() }
+        if eventsGiven < events.count {
+            eventsGiven += 1
+            return events[eventsGiven - 1]
+        }
+        (events, eventsGiven) = ([], 0)
         while let line = try nextLine(within: milliseconds) {
             if line["method"]?.stringValue == "event" { return line["params"] ?? .null }
             if let error = line["error"] { throw NodeError(json: error) }
         }
         return nil
     }
+
+    /// Whether something has come already that was not looked at: nobody is woken for that again.
+    var hasMore: Bool { eventsGiven < events.count || received.contains(UInt8(ascii: "\n")) }
 
     /// Reads until the daemon closes the connection, which it may do after a long silence.
     mutating func waitForEnd(within milliseconds: Int64 = patience) throws(NodeError) {

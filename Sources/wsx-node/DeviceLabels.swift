@@ -23,22 +23,23 @@ struct DeviceLabels {
     /// - Parameter others: people of whom there is one more device than is listed.
     init(_ devices: [Device], beside others: Set<String> = []) {
         let shared = Self.shared(devices, beside: others)
-        var taken: [String: Int] = [:]
-        func named(_ device: Device) -> String? {
-            device.name.map { "\(device.person) (\($0))" }
+        var forms = devices.map { Self.forms(of: $0, isShared: shared.contains($0.id))[...] }
+        // Names are chosen: one that another person's device goes by tells nothing.
+        while true {
+            let taken = Dictionary(grouping: forms.indices) { forms[$0].first ?? "" }
+            let equal = taken.values.filter { $0.count > 1 }.joined()
+                .filter { forms[$0].count > 1 }
+            if equal.isEmpty { break }
+            for index in equal { forms[index].removeFirst() }
         }
-        for device in devices where shared.contains(device.id) {
-            named(device).map { taken[$0, default: 0] += 1 }
-        }
-        for device in devices {
-            if !shared.contains(device.id) {
-                labels[device.id] = device.person
-            } else if let name = named(device), taken[name] == 1 {
-                labels[device.id] = name
-            } else {
-                labels[device.id] = "\(device.person) (\(device.id.prefix(10)))"
-            }
-        }
+        for (device, form) in zip(devices, forms) { labels[device.id] = form.first }
+    }
+
+    /// What a device may be called, the shortest first; the last is like no other.
+    private static func forms(of device: Device, isShared: Bool) -> [String] {
+        var forms = isShared ? [] : [device.person]
+        if let name = device.name { forms.append("\(device.person) (\(name))") }
+        return forms + ["\(device.person) (\(device.id.prefix(10)))", device.id]
     }
 
     /// The label of a device that was listed.
@@ -62,9 +63,11 @@ extension Session {
     /// - Parameters:
     ///   - key: the field with the device's id.
     ///   - own: the members that this home is, of which one device is this one and in no row.
+    ///   - shown: the rows whose labels are wanted; all without it.
     func deviceLabels(
         _ rows: [JSONValue], id key: String, beside own: Set<String> = [],
-        in workspace: JSONValue? = nil, _ client: inout ControlClient
+        in workspace: JSONValue? = nil, shown: [JSONValue]? = nil,
+        _ client: inout ControlClient
     ) -> DeviceLabels {
         var devices = rows.compactMap { row in
             row[key]?.stringValue.map { id in
@@ -74,7 +77,8 @@ extension Session {
                         ?? row["name"]?.stringValue ?? String(id.prefix(10)))
             }
         }
-        let shared = DeviceLabels.shared(devices, beside: own)
+        var shared = DeviceLabels.shared(devices, beside: own)
+        if let shown { shared.formIntersection(shown.compactMap { $0[key]?.stringValue }) }
         var names: [String: String] = [:]
         var asked: Set<String> = []
         for device in devices where shared.contains(device.id) {
@@ -110,7 +114,8 @@ extension Session {
 
     /// An answer about devices, whose rows say for people which device each is about.
     func labelled(
-        _ result: JSONValue, of method: String, _ client: inout ControlClient
+        _ result: JSONValue, of method: String, in workspace: JSONValue? = nil,
+        _ client: inout ControlClient
     ) -> JSONValue {
         guard !globals.json, !globals.plain, let items = result["items"]?.arrayValue,
             !items.isEmpty, var answer = result.objectValue
@@ -124,7 +129,7 @@ extension Session {
             labels = deviceLabels(items, id: key, beside: Self.ownMembers(identity), &client)
         case "message.holders", "member.status":
             key = "device"
-            labels = deviceLabels(items, id: key, &client)
+            labels = deviceLabels(items, id: key, in: workspace, &client)
         default: return result
         }
         answer["items"] = .array(

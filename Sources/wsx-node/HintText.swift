@@ -20,22 +20,13 @@ struct HintText {
     /// `text`, in which each command of this program repeats the flags that say where it acts.
     func text(_ text: String) -> String {
         guard !flags.isEmpty else { return text }
-        let name = Array("wsx-node ".utf8)
-        let bytes = Array(text.utf8)
-        var made: [UInt8] = []
-        var place = 0
-        while place < bytes.count {
-            guard bytes[place...].starts(with: name), isBeginning(bytes, place) else {
-                made.append(bytes[place])
-                place += 1
-                continue
-            }
-            let rest = bytes[(place + name.count)...]
+        let name = "wsx-node "
+        return text.replacing(name) { bytes, place in
+            guard isBeginning(bytes, place) else { return nil }
+            let rest = bytes[(place + name.utf8.count)...]
             let isHomeless = Self.homeless.contains { rest.starts(with: $0.utf8) }
-            made += name.dropLast() + (isHomeless ? [] : Array(flags.utf8)) + [0x20]
-            place += name.count
+            return isHomeless ? nil : "wsx-node\(flags) "
         }
-        return String(decoding: made, as: UTF8.self)
     }
 
     /// Whether a word begins at `place`, and no usage line, which shows what may be written.
@@ -62,5 +53,27 @@ struct HintText {
             if scalar == "'" { made += "'\\''" } else { made.unicodeScalars.append(scalar) }
         }
         return made + "'"
+    }
+}
+
+extension String {
+    /// The text in which something else stands for each `part`.
+    ///
+    /// - Parameter other: what that is, by the bytes of the text and the place of the part in
+    ///   them; `nil` leaves it as it is.
+    func replacing(_ part: String, by other: ([UInt8], Int) -> String?) -> String {
+        let (part, bytes) = (Array(part.utf8), Array(utf8))
+        var made: [UInt8] = []
+        var place = 0
+        while place < bytes.count {
+            if bytes[place...].starts(with: part), let text = other(bytes, place) {
+                made += text.utf8
+                place += part.count
+            } else {
+                made.append(bytes[place])
+                place += 1
+            }
+        }
+        return String(decoding: made, as: UTF8.self)
     }
 }

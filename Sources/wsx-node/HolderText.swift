@@ -10,7 +10,7 @@ struct HolderText {
     var offline: [(name: String, milliseconds: Int64?)] = []
 
     /// More names would not help anybody.
-    private static let namesMax = 3
+    static let namesMax = 3
 
     init(count: Int64) { self.count = count }
 

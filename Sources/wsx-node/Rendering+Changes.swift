@@ -34,10 +34,11 @@ extension Rendering {
     func happening(_ event: JSONValue, former: JSONValue?, channel: String?) -> String? {
         guard event["backfill"] != true, let data = event["data"], !data.isNull else { return nil }
         let name = "#" + fitting(shown(data["name"]))
+        // Whether somebody came or was taken in, left or was put out, it does not say.
         let sentences: [String] =
             switch event["type"]?.stringValue {
-            case "channel.member_added": ["\(person(data["member"])) joined"]
-            case "channel.member_removed": ["\(person(data["member"])) left"]
+            case "channel.member_added": ["\(person(data["member"])) is in it now"]
+            case "channel.member_removed": ["\(person(data["member"])) is not in it any more"]
             case "member.joined": ["\(person(data)) came into the workspace"]
             case "member.removed": ["\(person(data)) is out of the workspace"]
             case "channel.archived": ["\(name) is archived: nobody writes in it"]

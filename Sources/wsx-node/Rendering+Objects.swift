@@ -61,7 +61,8 @@ extension Rendering {
             return "deleted for everybody\n"
         }
         return "deleted for everybody, and erased in a day\n"
-            + "  to take that back: wsx-node message delete \(shown(message["id"])) --undo\n"
+            + "  to take that back: "
+            + hints.text("wsx-node message delete \(shown(message["id"])) --undo\n")
     }
 
     private func deletion(_ workspace: JSONValue) -> String {
@@ -97,19 +98,20 @@ extension Rendering {
         "back in \(shown(workspace["name"])) as \(shown(workspace["role"])); this home is a new "
             + "device of yours\n"
             + "  for each other workspace of yours, by an invite link of it:\n"
-            + "  wsx-node identity recover LINK --phrase -\n"
+            + hints.text("  wsx-node identity recover LINK --phrase -\n")
     }
 
     private func identity(_ identity: JSONValue) -> String {
         guard identity["locked"] != true else {
             return lines([
-                ("device", shown(identity["id"])), ("locked", "yes: wsx-node session unlock"),
+                ("device", shown(identity["id"])),
+                ("locked", hints.text("yes: wsx-node session unlock")),
             ])
         }
         var rows: [(String, String)] = [
             ("name", shown(identity["name"])), ("device", shown(identity["id"])),
             ("made", moment(identity["created_at"])),
-            ("recovery", recovery(identity["recovery"]?.stringValue)),
+            ("recovery", hints.text(recovery(identity["recovery"]?.stringValue))),
             ("passphrase", identity["passphrase"] == true ? "protects the keys" : "none"),
         ]
         for member in identity["members"]?.arrayValue ?? [] {
@@ -169,7 +171,8 @@ extension Rendering {
         }
         let kept = (member["kept_invites"]?.arrayValue ?? []).map(shown)
         if !kept.isEmpty { text += "  yours from now on: \(kept.joined(separator: ", "))\n" }
-        return text + "  who has applied it: wsx-node member status \(shown(member["id"]))\n"
+        return text + "  who has applied it: "
+            + hints.text("wsx-node member status \(shown(member["id"]))\n")
     }
 
     /// What became of a device in each workspace, and the command for what is left.
@@ -181,7 +184,7 @@ extension Rendering {
             guard row["done"] != true else {
                 return "\(done) \(shown(device["name"])) in \(name)  \(shown(device["id"]))\n"
             }
-            return "not in \(name): \(shown(row["message"]))\n  \(shown(row["hint"]))\n"
+            return "not in \(name): \(shown(row["message"]))\n  \(hints.text(shown(row["hint"])))\n"
         }.joined()
     }
 

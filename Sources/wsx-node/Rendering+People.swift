@@ -155,7 +155,7 @@ extension Rendering {
                 ("peers", session["relaying"] == true ? "go on being served" : "not connected"))
             let wait = session["retry_ms"]?.integerValue ?? 0
             if wait > 0 { rows.append(("next try", "in \((wait + 999) / 1_000) s")) }
-            rows.append(("next", "wsx-node session unlock"))
+            rows.append(("next", hints.text("wsx-node session unlock")))
         }
         if session["state"] != "none" {
             rows.append(

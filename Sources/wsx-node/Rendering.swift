@@ -15,6 +15,8 @@ struct Rendering {
     var channelNames: [String: String] = [:]
     /// One's own names by the ids of the members that one is, where mentions of them are set apart.
     var ownNames: [String: String] = [:]
+    /// The workspaces, `w_…`, in which one's own name was asked for.
+    var workspacesAsked: Set<String> = []
     /// First messages of threads by their ids, for answers that stand without them.
     var threadRoots: [String: JSONValue] = [:]
     /// Makes the commands in hints act on the home that was asked.
@@ -234,11 +236,7 @@ struct Rendering {
 
     /// A field as people read it: points in time are no numbers to them.
     private func field(_ member: JSONObject.Member) -> String {
-        let isTime =
-            ["at", "until", "last_seen"].contains(member.key)
-            || member.key.utf8.suffix(3).elementsEqual("_at".utf8)
-            || member.key.utf8.suffix(6).elementsEqual("_until".utf8)
-        return isTime && member.value.integerValue != nil
+        ColumnSet.isTime(member.key) && member.value.integerValue != nil
             ? moment(member.value) : shown(member.value)
     }
 

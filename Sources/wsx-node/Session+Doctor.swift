@@ -7,6 +7,7 @@ extension Session {
         let parameters = try parameters(for: command)
         var items: [JSONValue]
         var local: [FindingObject]
+        var failure: Int32 = 1
         do throws(NodeError) {
             var client = try client()
             items = try client.call(command.name, parameters)["items"]?.arrayValue ?? []
@@ -16,6 +17,7 @@ extension Session {
             // Most is asked of it when the node does not run, and then what needs none is told.
             guard [.notRunning, .stopping, .timeout].contains(error.kind) else { throw error }
             items = []
+            failure = error.exitStatus
             local = [socketFinding(error), localVersion]
             if let disk = try diskFinding() { local.append(disk) }
         }
@@ -24,7 +26,7 @@ extension Session {
         show(
             rendering.text(["items": .array(items), "next": .null], of: command.name),
             isLong: false)
-        return items.contains { $0["state"] == "fail" } ? 1 : 0
+        return items.contains { $0["state"] == "fail" } ? failure : 0
     }
 
     private func socketFinding(_ error: NodeError) -> FindingObject {

@@ -29,9 +29,10 @@ extension Session {
         }
         let peers = try client.call("peer.list", given)["items"]?.arrayValue ?? []
         let labels = deviceLabels(
-            peers, id: "id", beside: Self.ownMembers(identity), &client)
+            peers, id: "id", beside: Self.ownMembers(identity),
+            shown: Array(peers.prefix(Self.peersMax)), &client)
         tell("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))")
-        homeWorkspaces(home, try former(home, &client), &client)
+        homeWorkspaces(home)
         tellPeers(peers, labels)
         for warning in status["warnings"]?.arrayValue ?? [] {
             tell("warn  \(rendering.shown(warning["message"]))")
@@ -50,18 +51,8 @@ extension Session {
 
     /// So many conversations of each kind fit on a screen.
     private static let homeRowsMax = 12
-
-    /// The channels of the workspace that is shown, where one is in it no more: they stay to be
-    /// read, and one's channels are none of them.
-    private func former(
-        _ home: JSONValue, _ client: inout ControlClient
-    ) throws(NodeError) -> [JSONValue] {
-        guard let shown = shownWorkspace(home), Self.isFormer(shown), let id = shown["id"] else {
-            return []
-        }
-        let given: JSONObject = ["workspace": id, "scope": "all", "limit": 100]
-        return try client.call("channel.list", given)["items"]?.arrayValue ?? []
-    }
+    /// So many peers fit.
+    private static let peersMax = 8
 
     private static func isFormer(_ workspace: JSONValue) -> Bool {
         workspace["state"]?.stringValue ?? "member" != "member"
@@ -75,11 +66,8 @@ extension Session {
     }
 
     /// The workspaces, and under the one that is shown its channels and conversations.
-    private func homeWorkspaces(
-        _ home: JSONValue, _ former: [JSONValue], _ client: inout ControlClient
-    ) {
-        let own = home["channels"]?.arrayValue ?? []
-        let channels = own.isEmpty ? former : own
+    private func homeWorkspaces(_ home: JSONValue) {
+        let channels = home["channels"]?.arrayValue ?? []
         let directs = (home["dms"]?.arrayValue ?? []).filter { $0["last"]?.isNull == false }
         let shown = shownWorkspace(home)?["id"]
         for workspace in home["workspaces"]?.arrayValue ?? [] {
@@ -90,14 +78,14 @@ extension Session {
             if Self.isFormer(workspace) { text += ", \(rendering.shown(workspace["state"]))" }
             io.print("\n")
             guard isShown else {
-                let way = workspace["selected"] == true ? "" : "  (wsx-node workspace use)"
-                tell(text + way)
+                let way = rendering.hints.text("  (wsx-node workspace use)")
+                tell(text + (workspace["selected"] == true ? "" : way))
                 continue
             }
             tell(text + (rendering.newWords(home["unread"]).map { "  " + $0 } ?? ""))
             if Self.isFormer(workspace) {
                 tell("  what was said until then stays here to be read")
-                tellRefused(in: workspace, &client)
+                tellRefused(home["refused"]?.integerValue ?? 0)
             }
             tellRows(channels, more: "wsx-node channel list")
             tellRows(directs, more: "wsx-node dm list")
@@ -105,20 +93,12 @@ extension Session {
     }
 
     /// How many of one's own messages do not count, in a workspace that one is out of.
-    private func tellRefused(in workspace: JSONValue, _ client: inout ControlClient) {
-        var given: JSONObject = ["types": ["message.refused"], "since": "all", "limit": 1_000]
-        given["workspace"] = workspace["id"]
-        guard let found = try? client.call("events.wait", given)["items"]?.arrayValue else {
-            return
-        }
-        let count = Set(
-            found.filter { $0["workspace"] == workspace["id"] }
-                .compactMap { $0["data"]?["message"]?.stringValue }
-        ).count
+    private func tellRefused(_ count: Int64) {
         guard count > 0 else { return }
         tell(
             "  \(count) message\(count == 1 ? " of yours was" : "s of yours were") refused: "
-                + "wsx-node log marks \(count == 1 ? "it" : "them")")
+                + rendering.hints.text("wsx-node log")
+                + " marks \(count == 1 ? "it" : "them")")
     }
 
     private func tellRows(_ channels: [JSONValue], more: String) {
@@ -135,7 +115,7 @@ extension Session {
             if news > 0 { line += rendering.padded(row.new, news) + "  " }
             tell(line + row.last)
         }
-        if channels.count > listed.count { tell("  … \(more)") }
+        if channels.count > listed.count { tell("  … \(rendering.hints.text(more))") }
     }
 
     private func preview(_ last: JSONValue?) -> String {
@@ -149,7 +129,7 @@ extension Session {
 
     /// The peers beside one another, in as many lines as they need.
     private func tellPeers(_ peers: [JSONValue], _ labels: DeviceLabels) {
-        let words = peers.prefix(8).map { peer in
+        let words = peers.prefix(Self.peersMax).map { peer in
             let label =
                 peer["id"]?.stringValue.flatMap { labels[$0] }
                 ?? peer["address"]?.stringValue

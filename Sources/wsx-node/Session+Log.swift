@@ -18,7 +18,9 @@ extension Session {
         if let thread = parameters["thread"] {
             readOwnNames(for: items, &client, into: &rendering)
             var lastDay: Int64?
-            let root = messages([thread], &client).filter { !items.contains($0) }
+            // Whoever names an answer is shown its thread, from the first message on.
+            let first = items.first?["thread"] ?? thread
+            let root = items.contains { $0["id"] == first } ? [] : messages([first], &client)
             let all = root + items
             let text = rendering.messages(all, lastDay: &lastDay, namesChannel: false)
             show(text.isEmpty ? rendering.text(result, of: command.name) : text, isLong: true)
@@ -79,11 +81,26 @@ extension Session {
         return roots
     }
 
+    /// So many messages are asked for at once.
+    private static let idsPerCallMax = 100
+
     /// Messages by their ids; those that are not here are left out.
     private func messages(_ ids: [JSONValue], _ client: inout ControlClient) -> [JSONValue] {
-        guard !ids.isEmpty else { return [] }
-        var given: JSONObject = ["ids": .array(Array(ids.prefix(100)))]
+        var found: [JSONValue] = []
+        var rest = ids[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.idsPerCallMax)
+            rest = rest.dropFirst(part.count)
+            // Where one is missing, or all of them are too long for an answer, each is asked for.
+            found +=
+                fetch(Array(part), &client) ?? part.flatMap { fetch([$0], &client) ?? [] }
+        }
+        return found
+    }
+
+    private func fetch(_ ids: [JSONValue], _ client: inout ControlClient) -> [JSONValue]? {
+        var given: JSONObject = ["ids": .array(ids)]
         given["workspace"] = workspace.map { .string($0) }
-        return (try? client.call("message.get", given))?["items"]?.arrayValue ?? []
+        return (try? client.call("message.get", given))?["items"]?.arrayValue
     }
 }

@@ -188,10 +188,7 @@ extension Session {
                 hint: "let the command end where WSX_AUTHOR_BOT is set", reason: "notify.loop")
         }
         guard given["text"] != nil || given["location"] != nil else {
-            throw NodeError(
-                .badRequest, "'text' is missing",
-                hint: "see 'wsx-node rpc --describe message.send'", reason: "control.bad_param",
-                fields: [.init(name: "text", reason: Misfit.missing.rawValue)])
+            throw .missingText
         }
         var client = try client()
         var parameters = given
@@ -225,15 +222,18 @@ extension Session {
             let now = page["items"]?.arrayValue?.first
             holders.count = now?["holders"]?.integerValue ?? holders.count
         }
+        guard holders.count < holders.total ?? 0 else { return holders }
         let peers = try client.call("peer.list", ["workspace": workspace, "limit": 1_000])
         let others = (peers["items"]?.arrayValue ?? []).filter { $0["id"]?.isNull == false }
+        let offline = others.filter {
+            $0["state"] != "connected" && $0["name"]?.isNull == false
+        }
         let author = message["author"]?["id"]?.stringValue
         let labels = deviceLabels(
-            others, id: "id", beside: Set([author].compactMap { $0 }), in: workspace, &client)
-        for peer in others where peer["state"] != "connected" {
-            guard let name = peer["id"]?.stringValue.flatMap({ labels[$0] }),
-                peer["name"]?.isNull == false
-            else { continue }
+            others, id: "id", beside: Set([author].compactMap { $0 }), in: workspace,
+            shown: Array(offline.prefix(HolderText.namesMax)), &client)
+        for peer in offline {
+            guard let name = peer["id"]?.stringValue.flatMap({ labels[$0] }) else { continue }
             let seen = peer["last_seen"]?.integerValue
             holders.offline.append((name, seen.map { max(0, io.now - $0) }))
         }

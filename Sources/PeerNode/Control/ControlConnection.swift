@@ -9,7 +9,7 @@ public import WorkspaceModel
 /// The owner of the file descriptor gives it what was read, runs the requests in their order
 /// inside a turn, and hands the answers over after the turn's COMMIT. It reads on only while
 /// `wantsInput` holds and closes when `isFinished` does, so memory stays bounded whatever the
-/// other side does. Nothing is written before a request came.
+/// other side does. Before a request came nothing is written but why none is taken.
 public struct ControlConnection {
     /// The number under which the owner keeps it.
     public let id: UInt64
@@ -50,9 +50,6 @@ public struct ControlConnection {
 
     /// How many lines or requests were taken from what was read, good or bad.
     public private(set) var takenCount: UInt64 = 0
-
-    /// Whether it is known by now what the connection speaks, so that a refusal has its form.
-    public var isRecognised: Bool { opening == nil }
 
     /// Whether another request may be taken from what was read.
     private var hasRoom: Bool {

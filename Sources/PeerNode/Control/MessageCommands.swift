@@ -49,11 +49,7 @@ extension Command {
             example: ["channel": "general", "text": "hello", "key": "greeting-1"],
             run: { (context, given) throws(NodeError) in
                 guard given[text] != nil || given[location] != nil else {
-                    throw NodeError(
-                        .badRequest, "'text' is missing",
-                        hint: "see 'wsx-node rpc --describe message.send'",
-                        reason: "control.bad_param",
-                        fields: [.init(name: "text", reason: Misfit.missing.rawValue)])
+                    throw .missingText
                 }
                 return .reply(
                     try context.node.send(

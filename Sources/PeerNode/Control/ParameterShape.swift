@@ -178,3 +178,13 @@ private func listMisfit(
     }
     return nil
 }
+
+extension NodeError {
+    /// Neither a text nor a place is given, and a message needs one of them.
+    public static var missingText: NodeError {
+        NodeError(
+            .badRequest, "'text' is missing",
+            hint: "see 'wsx-node rpc --describe message.send'", reason: "control.bad_param",
+            fields: [.init(name: "text", reason: Misfit.missing.rawValue)])
+    }
+}

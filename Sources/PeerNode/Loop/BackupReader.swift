@@ -63,13 +63,12 @@ struct BackupReader {
     func read(
         _ part: Int, _ key: BackupKey?, _ take: ([UInt8]) throws(SystemError) -> Void
     ) throws(NodeError) {
-        do throws(SystemError) {
-            if try !isGood(part, key, take) { throw SystemError("read", path: path, number: EIO) }
-        } catch {
-            guard error.number != EIO || error.path != path else {
-                throw .damagedBackup(path, "its bytes are not those that were written")
-            }
+        let isWhole: Bool
+        do throws(SystemError) { isWhole = try isGood(part, key, take) } catch {
             throw .backup("restore", error)
+        }
+        guard isWhole else {
+            throw .damagedBackup(path, "its bytes are not those that were written")
         }
     }
 
@@ -152,6 +151,10 @@ struct BackupReader {
         try reader.extract(0, key, to: copy)
         let operations: Int64
         do throws(StorageError) { operations = try check(copy, path) } catch {
+            // A disk that is full or broken says nothing of the backup.
+            guard [.corrupt, .notOurs, .newerSchema, .empty].contains(error.kind) else {
+                throw NodeError(storage: error)
+            }
             throw .damagedBackup(path, "its store: \(error.message)")
         }
         var object = json(of: reader.header, path: path).objectValue ?? JSONObject()

@@ -49,7 +49,7 @@ extension Chat {
         if trouble != state {
             remark(
                 isLocked
-                    ? "── the node is locked: wsx-node session unlock ──"
+                    ? rendering.hints.text("── the node is locked: wsx-node session unlock ──")
                     : "── the daemon is away; what you write is kept ──")
         }
         trouble = state

@@ -46,7 +46,7 @@ extension Chat {
             throw NodeError(.locked, "the node is locked", hint: "wsx-node session unlock")
         case "message.refused":
             if let id = event["data"]?["message"]?.stringValue, room.has(id) {
-                remark("! a message of yours was refused: wsx-node why \(id)")
+                remark(rendering.hints.text("! a message of yours was refused: wsx-node why \(id)"))
             }
         case "channel.archived", "channel.deleted", "channel.unarchived":
             if event["data"]?["id"] == .string(room.id) {

@@ -25,7 +25,7 @@ extension Chat {
         case .delete(let message):
             let id = message.isEmpty ? try lastOwn() : try room.message(message)
             _ = try call("message.delete", ["message": .string(id)])
-        case .unread: print(rendering.text(try call("unread.get", [:]), of: "unread.get"))
+        case .unread: try tellUnread()
         case .quit: status = 0
         case .misfit(let sentence): throw .usage(sentence)
         }
@@ -44,8 +44,29 @@ extension Chat {
             return print(rendering.text(answer, of: "channel.members"))
         }
         let id = try room.message(message)
-        let answer = try call("message.holders", ["message": .string(id)])
+        var answer = try call("message.holders", ["message": .string(id)])
+        let workspace = workspaceID.map { JSONValue.string($0) }
+        asking { client in
+            answer = session.labelled(answer, of: "message.holders", in: workspace, &client)
+        }
         print(rendering.text(answer, of: "message.holders"))
+    }
+
+    private func tellUnread() throws(NodeError) {
+        let answer = try call("unread.get", [:])
+        var rendering = rendering
+        asking { client in
+            let home = workspaceID.map { JSONValue.string($0) }
+            _ = try? session.readNames(home: home, &client, into: &rendering.channelNames)
+        }
+        print(rendering.text(answer, of: "unread.get"))
+    }
+
+    /// Lets the command line ask for what makes an answer readable, if the daemon is there.
+    private func asking(_ body: (inout ControlClient) -> Void) {
+        guard var current = client else { return }
+        body(&current)
+        client = current
     }
 
     // MARK: Conversations
@@ -89,6 +110,11 @@ extension Chat {
             next.note(item, nameColumns: columnWidth(rendering.person(item["author"])))
         }
         room = next
+        asking { client in
+            var named = rendering
+            session.readOwnName(in: channel["workspace"], &client, into: &named)
+            ownNames = named.ownNames
+        }
         if let own = room.lastOwn?["id"]?.stringValue { try askHolders(of: own) }
         showPage(items.map { room.messages[$0["id"]?.stringValue ?? ""] ?? $0 }, of: channel)
     }

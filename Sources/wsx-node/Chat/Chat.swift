@@ -38,6 +38,8 @@ final class Chat {
     var hasUnmarked = false
     /// Conversations besides this one, by their ids.
     var others: [String: JSONValue] = [:]
+    /// What one is called in the workspace, by one's id, where mentions are set apart.
+    var ownNames: [String: String] = [:]
     /// How it ends.
     var status: Int32?
     var hasFailed = false
@@ -64,6 +66,7 @@ final class Chat {
 
     var rendering: Rendering {
         var rendering = session.rendering
+        rendering.ownNames = ownNames
         if isLive { rendering.columns = screen.columns }
         return rendering
     }
@@ -90,12 +93,14 @@ final class Chat {
         }
     }
 
-    /// Takes what the daemon has said, and does what is due.
+    /// Takes what the daemon has said, and does what is due. While that is done more may come.
     private func settle() throws(NodeError) {
-        try trying { () throws(NodeError) in
-            try drain()
-            try keepUp()
-        }
+        repeat {
+            try trying { () throws(NodeError) in
+                try drain()
+                try keepUp()
+            }
+        } while client?.hasMore == true
         if status != nil, isLive { write(screen.erase()) }
     }
 
@@ -251,6 +256,8 @@ final class Chat {
     /// Says what went wrong.
     func complain(_ error: NodeError) {
         hasFailed = true
+        var error = error
+        error.hint = error.hint.map(rendering.hints.text)
         guard isLive else { return Program.report(error, json: session.globals.json, io: io) }
         print(lines("! \(sanitised(error.message))").joined(separator: "\n  ") + "\n")
         if let hint = error.hint {

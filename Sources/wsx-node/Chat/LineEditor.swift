@@ -39,8 +39,8 @@ struct LineEditor {
     private var history: [String] = []
     /// Which line of the history is shown; its count for the one that is new.
     private var place = 0
-    /// The new line, while one of the history is shown.
-    private var draft = ""
+    /// The new line, while one of the history is shown, and whether it was full.
+    private var draft = (text: "", isFull: false)
     /// Whether something that was typed did not fit, so that more of it may be coming: a terminal
     /// that does not mark what is pasted gives it in pieces, and a line without its middle or end
     /// must not be sent. Whatever takes something away from the line ends it.
@@ -75,9 +75,9 @@ struct LineEditor {
         case .paste where isFull, .longPaste where isFull, .tab where isFull: return .ring
         default: break
         }
-        let before = characters
+        let (before, shown) = (characters, place)
         let request = edit(key)
-        if isFull, characters != before { isFull = false }
+        if isFull, characters != before, place == shown { isFull = false }
         return request
     }
 
@@ -180,7 +180,7 @@ struct LineEditor {
         if !line.isEmpty, history.last != line { history.append(line) }
         if history.count > Self.historyMax { history.removeFirst() }
         clear()
-        draft = ""
+        draft = ("", false)
         return .submit(line)
     }
 
@@ -208,9 +208,11 @@ struct LineEditor {
 
     private mutating func show(_ wanted: Int) -> Request? {
         guard (0...history.count).contains(wanted), wanted != place else { return .ring }
-        if place == history.count { draft = text }
+        if place == history.count { draft = (text, isFull) }
         place = wanted
-        replace(with: wanted == history.count ? draft : history[wanted])
+        let isDraft = wanted == history.count
+        replace(with: isDraft ? draft.text : history[wanted])
+        isFull = isDraft && draft.isFull
         return nil
     }
 }

@@ -101,7 +101,7 @@ import WorkspaceModel
     /// A terminal that does not mark what is pasted gives it in pieces of any size.
     @Test func `is not sent without its middle or its end`() {
         let piece = String(repeating: "x", count: 4_000)
-        var editor = pressed([Key](repeating: .text(piece), count: 4))
+        var editor = pressed([.text("said"), .enter] + [Key](repeating: .text(piece), count: 4))
         #expect(editor.press(.text(piece)) == .warnOfFullLine)
         let kept = editor.text
         // The rest of it would fit, and stays out.
@@ -112,6 +112,10 @@ import WorkspaceModel
         #expect(editor.press(.left) == nil)
         #expect(editor.press(.enter) == .refuseLine)
         #expect(editor.text == kept)
+        // Nor after a look at what was said before.
+        for key in [Key.up, .down, .left] { _ = editor.press(key) }
+        #expect(editor.text == kept)
+        #expect(editor.press(.enter) == .refuseLine)
         // Who takes something away has seen what is there.
         #expect(editor.press(.control("w")) == nil)
         #expect(editor.press(.text("new")) == nil)

@@ -44,6 +44,8 @@ import WorkspaceModel
         Row("member rem", ["remove"]), Row("read ", ["mark", "status"]),
         Row("channel mem", ["members"]), Row("--json sen", ["send"]),
         Row("--home /h sen", ["send"]), Row("--home=/h sen", ["send"]),
+        Row("--exit-code sen", ["send"]), Row("-wacme sen", ["send"]), Row("-wac", ["-wacme"]),
+        Row("log -n5 p", ["plans"]), Row("send plans -5", []),
         Row("send ", ["general", "plans", "@Mina", "@Joon Kim"]), Row("send g", ["general"]),
         Row("send @", ["@Mina", "@Joon Kim"]), Row("send general ", []),
         Row("send --json p", ["plans"]), Row("send --key k g", ["general"]),
@@ -288,5 +290,11 @@ import WorkspaceModel
         #expect(quoted.replacement(of: "@Joon K", by: "@Joon K!") == nil)
         let single = CompletionLine("w 'Joon")
         #expect(single.replacement(of: "Joon", by: "Joon's") == "Joon'\\''s")
+        for line in ["w --in='my c", "w --in=\"my c"] {
+            let word = CompletionLine(line)
+            #expect(word.replacement(of: "my c", by: "--in=my channel") == "my channel")
+        }
+        let half = CompletionLine("w my' c")
+        #expect(half.replacement(of: " c", by: "my channel") == " channel")
     }
 }

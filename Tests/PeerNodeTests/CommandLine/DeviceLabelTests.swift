@@ -45,6 +45,17 @@ import WorkspaceModel
         #expect(Set(shown).count == all.count)
     }
 
+    @Test func `is not taken for another by what somebody is called`() {
+        let amber = Self.device("d_7k3qm2xaaa", "Mina", "amber")
+        let phone = Self.device("d_5k3qm2xaaa", "Mina", "phone")
+        for name in ["Mina (amber)", "Mina (d_7k3qm2xa)"] {
+            let liar = Self.device("d_liarliarli", name)
+            let shown = labels([amber, liar, phone])
+            #expect(Set(shown).count == 3, "\(shown)")
+            #expect(shown[1]?.hasSuffix("(d_liarliar)") == true || name != "Mina (amber)")
+        }
+    }
+
     @Test(arguments: [
         ("amber", "amber"), ("amber.example.org", "amber"), ("localhost", nil),
         ("LOCALHOST.localdomain", nil), ("", nil), (".x", nil), ("a\u{1B}b", nil),

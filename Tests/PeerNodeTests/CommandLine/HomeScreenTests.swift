@@ -124,7 +124,7 @@ import WorkspaceModel
         io.node = nil
         io.modes = ["/h": 0o700, "/h/identity/device.key": 0o644]
         io.freeBytes = 5 << 20
-        #expect(io.run("doctor", "--json", "--home", "/h") == 1)
+        #expect(io.run("doctor", "--json", "--home", "/h") == 3)
         let rows = io.output.split(separator: "\n").compactMap {
             try? JSONValue(parsing: String($0))
         }
@@ -152,7 +152,7 @@ import WorkspaceModel
     @Test func `tells of a home that is not there`() {
         let io = MemoryIO()
         io.node = nil
-        #expect(io.run("doctor", "--home", "/h") == 1)
+        #expect(io.run("doctor", "--home", "/h") == 3)
         #expect(io.output.contains("warn there is no home at '/h' yet\n"))
     }
 }

@@ -17,6 +17,10 @@ final class MemoryIO: ProgramIO {
     var node: TableNode? = TableNode()
     /// Events that a daemon gives after each subscription, and then ends the connection.
     var events: [EventObject] = []
+    /// Events that a daemon gives just before it answers a method, by its name; once.
+    var eventsBefore: [String: EventObject] = [:]
+    /// What stands for keyboard and screen in a conversation.
+    var live: (any LiveInput)?
     /// Whether connections stay instead, and are silent.
     var isSilent = false
     /// Milliseconds that each answer takes.
@@ -30,6 +34,7 @@ final class MemoryIO: ProgramIO {
     var answer: String?
     var waited: Int64 = 0
 
+    func openLive(isRaw: Bool) -> (any LiveInput)? { live }
     func print(_ text: String) { output += text }
     func printError(_ text: String) { errors += text }
     func page(_ text: String, through command: String) -> Bool {
@@ -117,6 +122,9 @@ private final class MemoryTransport: ControlTransport {
         if world.isBroken { throw .stopping }
         connection.receive(bytes)
         while let request = connection.nextRequest() {
+            if let event = world.eventsBefore.removeValue(forKey: request.method) {
+                connection.notify(subscription: 1, event)
+            }
             do throws(NodeError) {
                 switch try request.run(on: node) {
                 case .reply(let value): connection.answer(request.call, .success(value))

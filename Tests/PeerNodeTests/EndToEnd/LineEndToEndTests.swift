@@ -85,7 +85,7 @@ extension EndToEnd {
             #expect(
                 eventually { mina.run("channel", "list", "--all", "--json").objects.count == 2 })
             mina.run("channel", "join", "plans")
-            #expect(shows("#plans  ── Mina joined"), "\(seen)")
+            #expect(shows("#plans  ── Mina is in it now"), "\(seen)")
             mina.run("workspace", "create", "duo")
             mina.run("-w", "duo", "send", "general", "elsewhere")
             mina.run("-w", "acme", "send", "general", "here")
@@ -119,8 +119,36 @@ extension EndToEnd {
             #expect(thread.first?.hasSuffix("shall we meet?") == true)
             #expect(thread.last?.hasSuffix("↳ answer 5") == true)
             let programs = mina.run("log", "general", "-n3", "--json").objects
+            // Whoever names an answer means its thread.
+            let answer = programs.last?["id"]?.stringValue ?? ""
+            let same = mina.run("log", "general", "--thread", answer).output
+            #expect(same.split(separator: "\n").dropFirst() == thread)
             #expect(programs.compactMap { $0["text"]?.stringValue }.last == "answer 5")
             #expect(programs.count == 3)
+        }
+
+        @Test func `names what is answered beside an answer to what one never had`() throws {
+            let mina = TemporaryNode()
+            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
+            let made = mina.run("channel", "create", "board", "--private", "--history", "from-join")
+            try #require(made.status == 0, "\(made)")
+            func say(_ text: String, to thread: String? = nil) -> String {
+                let more = thread.map { ["--thread", $0] } ?? []
+                return mina.run(["send", "board", text, "--json"] + more).object["id"]?
+                    .stringValue ?? ""
+            }
+            let old = say("before you")
+            let joon = TemporaryNode()
+            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            #expect(eventually { mina.run("channel", "add", "board", "@Joon").status == 0 })
+            let new = say("with you")
+            for number in 1...3 { _ = say("between \(number)") }
+            _ = say("to the old one", to: old)
+            _ = say("to the new one", to: new)
+            #expect(
+                eventually {
+                    joon.run("log", "board", "-n2").output.contains("in reply to Mina: with you")
+                }, "\(joon.run("log", "board", "-n2"))")
         }
 
         @Test func `reads in a workspace that one is out of`() throws {

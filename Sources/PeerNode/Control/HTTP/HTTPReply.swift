@@ -26,9 +26,7 @@ enum HTTPReply {
         case (.events, .success(let subscription)): Self.stream(subscription)
         case (.metrics, .success(let page)): Self.metrics(page)
         case (.health, .success(let status)): Self.health(status)
-        case (.health, .failure(let error)):
-            // Whoever asks wrongly is not told that the node is ill.
-            .text(error.kind.httpStatus == 400 ? 400 : 503, error.kind.rawValue + "\n")
+        case (.health, .failure(let error)): .text(503, error.kind.rawValue + "\n")
         case (_, .failure(let error)): .failure(error)
         }
     }
