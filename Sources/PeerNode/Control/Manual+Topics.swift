@@ -23,6 +23,7 @@ extension Manual {
                                     Last-Event-ID in the header
         GET  /metrics               what 'wsx-node metrics' prints
         GET  /healthz               200, or 503 with what needs looking after
+                                    HEAD asks either for all but the body
 
         'Idempotency-Key: KEY' makes a repeated post count once. '?workspace=NAME' names
         another workspace than the selected one. A body has at most 1 MiB.

@@ -45,7 +45,7 @@ extension Command {
 
     private static let messageReact = {
         let emoji = Parameter.text(
-            "emoji", "The sign: one emoji such as 👍, or a name such as :thumbsup:.",
+            "emoji", "An emoji such as 👍, one other character, or a name: :thumbsup:.",
             bytes: 1...Limits.emojiBytesMax)
         let remove = Parameter.flag("remove", "Take it away again.")
         return Command(

@@ -165,7 +165,8 @@ extension Command {
             "text", "With what.", bytes: 1...Limits.presenceTextBytesMax
         ).optional()
         let emoji = Parameter.text(
-            "emoji", "A sign for it: one emoji.", bytes: 1...Limits.emojiBytesMax
+            "emoji", "A sign for it: an emoji or one other character.",
+            bytes: 1...Limits.emojiBytesMax
         ).optional()
         let until = Parameter.time("until", "Until when; without one, until it is changed.")
             .ahead().optional()

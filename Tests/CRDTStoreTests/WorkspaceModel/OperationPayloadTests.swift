@@ -163,14 +163,40 @@ import WorkspaceTestKit
         }
     }
 
+    // C04
+    @Test(
+        arguments: [
+            (0, .outOfRange), (1, nil), (Limits.readFrontierLogsMax, nil),
+            (Limits.readFrontierLogsMax + 1, .countExceeded),
+        ] as [(Int, Malformed.Reason?)])
+    func `names some logs where something was read, and no more`(
+        _ count: Int, _ expected: Malformed.Reason?
+    ) {
+        let names = (0..<UInt64(count)).map(bigEndianBytes)
+        let bytes =
+            spelled("82 05 a3 01 50 01*16 02 82 00 48 00*8 03") + Self.listHead(count)
+            + names.flatMap { [0x82, 0x48] + $0 + [0x01] }
+        do {
+            let payload = try ContentPayload(decoding: bytes)
+            #expect(expected == nil)
+            #expect(payload.encoded == bytes)
+        } catch { #expect(error.reason == expected) }
+    }
+
+    /// The beginning of an array.
+    private static func listHead(_ count: Int) -> [UInt8] {
+        switch count {
+        case ..<24: [0x80 + UInt8(count)]
+        case ..<256: [0x98, UInt8(count)]
+        default: [0x99, UInt8(count >> 8), UInt8(truncatingIfNeeded: count)]
+        }
+    }
+
     /// A payload with `count` cuts, devices or older keys.
     private static func list(_ type: UInt8, _ count: Int) -> [UInt8] {
-        let head: [UInt8] =
-            count < 256
-            ? [0x98, UInt8(count)] : [0x99, UInt8(count >> 8), UInt8(truncatingIfNeeded: count)]
         func items(_ notation: String) -> [UInt8] {
             let item = spelled(notation)
-            return head + (0..<count).flatMap { _ in item }
+            return listHead(count) + (0..<count).flatMap { _ in item }
         }
         switch type {
         case 12:

@@ -78,8 +78,10 @@ import WorkspaceModel
                         _ = try call(command, given)
                     }
                     // What people write has an error of its own.
-                    let isText = misfit == .tooLong && error?.kind == .tooLarge
-                    #expect(isText || error?.kind == .badRequest)
+                    let isText =
+                        misfit == .tooLong && parameter.name == "text"
+                        && ["message.send", "message.edit"].contains(command.name)
+                    #expect(error?.kind == (isText ? .tooLarge : .badRequest), "\(command.name)")
                     #expect(error?.reason == (isText ? "text.too_long" : "control.bad_param"))
                     #expect(
                         error?.fields == [.init(name: parameter.name, reason: misfit.rawValue)],

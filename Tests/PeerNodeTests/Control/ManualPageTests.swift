@@ -75,13 +75,9 @@ import WorkspaceTestKit
         ["-man", "-ww", "-z"], ["-man", "-ww", "-Tascii"], ["-man", "-ww", "-Tutf8"],
     ])
     func `is taken by groff without a warning`(_ flags: [String]) throws {
-        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else {
-            print("SKIPPED: groff is not here to read the manual page")
-            return
-        }
+        guard let groff = Tool.path("groff", to: "read the manual page") else { return }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/groff")
-        process.arguments = flags
+        process.executableURL = URL(fileURLWithPath: groff)
         let file = FileManager.default.temporaryDirectory
             .appendingPathComponent("wsx-node-\(UUID().uuidString).1")
         try page.write(to: file, atomically: true, encoding: .utf8)
@@ -94,12 +90,9 @@ import WorkspaceTestKit
     }
 
     @Test func `is taken by mandoc without a word`() throws {
-        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/mandoc") else {
-            print("SKIPPED: mandoc is not here to read the manual page")
-            return
-        }
+        guard let mandoc = Tool.path("mandoc", to: "read the manual page") else { return }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/mandoc")
+        process.executableURL = URL(fileURLWithPath: mandoc)
         process.arguments = ["-T", "lint", "-W", "warning"]
         let outcome = TemporaryNode.finish(process, input: page)
         #expect(outcome.status == 0 && outcome.output.isEmpty, "\(outcome.output)")

@@ -36,11 +36,7 @@ extension EndToEnd {
             """#
 
         private static func has(_ tools: String...) -> Bool {
-            let missing = tools.filter {
-                !FileManager.default.isExecutableFile(atPath: "/usr/bin/" + $0)
-            }
-            for tool in missing { print("SKIPPED: \(tool) is not here, so a bot is not tried") }
-            return missing.isEmpty
+            tools.filter { Tool.path($0, to: "try a bot with") == nil }.isEmpty
         }
 
         private func shell(_ script: String, on node: TemporaryNode) -> Process {

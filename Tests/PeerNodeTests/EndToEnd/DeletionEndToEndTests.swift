@@ -62,7 +62,11 @@ extension EndToEnd {
             try #require(eventually { mina.texts("general").contains("mine") })
             #expect(mina.run("message", "delete", other).status == 0)
             #expect(eventually { !joon.texts("general").contains("mine") })
-            #expect(mina.run("message", "delete", other, "--undo").status == 0)
+            #expect(mina.run("send", "general", "meanwhile").status == 0)
+            // Of what was deleted the last one.
+            let undone = mina.run(
+                "message", "delete", "last", "--in", "general", "--undo", "--json")
+            #expect(undone.object["id"] == .string(other), "\(undone.errors)")
             #expect(eventually { joon.texts("general").contains("mine") })
             for node in [mina, joon] { node.run("down") }
             for node in [mina, joon] { #expect(!Self.holds(payload, node)) }

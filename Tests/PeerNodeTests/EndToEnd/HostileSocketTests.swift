@@ -115,6 +115,8 @@ extension EndToEnd {
             }
             #expect(sockets.count == Limits.controlClientsMax)
             for socket in sockets { #expect(socket.call("node.version")?["result"] != nil) }
+            // Who listens gives way to nobody, however slow this machine is.
+            for socket in sockets { #expect(socket.call("events.subscribe")?["result"] != nil) }
             let more = try #require(ControlSocket(node.socket))
             let answer = more.next()
             #expect(answer?.kind == "busy")
@@ -124,8 +126,7 @@ extension EndToEnd {
             let web = try #require(ControlSocket(node.socket))
             web.send(Array("GET /healthz HTTP/1.1\r\n\r\n".utf8))
             #expect(web.text()?.hasPrefix("HTTP/1.1 503 ") == true)
-            // One program that takes all keeps nobody else out, even when it listens on all.
-            for socket in sockets { #expect(socket.call("events.subscribe")?["result"] != nil) }
+            // One program that takes all keeps nobody else out.
             #expect(node.run("status", "--json").status == 0)
             #expect(node.run("send", "general", "still here").status == 0)
             sockets.removeAll()

@@ -204,7 +204,15 @@ extension EndToEnd {
                     while let line = narrowed.next(within: 1) { seen.append(line) }
                     return seen.contains { $0.contains("here") }
                 })
-            #expect(seen.allSatisfy { !$0.contains("there") && !$0.contains(" in ") }, "\(seen)")
+            // Both follow by now, and what is said first comes first.
+            node.run("send", "-w", "lab", "general", "there again")
+            node.run("send", "general", "here again")
+            while let line = narrowed.next() {
+                seen.append(line)
+                if line.contains("here again") { break }
+            }
+            #expect(seen.last?.contains("here again") == true, "\(seen)")
+            #expect(!seen.contains { $0.contains("there") || $0.contains("lab #") }, "\(seen)")
             #expect(node.run("events", "-w", "nowhere", "--count", "1").status == 5)
         }
 

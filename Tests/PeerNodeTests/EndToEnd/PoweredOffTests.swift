@@ -33,18 +33,19 @@ extension EndToEnd {
                 ["message", "react", "last", "👩🏾‍🚒", "--in", "canaryroom"],
                 ["ui", "pref", "set", "canarysetting", "canarydraft"],
                 ["search", "canaryedited"],
-                ["events", "--as", "canaryreader", "--count", "0", "--timeout", "1s"],
-            ] { _ = node.run(words) }
-            node.run("rpc", "events.wait", "name=canaryreader")
+                ["events", "--as", "canaryreader", "--since", "all", "--count", "1"],
+            ] { #expect(node.run(words).status == 0, "\(words)") }
+            #expect(node.run("rpc", "events.wait", "name=canaryreader").status == 0)
             let device = node.run("identity", "show", "--json").object["id"]?.stringValue ?? ""
-            node.run("device", "rename", device, "canaryphone")
+            #expect(node.run("device", "rename", device, "canaryphone").status == 0)
             #expect(node.texts("canaryroom") == ["canarymessage", "canaryedited"])
             // Locked and opened again, so that what that leaves is looked at, too.
-            node.run("session", "lock")
+            #expect(node.run("session", "lock").status == 0)
             #expect(
                 eventually { joon.run("send", "general", "canarymessage").status == 0 })
-            node.run(
+            let opened = node.run(
                 "session", "unlock", "--passphrase", "-", input: Home.passphrase + "\n")
+            #expect(opened.status == 0, "\(opened.errors)")
             let backup = node.run("backup", "create", "-o", node.home + "/acme.bak")
             #expect(backup.status == 0, "\(backup.errors)")
             node.run("down")

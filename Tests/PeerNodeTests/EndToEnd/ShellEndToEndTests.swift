@@ -23,10 +23,7 @@ extension EndToEnd {
         }
 
         @Test func `bash completes commands, flags and what the daemon knows`() throws {
-            guard FileManager.default.isExecutableFile(atPath: "/bin/bash") else {
-                print("SKIPPED: bash is not here to complete a line")
-                return
-            }
+            guard Tool.path("bash", to: "complete a line") != nil else { return }
             let node = TemporaryNode()
             #expect(completed("wsx-node chan", "chan", node) == ["channel"])
             #expect(completed("wsx-node send general x --thr", "--thr", node) == ["--thread"])
@@ -46,12 +43,7 @@ extension EndToEnd {
 
         @Test(arguments: ["zsh", "fish"])
         func `zsh and fish understand their stubs`(_ shell: String) throws {
-            let path = ["/usr/bin/", "/bin/"].map { $0 + shell }
-                .first { FileManager.default.isExecutableFile(atPath: $0) }
-            guard let path else {
-                print("SKIPPED: \(shell) is not here to read its completion")
-                return
-            }
+            guard let path = Tool.path(shell, to: "read its completion") else { return }
             let node = TemporaryNode()
             let process = Process()
             process.executableURL = URL(fileURLWithPath: path)
@@ -64,10 +56,10 @@ extension EndToEnd {
         /// What fish completes at the end of `line`.
         private func fish(_ line: String, _ node: TemporaryNode) -> [String] {
             let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/fish")
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = [
-                "--no-config", "-c", "wsx-node completion fish | source; complete -C $argv[1]",
-                line,
+                "fish", "--no-config", "-c",
+                "wsx-node completion fish | source; complete -C $argv[1]", line,
             ]
             process.environment = node.scriptEnvironment
             let outcome = TemporaryNode.finish(process)
@@ -75,35 +67,83 @@ extension EndToEnd {
             return outcome.output.split(separator: "\n").map(String.init)
         }
 
-        private static func has(_ shell: String) -> Bool {
-            if FileManager.default.isExecutableFile(atPath: "/usr/bin/" + shell) { return true }
-            print("SKIPPED: \(shell) is not here to complete a line")
-            return false
-        }
-
         @Test func `fish completes names with blanks and quotes, and files only where they stand`()
             throws
         {
-            guard Self.has("fish") else { return }
+            guard Tool.path("fish", to: "complete a line") != nil else { return }
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")
-            for name in ["two words", "Joon's", "old"] { node.run("channel", "create", name) }
+            for name in ["two words", "Joon's", "old", "other"] {
+                node.run("channel", "create", name)
+            }
             node.run("channel", "archive", "old")
             #expect(eventually { fish("wsx-node send two\\ w", node) == ["two words"] })
             #expect(eventually { fish("wsx-node send 'two w", node) == ["two words"] })
             #expect(eventually { fish("wsx-node send Joo", node) == ["Joon's"] })
-            #expect(eventually { fish("wsx-node log o", node) == ["old"] })
-            #expect(fish("wsx-node send o", node).isEmpty)
+            #expect(eventually { fish("wsx-node log o", node) == ["old", "other"] })
+            #expect(eventually { fish("wsx-node send o", node) == ["other"] })
             #expect(fish("wsx-node message react ", node).isEmpty)
             #expect(!fish("wsx-node backup verify /e", node).isEmpty)
             node.run("down")
         }
 
-        @Test func `man shows the page`() throws {
-            guard FileManager.default.isExecutableFile(atPath: "/usr/bin/man") else {
-                print("SKIPPED: man is not here to show the page")
-                return
+        /// Reads a line, hits the tab key at its end, notes what stands there then, and leaves.
+        private static let zshSettings = #"""
+            autoload -U compinit
+            compinit -u -D
+            source <(wsx-node completion zsh)
+            zle-line-init() {
+                BUFFER=$TYPED CURSOR=$#TYPED
+                zle expand-or-complete
+                print -r -- "$BUFFER" >$ZDOTDIR/completed
+                BUFFER=exit
+                zle accept-line
             }
+            zle -N zle-line-init
+            """#
+
+        /// What zsh makes of `line`. No key is hit, for one that is hit too early is lost.
+        private func zsh(_ path: String, _ line: String, _ node: TemporaryNode) throws -> String {
+            let folder = URL(fileURLWithPath: node.folder + "/zsh")
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true)
+            try Self.zshSettings.write(
+                to: folder.appendingPathComponent(".zshrc"), atomically: true, encoding: .utf8)
+            let completed = folder.appendingPathComponent("completed")
+            try? FileManager.default.removeItem(at: completed)
+            let terminal = try #require(
+                PseudoTerminal(
+                    [path, "-d", "-i"],
+                    environment: node.scriptEnvironment.merging(
+                        ["ZDOTDIR": folder.path, "TYPED": line]) { $1 }))
+            #expect(terminal.end() == 0, "\(terminal.text)")
+            return try String(contentsOf: completed, encoding: .utf8)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+
+        @Test func `zsh completes names with blanks and quotes`() throws {
+            guard let path = Tool.path("zsh", to: "complete a line") else { return }
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            for name in ["two words", "Joon's", "R&D", "plain"] {
+                node.run("channel", "create", name)
+            }
+            for (typed, whole) in [
+                ("send two\\ w", "send two\\ words"), ("send 'two w", "send 'two words'"),
+                ("send Joo", "send Joon\\'s"), ("send R", "send R\\&D"), ("chan", "channel"),
+            ] {
+                var last = ""
+                let isWhole = eventually {
+                    last = (try? zsh(path, "wsx-node " + typed, node)) ?? "nothing"
+                    return last == "wsx-node " + whole
+                }
+                #expect(isWhole, "\(typed): \(last)")
+            }
+            node.run("down")
+        }
+
+        @Test func `man shows the page`() throws {
+            guard Tool.path("man", to: "show the page") != nil else { return }
             let node = TemporaryNode()
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/bin/bash")

@@ -166,28 +166,34 @@ import WorkspaceModel
 
     @Test func `that have been silent for longest give way when there is no room`() throws {
         try withDesk { desk in
-            var clients: [TestClient] = []
-            for number in 0..<Limits.controlClientsMax {
+            // The first two are silent for longest: one waits for an answer, the other listens.
+            var clients = try ["waits", "listens"].map { method in
                 let client = try TestClient(desk.home.socket)
-                clients.append(client)
-                try desk.work { desk.clients.count == number + 1 }
-                desk.now += 1
+                client.call(method)
+                try desk.work { desk.calls.last?.method == method }
+                return client
             }
-            // The first waits for an answer, the second listens.
-            clients[0].call("waits")
-            clients[1].call("listens")
-            try desk.work { desk.calls.count == 2 }
-            let listens = try #require(desk.calls.first { $0.method == "listens" })
-            desk.clients.answer(listens.call, .success(true))
+            let listens = desk.calls[1].call
+            desk.clients.answer(listens, .success(true))
             let host = ScriptedHost()
-            host.subscribers = [listens.call.connection]
+            host.subscribers = [listens.connection]
             desk.clients.deliverEvents(of: host, now: desk.now)
             try desk.takeReady()
+            try desk.work { clients[1].lines().count == 1 }
+            while clients.count < Limits.controlClientsMax {
+                desk.now += 1
+                clients.append(try TestClient(desk.home.socket))
+                try desk.work { desk.clients.count == clients.count }
+            }
+            let silent = desk.clients.clients.keys.sorted()[2]
+            let since = try #require(desk.clients.clients[silent]?.lastActive)
+            desk.now = since + Limits.controlIdleMilliseconds - 1
             let late = try TestClient(desk.home.socket)
             late.call("too.early")
             try desk.work { late.lines().count == 1 }
             #expect(late.text().contains(#""reason":"control.busy""#))
-            desk.now += Limits.controlIdleMilliseconds
+            #expect(desk.calls.count == 2)
+            desk.now += 1
             let next = try TestClient(desk.home.socket)
             next.call("in.time")
             try desk.work { desk.calls.count == 3 }
@@ -201,6 +207,29 @@ import WorkspaceModel
                 client.receive()
                 #expect(client.end == nil)
             }
+        }
+    }
+
+    @Test func `of four processes more find room, with one connection each`() throws {
+        try withDesk { desk in
+            let clients = try (0..<Limits.controlClientsMax).map { _ in
+                try TestClient(desk.home.socket)
+            }
+            try desk.work { desk.clients.count == clients.count }
+            #expect(!desk.clients.hasRoom(for: getpid(), now: desk.now))
+            // No process has such a number: the rest is as if the kernel had said so.
+            for number in 1...Limits.controlClientsSpareMax {
+                let process = -Int32(number)
+                #expect(desk.clients.hasRoom(for: process, now: desk.now))
+                let id = UInt64(1_000_000 + number)
+                let client = UnixListener.Client(
+                    link: try `A Unix listener`.makeClient(desk.home.socket),
+                    credentials: .init(process: process, user: geteuid(), group: getegid()))
+                desk.clients.clients[id] = .init(client, id: id, now: desk.now)
+                #expect(!desk.clients.hasRoom(for: process, now: desk.now))
+            }
+            #expect(desk.clients.count == clients.count + Limits.controlClientsSpareMax)
+            #expect(!desk.clients.hasRoom(for: -1_000, now: desk.now))
         }
     }
 

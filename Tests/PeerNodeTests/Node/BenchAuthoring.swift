@@ -16,15 +16,9 @@ extension BenchNode {
     /// of its own.
     @discardableResult
     func author(_ payload: AuthorityPayload) throws -> OperationID {
-        let core = try #require(host?.core)
-        core.beginTurn(at: time)
-        let written = try core.authorAuthority(in: try workspace()) { _ in payload }
-        let id = try #require(written)
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
-        core.didCommit()
-        carryOut(effects)
-        return id
+        try inTurn { core, workspace in
+            try #require(try core.authorAuthority(in: workspace) { _ in payload })
+        }
     }
 
     /// Lets the node write content that its own commands would not write so.
@@ -44,14 +38,15 @@ extension BenchNode {
     }
 
     /// Lets the node do in a turn what its commands do not.
-    func inTurn(_ body: (NodeCore, Workspace) throws -> Void) throws {
+    func inTurn<Made>(_ body: (NodeCore, Workspace) throws -> Made) throws -> Made {
         let core = try #require(host?.core)
         core.beginTurn(at: time)
-        try body(core, try workspace())
+        let made = try body(core, try workspace())
         let effects = core.takeEffects() + (try core.endTurn())
         try core.store.commit()
         core.didCommit()
         carryOut(effects)
+        return made
     }
 
     /// Lets the node remove a person.

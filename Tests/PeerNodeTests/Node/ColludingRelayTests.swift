@@ -11,25 +11,20 @@ import WorkspaceTestKit
     /// Gives a node everything of a workspace that another has stored, as if a member brought it.
     static func bring(_ source: BenchNode, to target: BenchNode, by relay: BenchNode) throws {
         let theirs = try #require(source.host?.core.store.operations)
-        let workspace = try target.workspace()
-        let core = try #require(target.host?.core)
         let device = try #require(relay.host?.core.home?.device)
         let number = try source.workspace().number
-        core.beginTurn(at: target.time)
-        for document in theirs.documents(ofWorkspace: number) {
-            for branch in theirs.branches(in: document, of: 1) {
-                let run = try theirs.run(
-                    of: branch.number, from: 0, through: branch.tipSequence,
-                    byteCountMax: 1 << 20)
-                guard let run else { continue }
-                try core.accept(
-                    run, in: workspace, from: .peer(device, source: 1, isBackfill: false))
+        try target.inTurn { core, workspace in
+            for document in theirs.documents(ofWorkspace: number) {
+                for branch in theirs.branches(in: document, of: 1) {
+                    let run = try theirs.run(
+                        of: branch.number, from: 0, through: branch.tipSequence,
+                        byteCountMax: 1 << 20)
+                    guard let run else { continue }
+                    try core.accept(
+                        run, in: workspace, from: .peer(device, source: 1, isBackfill: false))
+                }
             }
         }
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
-        core.didCommit()
-        target.carryOut(effects)
     }
 
     struct Trick: Sendable, CustomTestStringConvertible {

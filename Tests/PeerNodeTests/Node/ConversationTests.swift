@@ -84,20 +84,13 @@ import WorkspaceTestKit
         #expect(refused.kind == .forbidden && refused.reason == "message.not_author")
         #expect(refused.hint?.contains("--thread") == true)
         // Who says so all the same is not heard.
-        let core = try #require(table.bob.host?.core)
         let general = try #require(try table.bob.workspace().channels.values.first)
         let text = try #require(id.stringValue)
         let key = try #require(PublicID.messageKey(text))
-        core.beginTurn(at: table.bob.time)
-        let said = try core.authorContent(
+        try table.bob.write(
             .annotation(
                 .init(.edit(text: "yours", format: .text, mentions: .none), of: key)),
-            to: general.id, in: try table.bob.workspace())
-        #expect(said != nil)
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
-        core.didCommit()
-        table.bob.carryOut(effects)
+            to: general.id)
         for node in [table.ada, table.bob, table.cleo] {
             #expect(try Self.shown(id, on: node)["text"] == "mine")
             #expect(try !node.eventTypes().contains("message.edited"))

@@ -30,16 +30,12 @@ extension BenchNode {
 
     /// Signs a redaction of what stands at an arrival number, and of nothing else.
     fileprivate func forceRedaction(of arrival: Int64, isOwn: Bool) throws {
-        let core = try core
-        let stored = try #require(try core.store.operations.operation(arrival))
-        core.beginTurn(at: time)
-        let isWritten = try core.redact(
-            [stored.reference], nil, in: stored.log.document, isOwn: isOwn, of: try workspace())
-        #expect(isWritten)
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
-        core.didCommit()
-        carryOut(effects)
+        try inTurn { core, workspace in
+            let stored = try #require(try core.store.operations.operation(arrival))
+            let isWritten = try core.redact(
+                [stored.reference], nil, in: stored.log.document, isOwn: isOwn, of: workspace)
+            #expect(isWritten)
+        }
     }
 }
 
@@ -252,17 +248,13 @@ extension RemovalBench {
     @Test func `go with a branch that is not kept`() throws {
         let bench = CoreBench()
         let (mina, edits) = try edited(on: bench)
-        let core = try mina.core
-        let stored = try #require(try core.store.operations.operation(edits[1]))
-        core.beginTurn(at: mina.time)
-        try core.write()
-        let position = ViewStore.Position(sort: stored.place.sort, arrival: edits[1])
-        try core.reindex([position], of: stored.document)
-        try core.store.view.remove([position], in: stored.document)
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
-        core.didCommit()
-        mina.carryOut(effects)
+        try mina.inTurn { core, _ in
+            let stored = try #require(try core.store.operations.operation(edits[1]))
+            try core.write()
+            let position = ViewStore.Position(sort: stored.place.sort, arrival: edits[1])
+            try core.reindex([position], of: stored.document)
+            try core.store.view.remove([position], in: stored.document)
+        }
         #expect(try mina.texts(of: "charlie") == [])
         #expect(try mina.texts(of: "bravo") == ["bravo words"])
         #expect(!mina.searchFiles.holds("charlie"))

@@ -364,17 +364,13 @@ extension BenchNode {
 extension BenchNode {
     /// Signs a redaction without asking whether it has an effect.
     func forceDeletion(of message: JSONValue) throws {
-        let core = try #require(host?.core)
         let key = try #require(message["id"]?.stringValue.flatMap(PublicID.messageKey))
-        let row = try #require(try core.store.view.message(key))
-        let stored = try #require(try core.store.operations.operation(row.position.arrival))
-        core.beginTurn(at: time)
-        let isWritten = try core.redact(
-            [stored.reference], nil, in: stored.log.document, isOwn: true, of: try workspace())
-        #expect(isWritten)
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
-        core.didCommit()
-        carryOut(effects)
+        try inTurn { core, workspace in
+            let row = try #require(try core.store.view.message(key))
+            let stored = try #require(try core.store.operations.operation(row.position.arrival))
+            let isWritten = try core.redact(
+                [stored.reference], nil, in: stored.log.document, isOwn: true, of: workspace)
+            #expect(isWritten)
+        }
     }
 }

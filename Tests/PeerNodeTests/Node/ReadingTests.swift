@@ -284,6 +284,7 @@ import WorkspaceTestKit
             "DELETE FROM self_register WHERE kind = 2", "UPDATE self_register SET key_hlc = 1",
             "INSERT INTO self_register SELECT workspace, 4, subject, hlc, id, arr, NULL, NULL "
                 + "FROM self_register WHERE kind = 1",
+            "UPDATE read_frontier SET count = 99", "DELETE FROM read_frontier",
         ] {
             try connection.begin()
             try connection.execute(sql)

@@ -24,7 +24,7 @@ import WorkspaceTestKit
     @Test func `goes some slices ahead of what it writes, and no more`() throws {
         let bench = CoreBench()
         let slice = Int(Limits.searchedPerTurnMax)
-        // Whoever says something has also read it.
+        // Each message takes two arrival numbers: its own, and that of the log's new end.
         let mina = try catchingUp((Limits.searchBatchesMax + 2) * slice / 2, on: bench)
         let core = try #require(mina.host?.core)
         let newest = core.store.operations.arrival
@@ -83,6 +83,30 @@ import WorkspaceTestKit
         let answer = try #require(mina.answer(to: call)).get()
         #expect(answer.items.compactMap { $0["message"]?["text"] } == ["the plan 회의"])
         #expect(answer["next"] == .null)
+    }
+
+    /// A page, the one more that tells of another page, and few that are not what is looked for.
+    @Test(arguments: [Limits.searchSpareCandidates - 1, Limits.searchSpareCandidates])
+    func `takes one turn for a page, with room for some that are none`(_ others: Int) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        for number in 0..<6 { try mina.send("the plan 회의 \(number)") }
+        for number in 0..<others { try mina.send("회의 and a plan \(number)") }
+        mina.holdsSearchJobs = true
+        let call = mina.begin(
+            "search", ["query": "\"plan 회의\"", "kinds": ["message"], "limit": 5])
+        let core = try #require(mina.host?.core)
+        var turns = 0
+        while mina.answer(to: call) == nil, turns < 100 {
+            turns = try #require(core.search.calls[call]).turns
+            try #require(mina.doSearchJob())
+        }
+        #expect(turns == (others < Limits.searchSpareCandidates ? 1 : 2))
+        let answer = try #require(mina.answer(to: call)).get()
+        #expect(
+            answer.items.compactMap { $0["message"]?["text"]?.stringValue }
+                == (1..<6).reversed().map { "the plan 회의 \($0)" })
+        #expect(answer["next"] != .null)
     }
 
     @Test func `finds all of them, however many turns that takes`() throws {

@@ -38,25 +38,24 @@ import WorkspaceTestKit
         }
         let nodes = try `Private documents in a network`.people(4, in: world)
         let (outsider, owner) = (nodes[0], nodes[1])
-        _ = owner.ask(
+        func ask(_ method: String, _ arguments: JSONValue) throws -> JSONValue {
+            try #require(owner.ask(method, arguments), "\(method) \(arguments.text)")
+        }
+        _ = try ask(
             "channel.create",
             [
                 "name": "xylographname", "private": true, "topic": "xylographtopic",
                 "description": "xylographabout",
             ])
-        _ = owner.ask("channel.add", ["channel": "xylographname", "members": ["N2"]])
-        _ = owner.ask(
-            "message.send", ["channel": "xylographname", "text": "xylographmessage"])
-        let slip = owner.ask(
-            "message.send", ["channel": "xylographname", "text": "a slip"])?["id"]
-        _ = owner.ask(
-            "message.edit", ["message": slip ?? .null, "text": "xylographedited"])
-        _ = owner.ask("message.react", ["message": slip ?? .null, "emoji": "👩🏾‍🚒"])
-        _ = owner.ask(
+        _ = try ask("channel.add", ["channel": "xylographname", "members": ["N2"]])
+        _ = try ask("message.send", ["channel": "xylographname", "text": "xylographmessage"])
+        let slip = try ask("message.send", ["channel": "xylographname", "text": "a slip"])["id"]
+        _ = try ask("message.edit", ["message": slip ?? .null, "text": "xylographedited"])
+        _ = try ask("message.react", ["message": slip ?? .null, "emoji": "👩🏾‍🚒"])
+        _ = try ask(
             "ui.pref.set", ["setting": "xylographsetting", "value": "xylographdraft"])
-        _ = owner.ask("message.send", ["channel": "@N2", "text": "xylographdirect"])
-        _ = owner.ask(
-            "channel.edit", ["channel": "xylographname", "name": "xylographrenamed"])
+        _ = try ask("message.send", ["channel": "@N2", "text": "xylographdirect"])
+        _ = try ask("channel.edit", ["channel": "xylographname", "name": "xylographrenamed"])
         world.run(for: 120_000)
         // The relay has all of it and hands it on to somebody new.
         owner.crash()
