@@ -119,6 +119,11 @@ extension Rendering {
         return text.isEmpty ? "-" : excerpt(text, columns: 60)
     }
 
+    /// A message in a few words, such as before it is deleted.
+    func summary(_ message: JSONValue) -> String {
+        "'\(quoted(message))' of \(person(message["author"])), \(moment(message["at"])),"
+    }
+
     private func which(_ message: JSONValue?, by: JSONValue?) -> String {
         guard let message, let at = message["at"]?.integerValue else { return "a message" }
         let (day, clock) = TimeText.local(at, zone: zone)

@@ -17,7 +17,7 @@ extension Rendering {
     ) -> String {
         if isJSON { return items.map { $0.text + "\n" }.joined() }
         if isPlain { return plainMessages(items) }
-        let widest = items.map { columnWidth(person($0["author"])) }.max() ?? 0
+        let widest = items.map { columnWidth(author(of: $0)) }.max() ?? 0
         let today = TimeText.local(now, zone: zone).day
         let roots = Set(items.compactMap { $0["id"]?.stringValue })
         var text = ""
@@ -34,12 +34,12 @@ extension Rendering {
                 text += context(root)
             }
             lastThread = thread
-            let author = padded(person(item["author"]), max(min(widest, 24), authorColumns))
+            let author = padded(author(of: item), max(min(widest, 24), authorColumns))
             let channel = namesChannel ? channelName(item["channel"]) + "  " : ""
             var lines = body(item)
             if isCode(item) {
                 let marks = marks(item) + mark(item)
-                let head = "\(clock)  \(channel)\(bold(person(item["author"])))"
+                let head = "\(clock)  \(channel)\(bold(self.author(of: item)))"
                 text += codeBlock(
                     head + (thread == nil ? "" : "  ↳") + (marks.isEmpty ? "" : " " + marks),
                     lines, notes(item))
@@ -172,6 +172,10 @@ extension Rendering {
     }
 
     /// Somebody's name; with the beginning of their id where another's looks like it.
+    func author(of message: JSONValue) -> String {
+        person(message["author"]) + (message["bot"] == true ? " (bot)" : "")
+    }
+
     func person(_ person: JSONValue?) -> String {
         let name = fitting(shown(person?["name"]))
         guard person?["twin"] == true else { return name }

@@ -58,9 +58,10 @@ extension Rendering {
     private func deletedMessage(_ message: JSONValue) -> String {
         guard let deleted = message["deleted"], !deleted.isNull else { return "it is back\n" }
         guard deleted["by"]?["id"] != message["author"]?["id"] else {
-            return "deleted for everybody\n"
+            return "deleted for everybody: your message of \(moment(message["at"]))\n"
         }
-        return "deleted for everybody, and erased in a day\n"
+        return "deleted for everybody, and erased in a day: the message of "
+            + "\(person(message["author"])), \(moment(message["at"]))\n"
             + "  to take that back: "
             + hints.text("wsx-node message delete \(shown(message["id"])) --undo\n")
     }

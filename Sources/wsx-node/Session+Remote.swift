@@ -70,7 +70,8 @@ extension Session {
         return error
     }
 
-    /// All of standard input as text, without its last newline.
+    /// All of standard input as text, without its last newline. Lines that end as on Windows end
+    /// as everywhere: nobody wants to read their carriage returns.
     func textFromInput(_ command: Command) throws(NodeError) -> String {
         guard !io.isInputTerminal else {
             throw .usage(
@@ -80,10 +81,11 @@ extension Session {
         var bytes = io.readInput(limit: Limits.controlLineBytesMax)
         guard bytes.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .usage("standard input is not UTF-8")
         }
-        return text
+        return text.replacing("\r\n") { _, _ in "\n" }
     }
 
     func runRemotely(_ command: Command) throws(NodeError) -> Int32 {
@@ -167,12 +169,22 @@ extension Session {
         let parameters = try parameters(for: command)
         let isUndo = parameters["undo"]?.boolValue == true
         if !isUndo, !globals.yes, !globals.noInput, io.isInputTerminal {
-            let answer = io.ask("Delete it for everybody? [y/N] ") ?? ""
+            let answer = io.ask("Delete \(try deleted(parameters)) for everybody? [y/N] ") ?? ""
             guard ["y", "yes"].contains(answer.lowercased()) else {
                 throw .usage("nothing was deleted", hint: "--yes deletes without asking")
             }
         }
         return try callAndPrint(command, parameters)
+    }
+
+    /// The message that is to go, as whoever asks for it has seen it.
+    private func deleted(_ parameters: JSONObject) throws(NodeError) -> String {
+        var given = JSONObject()
+        given["ids"] = parameters["message"].map { .array([$0]) }
+        given["workspace"] = parameters["workspace"]
+        var client = try client()
+        let page = try client.call("message.get", given)
+        return page["items"]?.arrayValue?.first.map(rendering.summary) ?? "it"
     }
 
     // MARK: Sending

@@ -8,16 +8,30 @@ public import WorkspaceModel
 extension ViewStore {
     /// What stands behind a place in a conversation.
     public struct Unread: Equatable, Sendable {
-        /// How many messages there are under the grant with each number.
-        public var counts: [Int64: Int64] = [:]
-        /// How many of them mention the own member, likewise.
-        public var mentions: [Int64: Int64] = [:]
-        /// The largest key among them: up to where was read when all was.
-        public var last: MessageKey?
-        /// The one that stands first.
-        public var oldest: Place?
-        /// The one that stands last.
-        public var newest: Place?
+        /// What was found under the grant with each number.
+        public private(set) var tallies: [Int64: Tally] = [:]
+        /// The largest key of all: up to where was read when all was.
+        public private(set) var last: MessageKey?
+
+        /// The messages of one grant.
+        public struct Tally: Equatable, Sendable {
+            /// How many there are.
+            public var count: Int64 = 0
+            /// How many of them mention the own member.
+            public var mentions: Int64 = 0
+            /// The one that stands first.
+            public var oldest: Place
+            /// The one that stands last.
+            public var newest: Place
+
+            /// Takes over what was found of other messages.
+            public mutating func merge(_ other: Tally) {
+                count += other.count
+                mentions += other.mentions
+                oldest = min(oldest, other.oldest)
+                newest = max(newest, other.newest)
+            }
+        }
 
         /// A message where it is displayed.
         public struct Place: Comparable, Sendable {
@@ -33,23 +47,22 @@ extension ViewStore {
         }
 
         mutating func add(_ key: MessageKey, sort: Int64, grant: Int64, isMention: Bool) {
-            counts[grant, default: 0] += 1
-            if isMention { mentions[grant, default: 0] += 1 }
             let read = ViewStore.readKey(key, sort: sort)
             last = max(last ?? read, read)
-            widen(to: Place(sort: sort, key: key))
+            let place = Place(sort: sort, key: key)
+            add(
+                Tally(count: 1, mentions: isMention ? 1 : 0, oldest: place, newest: place),
+                of: grant)
         }
 
-        private mutating func widen(to place: Place) {
-            oldest = min(oldest ?? place, place)
-            newest = max(newest ?? place, place)
+        private mutating func add(_ tally: Tally, of grant: Int64) {
+            guard tallies[grant] != nil else { return tallies[grant] = tally }
+            tallies[grant]?.merge(tally)
         }
 
         mutating func merge(_ other: Unread) {
-            counts.merge(other.counts, uniquingKeysWith: +)
-            mentions.merge(other.mentions, uniquingKeysWith: +)
+            for (grant, tally) in other.tallies { add(tally, of: grant) }
             last = [last, other.last].compactMap { $0 }.max()
-            for place in [other.oldest, other.newest].compactMap({ $0 }) { widen(to: place) }
         }
     }
 

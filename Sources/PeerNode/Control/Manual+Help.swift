@@ -34,6 +34,8 @@ extension Command {
     static func flagForm(_ parameter: ParameterDefinition) -> String {
         let flag = "--" + parameter.flag
         if parameter.takesNoValue { return flag }
+        // Whatever else stands there, others on the machine can read.
+        if parameter.isSecret { return "\(flag) -" }
         let value = parameter.shape.placeholder
         if case .list = parameter.shape { return "\(flag) \(value)..." }
         return "\(flag) \(value)"
@@ -161,7 +163,8 @@ extension Manual {
     /// - Parameter ahead: whether it is one to come.
     public static func times(ahead: Bool) -> String {
         """
-        2h (\(ahead ? "from now" : "ago")), yesterday, today, tomorrow, 2026-11-20, \
+        2h or 1h30m (\(ahead ? "from now" : "ago")), 14:03 (the \(ahead ? "next" : "last")), \
+        today, yesterday, tomorrow, monday, 'monday 14:03', 2026-11-20, \
         '2026-11-20 14:03', 2026-11-20T14:03:00Z, 2026-11-20T14:03:00+09:00, or milliseconds \
         since 1970
         """

@@ -29,7 +29,7 @@ extension Command {
                     "message edit m_01hx9t4c 'hello, all'",
                     "message edit last 'hello, all' --in general",
                 ]),
-            "Change the text of a message that one wrote.",
+            "Change the text of a message that one wrote; 'last' is the newest of them.",
             parameters: [
                 message.definition, text.definition, base.definition, inChannel.definition,
             ],

@@ -16,8 +16,9 @@ extension Command {
                     "message delete m_01hx9t4c", "message delete last --in general --yes",
                     "message delete m_01hx9t4c --undo",
                 ]),
-            "Delete a message for everybody. One's own is erased at once; another's, which takes "
-                + "an owner or admin, is hidden at once and erased after a day.",
+            "Delete a message for everybody; 'last' is the newest of one's own. One's own is erased "
+                + "at once; another's, which takes an owner or admin, is hidden at once and erased "
+                + "after a day.",
             parameters: [message.definition, undo.definition, inChannel.definition],
             result: "message",
             failures: [.notFound, .ambiguous, .forbidden, .archived, .conflict],

@@ -38,7 +38,7 @@ extension NodeCore {
     ) throws(NodeError) {
         let isWritten = try stored { () throws(StorageError) -> Bool in
             let unread = try unread(channel, in: workspace)
-            guard let key = unread.last, let sort = unread.newest?.sort else { return true }
+            guard let key = unread.last, let sort = unread.end else { return true }
             return try markRead(channel, upTo: key, sort: sort, in: workspace)
         }
         guard isWritten else { throw notAllowed(in: workspace) }

@@ -106,9 +106,18 @@ extension NodeCore {
     ) throws(NodeError) -> WorkspaceObject {
         let workspace = try shownWorkspace(scope)
         guard name == workspace.displayName else {
+            // Whoever means another one is not led to end this one.
+            let meant = workspaces.values.contains {
+                $0.standing == .member && $0.displayName == name
+            }
+            let current = NodeError.quoted(workspace.displayName)
             throw NodeError(
-                .badRequest, "that is not the name of this workspace",
-                hint: "give its name exactly: \(NodeError.quoted(workspace.displayName))",
+                .badRequest,
+                "\(NodeError.quoted(name)) is not the name of the workspace that this is about, "
+                    + "which is \(current)",
+                hint: meant
+                    ? "say with -w which one is meant, or 'wsx-node workspace use' first"
+                    : "see 'wsx-node workspace list'; nothing was deleted",
                 reason: "workspace.name", fields: [.init(name: "name", reason: "form")])
         }
         guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }

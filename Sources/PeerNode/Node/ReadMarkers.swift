@@ -95,7 +95,9 @@ extension NodeCore {
         var mentions: Int64 = 0
         /// The last of all messages behind what was read, and of those that came late.
         var last: MessageKey?
-        /// Those that stand first and last.
+        /// Where the last of all of them stands.
+        var end: Int64?
+        /// The messages of others that stand first and last.
         var oldest: ViewStore.Unread.Place?
         var newest: ViewStore.Unread.Place?
     }
@@ -109,16 +111,22 @@ extension NodeCore {
             return Unread()
         }
         let found = try store.view.unread(channel.filter, after: key)
-        func ofOthers(_ counts: [Int64: Int64]) -> Int64 {
-            counts.reduce(0) { sum, row in
-                author(ofGrant: row.key, in: workspace) == workspace.member
-                    ? sum : sum + row.value
+        var unread = Unread(last: found.last)
+        unread.end = found.tallies.values.map(\.newest.sort).max()
+        var others: ViewStore.Unread.Tally?
+        for (grant, tally) in found.tallies
+        where author(ofGrant: grant, in: workspace) != workspace.member {
+            guard others != nil else {
+                others = tally
+                continue
             }
+            others?.merge(tally)
         }
-        return Unread(
-            count: ofOthers(found.counts),
-            mentions: channel.isDirect ? 0 : ofOthers(found.mentions), last: found.last,
-            oldest: found.oldest, newest: found.newest)
+        guard let others else { return unread }
+        unread.count = others.count
+        unread.mentions = channel.isDirect ? 0 : others.mentions
+        (unread.oldest, unread.newest) = (others.oldest, others.newest)
+        return unread
     }
 
     // MARK: Marking

@@ -107,7 +107,7 @@ extension Chat {
         }
         let rendering = rendering
         for item in items {
-            next.note(item, nameColumns: columnWidth(rendering.person(item["author"])))
+            next.note(item, nameColumns: columnWidth(rendering.author(of: item)))
         }
         room = next
         asking { client in

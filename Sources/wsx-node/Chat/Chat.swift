@@ -268,7 +268,7 @@ final class Chat {
     /// Shows a message under the others.
     func show(_ message: JSONValue) {
         let rendering = rendering
-        room.note(message, nameColumns: columnWidth(rendering.person(message["author"])))
+        room.note(message, nameColumns: columnWidth(rendering.author(of: message)))
         hasUnmarked = true
         if session.globals.json { return print(message.text + "\n") }
         let today = TimeText.local(rendering.now, zone: rendering.zone).day

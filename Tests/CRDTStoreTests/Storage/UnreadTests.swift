@@ -128,3 +128,8 @@ import WorkspaceTestKit
         #expect(try store.view.unread(filter, after: Self.key(11)).counts == [1: 1])
     }
 }
+
+extension ViewStore.Unread {
+    /// How many there are of each grant.
+    var counts: [Int64: Int64] { tallies.mapValues(\.count) }
+}

@@ -153,7 +153,8 @@ import WorkspaceModel
         ("2h", now - 7_200_000), ("1795150800123", 1_795_150_800_123),
         ("2026-11-20", 1_795_132_800_000 - 3_600_000),
         ("2026-11-20 06:00", now), ("2026-11-20T06:00", now),
-        ("2026-02-30", nil), ("2026-13-01", nil), ("", nil), ("Yesterday", nil),
+        ("2026-02-30", nil), ("2026-13-01", nil), ("", nil),
+        ("Yesterday", 1_795_046_400_000 - 3_600_000),
         ("today", 1_795_132_800_000 - 3_600_000), ("yesterday", 1_795_046_400_000 - 3_600_000),
         ("tomorrow", 1_795_219_200_000 - 3_600_000), ("2026-11-20T05:00:00Z", now),
         ("2026-11-20T05:00Z", now), ("2026-11-20T06:00:00", now),
@@ -164,6 +165,15 @@ import WorkspaceModel
         ("2026-11-20T05:00:0", nil), ("2026-11-20T05:00:00Zx", nil), ("2026-11-20T", nil),
         ("2026-11-20T05:00:00X", nil), ("1970-01-01T00:00:00+14:00", 0), ("2026-11-20x", nil),
         ("2026-11-20 24:00", nil), ("2026_11_20", nil), ("1969-01-01", nil),
+        // It is a Friday, 6:00.
+        ("now", now), ("1h30m", now - 5_400_000), ("1w", now - 604_800_000),
+        ("1d12h", now - 129_600_000), ("30m1h", nil), ("1h1h", nil), ("h", nil), ("1w2", nil),
+        ("6:00", now), ("05:30", now - 1_800_000), ("06:01", now + 60_000 - 86_400_000),
+        ("today 14:00", now + 28_800_000), ("yesterday 6:00", now - 86_400_000),
+        ("thursday 06:00", now - 86_400_000), ("Fri 06:00", now - 7 * 86_400_000),
+        ("sat", 1_795_132_800_000 - 3_600_000 - 6 * 86_400_000),
+        ("monday tuesday", nil), ("6:00 today", nil), ("25:00", nil), ("someday", nil), (" ", nil),
+        ("30", nil), ("0", 0),
     ]
 
     @Test(arguments: rows)
@@ -179,6 +189,13 @@ import WorkspaceModel
         #expect(
             TimeText.milliseconds("2026-11-20", ahead: true, now: Self.now, zone: zone)
                 == TimeText.milliseconds("2026-11-20", now: Self.now, zone: zone))
+        for (text, milliseconds) in [
+            ("5:00", 0), ("06:00", 3_600_000), ("04:59", 86_340_000), ("fri 5:00", 7 * 86_400_000),
+            ("tomorrow 05:00", 86_400_000), ("1h30m", 5_400_000), ("mon 5:00", 3 * 86_400_000),
+        ] as [(String, Int64)] {
+            let time = TimeText.milliseconds(text, ahead: true, now: Self.now, zone: zone)
+            #expect(time == Self.now + milliseconds, "\(text)")
+        }
         let parameters = ["presence.set", "channel.mute"].map { name in
             Command.methods.first { $0.name == name }?.parameters.first { $0.name == "until" }
         }

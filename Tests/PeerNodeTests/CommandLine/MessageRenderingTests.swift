@@ -27,6 +27,11 @@ import WorkspaceModel
         }
     }
 
+    @Test func `says that a program wrote it under somebody's name`() {
+        let items = [Self.message(1, "a", ["bot": true]), Self.message(2, "b", ["bot": false])]
+        #expect(shown(items) == ["Mina (bot)  a", "Mina        b"])
+    }
+
     @Test func `says that its time cannot be right`() {
         #expect(
             shown([Self.message(1, "a", ["doubtful_time": true])]) == ["Mina  a (clock wrong)"])

@@ -55,15 +55,16 @@ import WorkspaceModel
             let io = terminal()
             io.answer = answer
             #expect((io.run("message", "delete", id) == 0) == isDone, "\(answer)")
-            #expect(io.errors.hasPrefix("Delete it for everybody? [y/N] "))
-            #expect(io.node?.asked == (isDone ? ["deleteMessage \(id) false"] : []))
+            #expect(io.errors.hasPrefix("Delete 'hello' of Mina, "))
+            let shown = "messages [\"\(id)\"]"
+            #expect(io.node?.asked == [shown] + (isDone ? ["deleteMessage \(id) false"] : []))
         }
         for words in [["--yes"], ["--no-input"], ["--undo"]] {
             let io = terminal()
             let status = Program.run(
                 arguments: ["message", "delete", id] + words, environment: [:], io: io)
             #expect(status == 0, "\(words)")
-            #expect(!io.errors.contains("Delete it"))
+            #expect(!io.errors.contains("Delete "))
         }
         let pipe = MemoryIO()
         #expect(pipe.run("message", "delete", id) == 0)

@@ -56,6 +56,17 @@ import WorkspaceTestKit
         #expect(try table.bob.ok("node.check")["problem_count"] == 0)
     }
 
+    @Test func `is what the overview shows, also where one has answered since`() throws {
+        let (table, late) = try lateTable()
+        // Who has read all writes no marker by talking.
+        try table.bob.send("mine")
+        heal(table)
+        let overview = try #require(try table.bob.ok("unread.get").items.first)
+        #expect(overview["unread"] == 1)
+        #expect(overview["last"]?["id"] == late["id"] && overview["first"] == late["id"])
+        #expect(try table.bob.ok("unread.get", ["mark_all": true]).items.isEmpty)
+    }
+
     @Test func `is read with all others, at once and for good`() throws {
         let (table, _) = try lateTable()
         heal(table)
