@@ -14,8 +14,11 @@ extension Rendering {
         case "device.list", "device.rename", "device.revoke":
             fields["kind"] = item["recovery"] == true ? "phrase" : "device"
         case "peer.list", "message.holders", "member.status":
-            guard item["label"] == nil else { return item }
-            fields["label"] = item["name"] ?? item["member"]?["name"]
+            fields["label"] = item["label"] ?? item["name"] ?? item["member"]?["name"]
+            // What the other one has meanwhile nobody knows.
+            if method == "peer.list", item["state"] != "connected" {
+                (fields["behind"], fields["ahead"]) = (.null, .null)
+            }
         case "dm.list", "dm.open":
             if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
         case "channel.list", "channel.find":

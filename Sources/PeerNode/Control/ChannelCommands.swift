@@ -47,9 +47,11 @@ extension Command {
         let isPrivate = Parameter.flag(
             "private", "Only those who are added see it. This cannot be changed later.")
         let history = Parameter.choice(
-            "history", "What those who are added later see; a public channel shows all.",
+            "history",
+            "What those who are added later see: of a private channel what is said from then on, "
+                + "unless it is made with 'all'; of a public one all.",
             ["all", "from-join"]
-        ).defaulting(to: "all")
+        ).optional()
         return Command(
             "channel.create",
             line: CommandLineForm(
@@ -68,7 +70,8 @@ extension Command {
                         ChannelDraft(
                             name: given[name], description: given[description],
                             topic: given[topic], isPrivate: given[isPrivate],
-                            history: given[history]),
+                            history: given[history]
+                                ?? (given[isPrivate] ? "from-join" : "all")),
                         context.scope(creating: "channel.create", given)))
             })
     }()

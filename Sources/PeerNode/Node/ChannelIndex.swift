@@ -77,6 +77,11 @@ struct ChannelIndex {
         return own.isEmpty ? found : own
     }
 
+    /// The names by which commands take them.
+    var references: [String] {
+        zip(all, names).map { $0.isDirect ? "@" + $1 : $1 }
+    }
+
     /// The channel with this short number.
     func channel(_ number: Int64) -> Workspace.Channel? { byNumber[number].map { all[$0] } }
 

@@ -39,11 +39,30 @@ extension NodeCore {
         }
         for link in network.links(to: device) {
             object.address = link.address
+        }
+        for distance in distances(to: device).values {
+            object.behind += distance.behind
+            object.ahead += distance.ahead
+        }
+    }
+
+    /// How far this device and another one are apart, by workspace. Two that have dialled each
+    /// other have two links for a while; of those the one counts that is further.
+    private func distances(to device: DeviceID) -> [Int64: (behind: Int64, ahead: Int64)] {
+        var found: [Int64: (behind: Int64, ahead: Int64)] = [:]
+        for link in network.links(to: device) {
             for sync in link.syncs.values {
-                object.behind += Int64(clamping: sync.session.behind)
-                object.ahead += Int64(clamping: sync.session.ahead)
+                let distance = (
+                    behind: Int64(clamping: sync.session.behind),
+                    ahead: Int64(clamping: sync.session.ahead)
+                )
+                let known = found[sync.workspace] ?? distance
+                found[sync.workspace] = (
+                    min(known.behind, distance.behind), min(known.ahead, distance.ahead)
+                )
             }
         }
+        return found
     }
 
     private func word(of state: PeerRegistry.DialState) -> String {
@@ -110,13 +129,16 @@ extension NodeCore {
             _ = try self.channel(channel, in: workspace(scope))
         }
         var objects: [SyncObject] = []
+        var seen: Set<DeviceID> = []
         for link in network.ordered {
-            guard let device = link.peer?.device else { continue }
+            guard let device = link.peer?.device, seen.insert(device).inserted else { continue }
             let id = PublicID.device(device)
             if let wanted = request.peer, wanted != id { continue }
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
-                guard let workspace = workspaces[sync.workspace] else { continue }
-                objects.append(object(of: sync, with: device, workspace))
+            for (number, distance) in distances(to: device).sorted(by: { $0.key < $1.key }) {
+                guard let workspace = workspaces[number] else { continue }
+                var object = SyncObject(peer: id, workspace: PublicID.workspace(workspace.id))
+                (object.behind, object.ahead) = distance
+                objects.append(object)
             }
         }
         let (items, next) = try page(objects, request.page)

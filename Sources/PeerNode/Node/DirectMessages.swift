@@ -76,6 +76,11 @@ extension NodeCore {
             guard error.kind == .notFound else { throw error }
             unknown = error
         }
+        if case .name(let name) = reference, name.utf8.contains(UInt8(ascii: ",")),
+            let group = try group(named: name, in: workspace, field: field)
+        {
+            return group
+        }
         let former = workspace.channelIndex.all.compactMap { channel -> MemberID? in
             let others = channel.people.filter { $0 != workspace.member }
             guard others.count == 1, let other = others.first else { return nil }
@@ -88,6 +93,35 @@ extension NodeCore {
                 name, candidates: former.map { person($0, in: workspace).json }, field: field)
         }
         return workspace.direct(of: [workspace.member, other].sorted())
+    }
+
+    /// The conversation of several people: as lists show it, `Joon, Sora`, or with a sign before
+    /// each name; `nil` where fewer than two others are named.
+    private func group(
+        named name: String, in workspace: Workspace, field: String
+    ) throws(NodeError) -> Workspace.Channel? {
+        let shown = workspace.channelIndex.all.filter { channel in
+            channel.isDirect && NameFolding.matches(workspace.name(ofDirect: channel), name)
+        }
+        guard shown.count < 2 else {
+            let candidates = shown.map { channel -> JSONValue in
+                ["id": .string(channel.publicID), "name": .string(name)]
+            }
+            throw .ambiguous(name, candidates: candidates, field: field)
+        }
+        if let only = shown.first { return only }
+        var people: Set = [workspace.member]
+        for part in name.split(separator: ",").prefix(Limits.directPeopleMax + 1) {
+            guard let one = MemberReference(String(part.drop { $0 == " " })) else { continue }
+            people.insert(try someone(one, field: field, in: workspace, for: .talk))
+        }
+        guard people.count <= Limits.directPeopleMax + 1 else {
+            throw NodeError(
+                .badRequest, "more than \(Limits.directPeopleMax) people are a channel",
+                hint: "wsx-node channel create NAME --private", reason: "dm.people",
+                fields: [.init(name: field, reason: "range")])
+        }
+        return people.count > 2 ? workspace.direct(of: people.sorted()) : nil
     }
 
     func publicID(ofChannel document: DocumentID, in workspace: Workspace) -> String {

@@ -55,7 +55,7 @@ extension NodeCore {
             throw .notFound("channel", id, field: field, hint: channelHint(in: workspace))
         case .name(let name):
             let found = try single(
-                channels.matching(name), name, "channel", field: field, names: channels.names,
+                channels.matching(name), name, "channel", field: field, names: channels.references,
                 hint: channelHint(in: workspace)
             ) {
                 [

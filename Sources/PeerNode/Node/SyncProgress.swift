@@ -41,19 +41,12 @@ extension NodeCore {
                 guard sync.progress.isNews(sync.session.behind, at: time.monotonic),
                     let workspace = workspaces[sync.workspace]
                 else { continue }
-                pass(
-                    Self.progressType, object(of: sync, with: peer, workspace).json,
-                    in: workspace)
+                var object = SyncObject(
+                    peer: PublicID.device(peer), workspace: PublicID.workspace(workspace.id))
+                object.behind = Int64(clamping: sync.session.behind)
+                object.ahead = Int64(clamping: sync.session.ahead)
+                pass(Self.progressType, object.json, in: workspace)
             }
         }
-    }
-
-    /// How far two devices are apart in a workspace.
-    func object(of sync: WorkspaceLink, with peer: DeviceID, _ workspace: Workspace) -> SyncObject {
-        var object = SyncObject(
-            peer: PublicID.device(peer), workspace: PublicID.workspace(workspace.id))
-        object.behind = Int64(clamping: sync.session.behind)
-        object.ahead = Int64(clamping: sync.session.ahead)
-        return object
     }
 }

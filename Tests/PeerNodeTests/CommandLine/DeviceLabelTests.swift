@@ -67,6 +67,19 @@ import WorkspaceModel
         #expect(HostName.device(row.host) == row.name)
     }
 
+    @Test func `is behind or ahead by nobody knows how much while it is away`() {
+        let peers: [JSONValue] = ["connected", "waiting"].map { state in
+            [
+                "id": .string("d_" + state), "name": "Mina", "state": .string(state),
+                "address": "10.0.0.1:1", "behind": 3, "ahead": 0, "last_error": .null,
+            ]
+        }
+        let rows = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
+            .text(["items": .array(peers)], of: "peer.list").split(separator: "\n").dropFirst()
+            .map { $0.split(separator: " ").map(String.init) }
+        #expect(rows.map { $0.suffix(3) } == [["3", "0", "-"], ["-", "-", "-"]])
+    }
+
     @Test func `is marked in its list where it is a phrase`() {
         let row: (String, String, Bool) -> JSONValue = { id, name, isPhrase in
             [

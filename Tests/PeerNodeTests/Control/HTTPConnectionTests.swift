@@ -325,8 +325,6 @@ import WorkspaceModel
             #expect(try exchange(get(path)).status == 200)
         }
         #expect(try exchange(get("/healthz?%zz")).status == 400)
-        let wrong = HTTPReply.health.response(to: .failure(NodeError(.badRequest, "no")))
-        #expect(wrong == .text(400, "bad_request\n"))
     }
 
     @Test func `escapes what stands in a label, and leaves empty families out`() {

@@ -60,9 +60,9 @@ import WorkspaceModel
         for command in Command.all {
             let times = command.flags.filter { if case .time = $0.shape { true } else { false } }
             let help = flat(Manual.help(for: command))
-            #expect(help.contains(" T is 2h (") == !times.isEmpty, "\(command.name)")
+            #expect(help.contains(" T is 2h or 1h30m (") == !times.isEmpty, "\(command.name)")
             for time in times {
-                #expect(help.contains(time.isAhead ? "2h (from now)" : "2h (ago)"))
+                #expect(help.contains(time.isAhead ? "1h30m (from now)" : "1h30m (ago)"))
             }
         }
     }

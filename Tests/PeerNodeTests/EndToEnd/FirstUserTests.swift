@@ -24,7 +24,8 @@ extension EndToEnd {
             let why = mina.run("why", "general")
             #expect(why.status == 0, "\(why.errors)")
             #expect(why.output.contains("may read and send"))
-            #expect(mina.run("channel", "create", "plans", "--private").status == 0)
+            #expect(
+                mina.run("channel", "create", "plans", "--private", "--history", "all").status == 0)
             let left = mina.run("channel", "remove", "plans", "@Mina", "--json")
             #expect(left.status == 6)
             let absent = mina.run("channel", "remove", "general", "@Dan", "--json")

@@ -27,7 +27,8 @@ extension EndToEnd {
             try #require(joon.join(mina.invite(), name: "Joon").status == 0)
             #expect(mina.run("send", "general", "xylographgeneral").status == 0)
             #expect(mina.run("channel", "create", "xylographopen").status == 0)
-            #expect(mina.run("channel", "create", "board", "--private").status == 0)
+            #expect(
+                mina.run("channel", "create", "board", "--private", "--history", "all").status == 0)
             #expect(mina.run("channel", "add", "board", "@Joon").status == 0)
             #expect(mina.run("send", "board", "welcome").status == 0)
             #expect(within { joon.texts("board") == ["welcome"] })

@@ -184,7 +184,7 @@ extension EndToEnd {
         private func talk(_ node: TemporaryNode, _ joon: TemporaryNode) throws {
             node.run("channel", "create", "plans")
             node.run("send", "plans", "canarymessage")
-            node.run("channel", "create", "board", "--private")
+            node.run("channel", "create", "board", "--private", "--history", "all")
             node.run("channel", "add", "board", "@Joon")
             node.run("send", "board", "canarymessage")
             for (name, history) in [("council", "all"), ("circle", "from-join")] {

@@ -17,7 +17,8 @@ extension EndToEnd {
             wim.run("down")
 
             // Wim is away. Mina only passes on what Joon writes, and cannot read it.
-            let made = joon.run("channel", "create", "board", "--private", "--json")
+            let made = joon.run(
+                "channel", "create", "board", "--private", "--history", "all", "--json")
             #expect(made.status == 0, "\(made.errors)")
             #expect(made.object["private"] == true)
             #expect(joon.run("channel", "add", "board", "@Wim").status == 0)

@@ -37,7 +37,7 @@ import WorkspaceTestKit
     @Test func `that leaves twice is told`() throws {
         let table = try Table()
         defer { withExtendedLifetime(table.bench) {} }
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         table.bench.advance(5_000)
         try table.cleo.ok("channel.leave", ["channel": "board"])
@@ -48,7 +48,7 @@ import WorkspaceTestKit
     @Test func `that makes a channel twice is told what there is`() throws {
         let table = try Table()
         defer { withExtendedLifetime(table.bench) {} }
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         try table.ada.ok("channel.create", ["name": "plans"])
         table.bench.advance(5_000)
@@ -114,7 +114,7 @@ import WorkspaceTestKit
         let table = try Table()
         defer { withExtendedLifetime(table.bench) {} }
         try table.bob.ok("channel.create", ["name": "plans"])
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         table.bench.advance(5_000)
         #expect(

@@ -20,7 +20,7 @@ import WorkspaceTestKit
     private func table(with place: String) throws -> Table {
         let table = try Table()
         guard place == "board" else { return table }
-        try table.ada.ok("channel.create", ["name": "board", "private": true])
+        try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
         table.bench.advance(5_000)
         return table
@@ -115,7 +115,7 @@ import WorkspaceTestKit
         let sent = try table.ada.send("x", to: "old")["id"] ?? .null
         try table.ada.ok("channel.archive", ["channel": "old"])
         #expect(try table.ada.refused(method, call(sent)).kind == .archived)
-        try table.ada.ok("channel.create", ["name": "board", "private": true])
+        try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         let secret = try table.ada.send("x", to: "board")["id"] ?? .null
         #expect(try table.bob.refused(method, call(secret)).kind == .notFound)
         let own = try table.bob.send("bob's")["id"] ?? .null

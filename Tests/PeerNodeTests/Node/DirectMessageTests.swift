@@ -10,6 +10,30 @@ import WorkspaceTestKit
         try `Private channels`.texts(channel, on: node)
     }
 
+    @Test func `of several are named as they are shown, or by all of their people`() throws {
+        let table = try Table()
+        let made = try table.bob.ok("dm.open", ["members": ["@Cleo", "@Ada"]])
+        let id = try made.text("id")
+        #expect(made["name"] == "Ada, Cleo")
+        for name in ["@Ada, Cleo", "@ada,  cleo", "@Cleo,@Ada", "@Ada, @Cleo", "@Cleo,Ada"] {
+            let sent = try table.bob.ok("message.send", ["channel": .string(name), "text": "hi"])
+            #expect(sent["channel"]?.stringValue == id, "\(name)")
+        }
+        func refused(_ name: String) throws -> NodeError {
+            try table.bob.refused("message.send", ["channel": .string(name), "text": "hi"])
+        }
+        for name in ["@Cleo,", "@,", "@Cleo, Nobody", "@Cleo, Cleo"] {
+            #expect(try refused(name).kind == .notFound, "\(name)")
+        }
+        let many = "@" + (0..<40).map { _ in "Cleo" }.joined(separator: ",")
+        #expect(try refused(many).kind == .notFound)
+        // Who leaves the sign out is told of it.
+        #expect(try refused("Ada, Cleo").hint?.contains("@Ada, Cleo") == true)
+        // It need not be there before.
+        let first = try table.cleo.ok("message.send", ["channel": "@Ada,@Bob", "text": "hi"])
+        #expect(first["channel"]?.stringValue == id)
+    }
+
     @Test func `open with the first message and reach the other`() throws {
         let table = try Table()
         #expect(try Self.texts("@Cleo", on: table.bob) == [])

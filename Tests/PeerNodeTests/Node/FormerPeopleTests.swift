@@ -54,9 +54,11 @@ import WorkspaceTestKit
         table.bench.cut(table.bob, table.cleo)
         table.bench.cut(table.bob, table.ada)
         // Cleo's is older, and comes with her letting Bob in.
-        let hers = try table.cleo.ok("channel.create", ["name": "plans", "private": true])
+        let hers = try table.cleo.ok(
+            "channel.create", ["name": "plans", "private": true, "history": "all"])
         table.bench.advance(5_000)
-        let own = try table.bob.ok("channel.create", ["name": "plans", "private": true])
+        let own = try table.bob.ok(
+            "channel.create", ["name": "plans", "private": true, "history": "all"])
         try table.cleo.ok("channel.add", ["channel": "plans", "members": ["Bob"]])
         table.bench.heal(table.bob, table.cleo)
         table.bench.advance(5_000)

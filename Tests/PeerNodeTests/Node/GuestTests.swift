@@ -146,7 +146,7 @@ struct GuestTable {
         #expect(try gita.refused("message.history", ["channel": "general"]).kind == .notFound)
         for (method, arguments) in [
             ("channel.create", ["name": "mine"]),
-            ("channel.create", ["name": "mine", "private": true]),
+            ("channel.create", ["name": "mine", "private": true, "history": "all"]),
             ("invite.create", [:]), ("invite.create", ["role": "guest", "channels": ["board"]]),
             ("channel.edit", ["channel": "board", "name": "x"]),
             ("channel.delete", ["channel": "board"]),
@@ -199,7 +199,7 @@ struct GuestTable {
         #expect(core.tally.guestPlans - plans == 1)
         #expect(workspace.hashedNames == hashes, "everybody is in")
         // Who is missing is found as before.
-        try table.ada.ok("channel.create", ["name": "other", "private": true])
+        try table.ada.ok("channel.create", ["name": "other", "private": true, "history": "all"])
         let link = try GuestTable.invite(by: table.ada, to: ["other"]).text("link")
         let jan = try table.bench.bareNode("Jan")
         try jan.join(link)
@@ -224,7 +224,7 @@ struct GuestTable {
     func `knows its own name after a lock`(fails: Bool) throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
-        try ada.ok("channel.create", ["name": "board", "private": true])
+        try ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         let gita = try bench.sealedNode("Gita", workspace: nil)
         try gita.join(try GuestTable.invite(by: ada).text("link"))
         bench.advance(5_000)
@@ -285,7 +285,7 @@ struct GuestTable {
             try table.cleo.refused("message.send", ["channel": "@Gita", "text": "x"]).kind
                 == .notFound)
         // Into a private channel everybody may be brought, a guest included.
-        try table.cleo.ok("channel.create", ["name": "plans", "private": true])
+        try table.cleo.ok("channel.create", ["name": "plans", "private": true, "history": "all"])
         try table.cleo.ok("channel.add", ["channel": "plans", "members": ["@Gita"]])
         table.bench.advance(1_000)
         #expect(try GuestTable.names("channel.list", on: table.gita) == ["board", "plans"])
@@ -334,7 +334,7 @@ struct GuestTable {
 
     @Test func `brings into several channels`() throws {
         let table = try GuestTable()
-        try table.ada.ok("channel.create", ["name": "second", "private": true])
+        try table.ada.ok("channel.create", ["name": "second", "private": true, "history": "all"])
         try table.ada.ok("message.send", ["channel": "second", "text": "two"])
         let hugo = try table.bench.bareNode("Hugo")
         try hugo.join(

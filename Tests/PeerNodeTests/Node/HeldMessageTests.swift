@@ -96,7 +96,8 @@ import WorkspaceTestKit
 
     @Test func `is told of a private channel to who listens there, by its people alone`() throws {
         let table = try Table()
-        let board = try table.ada.ok("channel.create", ["name": "board", "private": true])
+        let board = try table.ada.ok(
+            "channel.create", ["name": "board", "private": true, "history": "all"])
         try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
         table.bench.advance(10_000)
         try table.ada.ok(

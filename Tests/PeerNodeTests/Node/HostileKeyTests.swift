@@ -23,7 +23,7 @@ import WorkspaceTestKit
             cleo = try bench.guest("Cleo", of: ada)
             dora = try bench.guest("Dora", of: ada)
             bench.advance(5_000)
-            try bob.ok("channel.create", ["name": "board", "private": true])
+            try bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
             try bob.ok("channel.add", ["channel": "board", "members": ["Ada", "Cleo"]])
             try bob.send("one", to: "board")
             bench.advance(5_000)
@@ -50,7 +50,7 @@ import WorkspaceTestKit
     ) throws {
         let table = try Table()
         let (bob, cleo) = (table.bob, table.cleo)
-        try bob.ok("channel.create", ["name": "other", "private": true])
+        try bob.ok("channel.create", ["name": "other", "private": true, "history": "all"])
         try bob.ok("channel.add", ["channel": "other", "members": ["Cleo", "Ada"]])
         table.bench.advance(2_000)
         let board = try bob.document("board")

@@ -279,7 +279,7 @@ extension BenchNode {
     @Test func `of one's own is erased on relays too`() throws {
         let table = try `Private channels`.Table()
         let (ada, bob, cleo, bench) = (table.ada, table.bob, table.cleo, table.bench)
-        try bob.ok("channel.create", ["name": "board", "private": true])
+        try bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try bob.ok("channel.add", ["channel": "board", "members": ["@Cleo"]])
         bench.advance(5_000)
         let message = try cleo.send("private slip", to: "board")
@@ -307,7 +307,7 @@ extension BenchNode {
     @Test func `of another is deleted by its owner, and the ciphertext stays on relays`() throws {
         let table = try `Private channels`.Table()
         let (ada, bob, cleo, bench) = (table.ada, table.bob, table.cleo, table.bench)
-        try bob.ok("channel.create", ["name": "board", "private": true])
+        try bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try bob.ok("channel.add", ["channel": "board", "members": ["@Cleo"]])
         bench.advance(5_000)
         let message = try cleo.send("too much", to: "board")

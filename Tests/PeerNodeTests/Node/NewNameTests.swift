@@ -31,7 +31,7 @@ import WorkspaceTestKit
         let table = try Table()
         for (method, given) in [
             ("channel.create", ["name": .string(name)]),
-            ("channel.create", ["name": .string(name), "private": true]),
+            ("channel.create", ["name": .string(name), "private": true, "history": "all"]),
             ("channel.edit", ["channel": "general", "name": .string(name)]),
         ] as [(String, JSONValue)] {
             let error = try table.ada.refused(method, given)

@@ -256,7 +256,7 @@ import WorkspaceTestKit
         }
         #expect(name() == "Ada")
         for maker in [table.ada, table.cleo] {
-            try maker.ok("channel.create", ["name": "board", "private": true])
+            try maker.ok("channel.create", ["name": "board", "private": true, "history": "all"])
             let shown = try maker.ok("channel.get", ["channel": "board"])
             try maker.ok(
                 "channel.add", ["channel": shown["id"] ?? .null, "members": ["@Bob"]])

@@ -226,7 +226,7 @@ import WorkspaceTestKit
     @Test func `ends for whoever becomes a guest, in both directions`() throws {
         let table = try Table()
         // Where a guest sees the people at all.
-        try table.ada.ok("channel.create", ["name": "board", "private": true])
+        try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
         try table.ada.ok("presence.set", ["state": "busy", "text": "canarytext"])
         table.bench.advance(5_000)

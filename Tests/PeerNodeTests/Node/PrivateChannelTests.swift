@@ -34,7 +34,10 @@ import WorkspaceTestKit
         let table = try Table()
         let made = try table.bob.ok(
             "channel.create",
-            ["name": "board", "private": true, "topic": "money", "description": "us"])
+            [
+                "name": "board", "private": true, "history": "all", "topic": "money",
+                "description": "us",
+            ])
         #expect(made["private"] == true)
         #expect(made["kind"] == "channel")
         #expect(made["topic"] == "money")
@@ -65,7 +68,7 @@ import WorkspaceTestKit
     // E02
     @Test func `take out who is removed, who reads nothing that comes later`() throws {
         let table = try Table()
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["@Cleo", "@Ada"]])
         try table.bob.ok("message.send", ["channel": "board", "text": "for all"])
         #expect(try Self.texts("board", on: table.cleo) == ["for all"])

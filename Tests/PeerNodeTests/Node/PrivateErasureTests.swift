@@ -14,7 +14,7 @@ import WorkspaceTestKit
     /// Bob's channel with Cleo in it; Ada is the one who passes on.
     private func board() throws -> (Table, id: DocumentID) {
         let table = try Table()
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         try table.bob.send("one", to: "board")
         try table.cleo.send("two", to: "board")
@@ -108,7 +108,7 @@ import WorkspaceTestKit
         table.bench.letPass(Self.week + 60_000)
         #expect(try secrets(id, on: table.cleo) == 0)
         // The name is free, and what is made under it is another channel.
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.send("anew", to: "board")
         #expect(try table.bob.log(of: "board") == ["anew"])
     }

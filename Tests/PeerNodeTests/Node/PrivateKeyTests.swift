@@ -58,7 +58,7 @@ import WorkspaceTestKit
 
     @Test func `a new one is made before anything is written after somebody is out`() throws {
         let table = try Table()
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo", "Ada"]])
         try table.bob.ok("message.send", ["channel": "board", "text": "three of us"])
         let before = try Self.document("board", on: table.bob).keys.keys
@@ -87,9 +87,21 @@ import WorkspaceTestKit
         #expect(try Self.document("board", on: table.ada).keys.count == count)
     }
 
+    @Test func `a newcomer gets those from then on, unless it was said otherwise`() throws {
+        let table = try Table()
+        let made = try table.bob.ok("channel.create", ["name": "board", "private": true])
+        #expect(made["history"] == "from-join")
+        #expect(try table.bob.ok("channel.create", ["name": "open"])["history"] == "all")
+        try table.bob.ok("message.send", ["channel": "board", "text": "before Cleo"])
+        try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
+        try table.bob.ok("message.send", ["channel": "board", "text": "with Cleo"])
+        table.bench.advance(5_000)
+        #expect(try Self.texts("board", on: table.cleo) == ["with Cleo"])
+    }
+
     @Test func `a linked device gets those of its person`() throws {
         let table = try Table()
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok(
             "channel.create", ["name": "later", "private": true, "history": "from-join"])
         try table.bob.ok("message.send", ["channel": "later", "text": "before Cleo"])
@@ -114,7 +126,7 @@ import WorkspaceTestKit
 
     @Test func `the phrase opens what was for it`() throws {
         let table = try Table()
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("message.send", ["channel": "board", "text": "old"])
         try table.cleo.ok("message.send", ["channel": "@Bob", "text": "psst"])
         let phrase = try table.bob.ok("identity.show", ["phrase": true])["phrase"] ?? .null
@@ -172,7 +184,7 @@ import WorkspaceTestKit
 
     @Test func `check and why go through them`() throws {
         let table = try Table()
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         let sent = try table.cleo.ok("message.send", ["channel": "board", "text": "m"])
         try table.bob.ok("channel.remove", ["channel": "board", "members": ["Cleo"]])
@@ -197,7 +209,7 @@ import WorkspaceTestKit
         throws
     {
         let table = try Table()
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         try table.cleo.send("known", to: "board")
         table.bench.advance(2_000)

@@ -14,7 +14,7 @@ import WorkspaceTestKit
         let mina = try bench.sealedNode("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let sora = try bench.guest("Sora", of: mina)
-        try joon.ok("channel.create", ["name": "board", "private": true])
+        try joon.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try joon.ok("channel.add", ["channel": "board", "members": ["Mina"]])
         try joon.send("before", to: "board")
         #expect(try mina.log(of: "board") == ["before"])
@@ -50,7 +50,7 @@ import WorkspaceTestKit
     func `tells what changed of a channel while it was locked`(restarts: Bool) throws {
         let mina = try bench.sealedNode("Mina")
         let joon = try bench.guest("Joon", of: mina)
-        try joon.ok("channel.create", ["name": "board", "private": true])
+        try joon.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try joon.ok("channel.add", ["channel": "board", "members": ["Mina"]])
         bench.advance(5_000)
         let before = try mina.cursor()
@@ -115,7 +115,8 @@ import WorkspaceTestKit
         let joon = try bench.guest("Joon", of: mina)
         _ = try bench.guest("Sora", of: mina)
         for name in ["board", "council"] {
-            try joon.ok("channel.create", ["name": .string(name), "private": true])
+            try joon.ok(
+                "channel.create", ["name": .string(name), "private": true, "history": "all"])
             try joon.ok("channel.add", ["channel": .string(name), "members": ["Mina"]])
         }
         bench.advance(5_000)

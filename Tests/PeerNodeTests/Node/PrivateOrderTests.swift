@@ -53,7 +53,8 @@ import WorkspaceTestKit
         let before = try table.cleo.image
         let (bob, ada) = (table.bob, table.ada)
         try bob.send("psst", to: "@Cleo")
-        try bob.ok("channel.create", ["name": "board", "private": true, "topic": "one"])
+        try bob.ok(
+            "channel.create", ["name": "board", "private": true, "history": "all", "topic": "one"])
         try bob.send("first", to: "board")
         try bob.ok("channel.add", ["channel": "board", "members": ["Ada"]])
         try ada.send("second", to: "board")

@@ -14,7 +14,7 @@ import WorkspaceTestKit
     private func board() throws -> Table {
         let table = try Table()
         defer { withExtendedLifetime(table.bench) {} }
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         for text in ["one", "two"] { try table.bob.send(text, to: "board") }
         try table.cleo.send("three", to: "board")

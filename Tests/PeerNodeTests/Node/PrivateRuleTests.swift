@@ -10,7 +10,7 @@ import WorkspaceTestKit
     /// Bob owns the channel, Cleo is in it, Ada owns the workspace and is not.
     private func table() throws -> Table {
         let table = try Table()
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         try table.bob.ok("message.send", ["channel": "@Cleo", "text": "hi"])
         table.bench.advance(2_000)

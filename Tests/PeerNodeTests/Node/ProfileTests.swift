@@ -295,7 +295,7 @@ import WorkspaceTestKit
     @Test func `is nothing for a guest but names`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
-        try ada.ok("channel.create", ["name": "board", "private": true])
+        try ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try ada.ok("profile.set", ["description": "canarydescription"])
         let link = try ada.link(["role": "guest", "channels": ["board"]])
         let gil = try bench.bareNode("Gil")

@@ -67,7 +67,7 @@ import WorkspaceTestKit
     @Test func `is refused for what is not there, and what one is not in`() throws {
         let table = try Table()
         let sent = try table.ada.ok("message.send", ["channel": "@Bob", "text": "hi"])
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         let cases: [(JSONValue, NodeError.Kind)] = [
             (["channel": "nowhere"], .notFound), (["channel": "board"], .notFound),
             (["channel": "general", "message": sent["id"] ?? .null], .notFound),
@@ -104,7 +104,7 @@ import WorkspaceTestKit
         #expect(try Self.unread(table.bob).isEmpty)
         try table.ada.send("after", to: "plans")
         #expect(try Self.unread(table.bob) == ["plans": 1])
-        try table.ada.ok("channel.create", ["name": "board", "private": true])
+        try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.ada.send("before", to: "board")
         table.bench.advance(5)
         try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])

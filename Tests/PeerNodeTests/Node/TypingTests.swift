@@ -43,7 +43,7 @@ import WorkspaceTestKit
     @Test func `in a private channel is for its people alone`() throws {
         let table = try Table()
         for node in [table.ada, table.bob, table.cleo] { try Presence.listen(node) }
-        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["@Cleo"]])
         table.bench.advance(1_000)
         var wire = 0
@@ -72,7 +72,7 @@ import WorkspaceTestKit
 
     @Test func `is not believed of somebody who may not read the channel`() throws {
         let table = try Table()
-        try table.ada.ok("channel.create", ["name": "board", "private": true])
+        try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try Presence.listen(table.ada)
         let core = try #require(table.ada.host).core
         let workspace = try #require(try core.selectedWorkspace())
@@ -94,7 +94,7 @@ import WorkspaceTestKit
     @Test func `reaches a guest in the guest's channel, and no other`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
-        try ada.ok("channel.create", ["name": "board", "private": true])
+        try ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         let gil = try bench.bareNode("Gil")
         try gil.join(try ada.link(["role": "guest", "channels": ["board"]]))
         bench.advance(5_000)

@@ -24,7 +24,8 @@ struct HostileGuestScene {
         world = SimulatedWorld(seed: seed)
         (ada, bob) = try `Nodes that were away`.pair(in: world)
         for name in ["xylographboard", "xylographvault"] {
-            _ = ada.ask("channel.create", ["name": .string(name), "private": true])
+            _ = ada.ask(
+                "channel.create", ["name": .string(name), "private": true, "history": "all"])
             _ = ada.ask("message.send", ["channel": .string(name), "text": .string("in \(name)")])
         }
         _ = ada.ask("channel.create", ["name": "xylographpublic", "topic": "xylographtopic"])

@@ -44,7 +44,8 @@ import WorkspaceTestKit
         _ = try ask(
             "channel.create",
             [
-                "name": "xylographname", "private": true, "topic": "xylographtopic",
+                "name": "xylographname", "private": true, "history": "all",
+                "topic": "xylographtopic",
                 "description": "xylographabout",
             ])
         _ = try ask("channel.add", ["channel": "xylographname", "members": ["N2"]])

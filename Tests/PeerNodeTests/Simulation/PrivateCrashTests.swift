@@ -20,7 +20,9 @@ import WorkspaceTestKit
             let invite = try must(0, "invite.create", ["uses": 5, "key": "i"])
             link = try #require(invite["link"]?.stringValue)
             try must(1, "workspace.join", ["link": .string(link), "name": "Bob"])
-            try must(0, "channel.create", ["name": "board", "private": true, "key": "c"])
+            try must(
+                0, "channel.create",
+                ["name": "board", "private": true, "history": "all", "key": "c"])
             try must(0, "channel.add", ["channel": "board", "members": ["Bob"]])
             try send(0, "one")
             world.run(for: 5_000)

@@ -60,7 +60,7 @@ import WorkspaceTestKit
             _ = node.ask("message.send", ["channel": "board", "text": .string(text)])
             _ = node.ask("message.send", ["channel": "@N2", "text": .string(text)])
         }
-        _ = author.ask("channel.create", ["name": "board", "private": true])
+        _ = author.ask("channel.create", ["name": "board", "private": true, "history": "all"])
         _ = author.ask("channel.add", ["channel": "board", "members": ["N2"]])
         say(author, "one")
         world.run(for: 20_000)

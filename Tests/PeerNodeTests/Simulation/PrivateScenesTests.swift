@@ -56,7 +56,7 @@ extension `Private documents in a network` {
         let world = SimulatedWorld(seed: seed)
         defer { world.end() }
         let nodes = try Self.people(5, in: world)
-        _ = nodes[1].ask("channel.create", ["name": "board", "private": true])
+        _ = nodes[1].ask("channel.create", ["name": "board", "private": true, "history": "all"])
         _ = nodes[1].ask("channel.add", ["channel": "board", "members": ["N2", "N3", "N4"]])
         _ = nodes[1].ask("channel.role", ["channel": "board", "member": "N2", "role": "admin"])
         world.run(for: 60_000)
@@ -116,7 +116,7 @@ extension `Private documents in a network` {
                     if author.isRunning { return }
                 }
             }
-            must("channel.create", ["name": "board", "private": true])
+            must("channel.create", ["name": "board", "private": true, "history": "all"])
             must("channel.add", ["channel": "board", "members": ["N2", "N3"]])
             must("message.send", ["channel": "board", "text": "one"])
             must("channel.remove", ["channel": "board", "members": ["N3"]])

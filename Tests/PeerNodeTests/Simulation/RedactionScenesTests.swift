@@ -45,7 +45,7 @@ import WorkspaceTestKit
         var random = SeededGenerator(seed: seed)
         // N0 is a relay of the private channel and of the conversations.
         let nodes = try `Private documents in a network`.people(4, in: world)
-        _ = nodes[1].ask("channel.create", ["name": "board", "private": true])
+        _ = nodes[1].ask("channel.create", ["name": "board", "private": true, "history": "all"])
         _ = nodes[1].ask("channel.add", ["channel": "board", "members": ["N2", "N3"]])
         world.run(for: 30_000)
         var sent: [Sent] = []

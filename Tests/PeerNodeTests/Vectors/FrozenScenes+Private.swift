@@ -15,7 +15,9 @@ extension FrozenScenes {
         let (ada, joon) = (try bench.guest("Ada", of: mina), try bench.guest("Joon", of: mina))
         let (kim, dora) = (try bench.guest("Kim", of: mina), try bench.guest("Dora", of: mina))
         bench.advance(10_000)
-        try joon.ok("channel.create", ["name": "board", "private": true, "topic": "money"])
+        try joon.ok(
+            "channel.create",
+            ["name": "board", "private": true, "history": "all", "topic": "money"])
         try joon.ok("channel.add", ["channel": "board", "members": ["Ada", "Kim"]])
         bench.advance(2_000)
         for node in [joon, ada, kim] { try node.send("from \(node.name)", to: "board") }
