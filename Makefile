@@ -43,9 +43,8 @@ $(STATIC)/libstdc++.a:
 demo: build ## two nodes, one conversation, part of it while one of them is off
 	@WSX_NODE="$(abspath $(RELEASE))" scripts/demo
 
-# Nobody looks anything up in the index that a debug build writes beside its objects.
 test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for exactly one
-	@SWIFT="$(SWIFT)" scripts/test --disable-index-store $(CHECKS) $(TESTS)
+	@SWIFT="$(SWIFT)" scripts/test $(CHECKS) $(TESTS)
 
 fuzz: setup ## random authority documents by all their properties, in release; SEEDS=N of each
 	WSX_FUZZ=1 WSX_SEEDS=$(SEEDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
