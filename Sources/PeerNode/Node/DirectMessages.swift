@@ -110,16 +110,17 @@ extension NodeCore {
             throw .ambiguous(name, candidates: candidates, field: field)
         }
         if let only = shown.first { return only }
-        var people: Set = [workspace.member]
-        for part in name.split(separator: ",").prefix(Limits.directPeopleMax + 1) {
-            guard let one = MemberReference(String(part.drop { $0 == " " })) else { continue }
-            people.insert(try someone(one, field: field, in: workspace, for: .talk))
-        }
-        guard people.count <= Limits.directPeopleMax + 1 else {
+        let parts = name.split(separator: ",")
+        guard parts.count <= Limits.directPeopleMax else {
             throw NodeError(
                 .badRequest, "more than \(Limits.directPeopleMax) people are a channel",
                 hint: "wsx-node channel create NAME --private", reason: "dm.people",
                 fields: [.init(name: field, reason: "range")])
+        }
+        var people: Set = [workspace.member]
+        for part in parts {
+            guard let one = MemberReference(String(part.drop { $0 == " " })) else { continue }
+            people.insert(try someone(one, field: field, in: workspace, for: .talk))
         }
         return people.count > 2 ? workspace.direct(of: people.sorted()) : nil
     }

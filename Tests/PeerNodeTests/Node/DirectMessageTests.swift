@@ -25,8 +25,15 @@ import WorkspaceTestKit
         for name in ["@Cleo,", "@,", "@Cleo, Nobody", "@Cleo, Cleo"] {
             #expect(try refused(name).kind == .notFound, "\(name)")
         }
-        let many = "@" + (0..<40).map { _ in "Cleo" }.joined(separator: ",")
-        #expect(try refused(many).kind == .notFound)
+        // Nobody is left out without a word.
+        let most = Limits.directPeopleMax
+        func people(_ count: Int) -> String {
+            "@" + [String](repeating: "Cleo,", count: count - 1).joined() + "Ada"
+        }
+        #expect(try refused(people(most + 1)).reason == "dm.people")
+        let full = try table.bob.ok(
+            "message.send", ["channel": .string(people(most)), "text": "hi"])
+        #expect(full["channel"]?.stringValue == id)
         // Who leaves the sign out is told of it.
         #expect(try refused("Ada, Cleo").hint?.contains("@Ada, Cleo") == true)
         // It need not be there before.

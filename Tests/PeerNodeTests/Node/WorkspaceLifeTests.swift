@@ -99,6 +99,20 @@ import WorkspaceTestKit
         #expect(try mina.ok("workspace.successor.set")["successor"] == .null)
     }
 
+    /// No hint is a way to end the one that was not meant.
+    @Test func `is not ended by the name of another one`() throws {
+        let (bench, mina, _) = try pair()
+        let unknown = try mina.refused("workspace.delete", ["name": "nosuch"])
+        #expect(unknown.message.contains("'acme'") && unknown.hint?.contains("acme") == false)
+        try mina.ok("workspace.create", ["name": "side"])
+        let other = try mina.refused("workspace.delete", ["name": "acme"])
+        #expect(other.message.contains("'side'") && other.hint?.contains("side") == false)
+        #expect(other.hint?.contains("say with -w") == true)
+        let rest = try mina.ok("workspace.list").items
+        #expect(rest.count == 2 && rest.allSatisfy { $0["deleted"] != true })
+        withExtendedLifetime(bench) {}
+    }
+
     @Test func `is ended by its owner, who names it`() throws {
         let (bench, mina, joon) = try pair()
         let kim = try bench.guest("Kim", of: mina)
