@@ -109,7 +109,10 @@ extension NodeCore {
         let before = try marker(row.place, in: workspace)
         try write()
         try store.view.fold(row)
-        let isMore = try store.view.fold(frontier, at: row.place)
+        // What waits to be written, here or at another device, was told when it was read.
+        let told = workspace.readMarks.pending[name]?.frontier ?? ReadFrontier()
+        let isMore =
+            try store.view.fold(frontier, at: row.place) && !frontier.pieces(beyond: told).isEmpty
         let isFurther = before.map { $0 < key } ?? true
         guard isFurther || isMore else { return }
         try reviewLate(name, after: before, isOwn: source == .ourselves, in: workspace)

@@ -12,13 +12,17 @@ extension Workspace {
             /// What had come by then.
             var frontier: ReadFrontier
             /// When it is written, on the monotonic clock.
-            let due: UInt64
+            var due: UInt64
+            /// Whether the own devices that are there are still to hear of it.
+            var isUntold = false
         }
 
         /// By conversation.
         var pending: [ConversationName: Pending] = [:]
         /// When a marker was last written, on the monotonic clock.
         var written: [ConversationName: UInt64] = [:]
+        /// When own devices were last told of one that is not written yet, likewise.
+        var told: [ConversationName: UInt64] = [:]
         /// Documents in which others have said nothing since the own member was last seen to have
         /// read all: whoever talks to nobody needs no look at what was not read.
         var answered: Set<Int64> = []
@@ -154,6 +158,8 @@ extension NodeCore {
             ?? .init(key: key, frontier: frontier, due: due)
         mark.key = max(mark.key, key)
         mark.frontier.merge(frontier)
+        mark.due = min(mark.due, due)
+        mark.isUntold = true
         workspace.readMarks.pending[name] = mark
         workspace.readMarks.lateLimits = [:]
         try tellRead(name.bytes, in: workspace, isBackfill: false)
@@ -176,10 +182,14 @@ extension NodeCore {
         return true
     }
 
-    /// When a waiting marker is to be written, on the monotonic clock.
+    /// When a waiting marker is to be written or told, on the monotonic clock.
     var nextMarker: UInt64? {
         guard home != nil, mayWrite else { return nil }
-        return workspaces.values.flatMap { $0.readMarks.pending.values.map(\.due) }.min()
+        return workspaces.values.flatMap { workspace in
+            workspace.readMarks.pending.map { name, mark in
+                mark.isUntold ? min(mark.due, tellDue(name, in: workspace)) : mark.due
+            }
+        }.min()
     }
 
     /// Writes the markers whose minute is over; all of them before the keys go or the node ends.

@@ -40,6 +40,9 @@ extension NodeCore {
         case .typing(let number, let document):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             typingHeard(document, in: workspace, on: link)
+        case .reading(let number, let word):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            try readingHeard(word, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -270,6 +273,7 @@ extension NodeCore {
         try settleFarewells()
         try writeRegistry()
         tellPresence()
+        try tellMarkers()
         for link in network.ordered {
             try perform(link.session.flush(now: time.monotonic), on: link)
         }

@@ -1,4 +1,4 @@
-import WorkspaceModel
+public import WorkspaceModel
 
 /// How reachable somebody is at one of the own devices, as that device says it. It holds as long
 /// as the link does over which it came.
@@ -65,7 +65,49 @@ extension PresenceWord {
     }
 }
 
+/// Up to where somebody read a conversation, as one of the own devices tells another before the
+/// marker is written. What is meant is what the register `read` of an own document means.
+public struct ReadWord: Sendable, Equatable {
+    /// Which conversation.
+    public var conversation: ConversationName
+    /// The last message that was read.
+    public var key: MessageKey
+    /// What had come by then, at most `Limits.readFrontierLogsMax` logs.
+    public var frontier: ReadFrontier
+
+    /// A word with the given fields.
+    public init(_ conversation: ConversationName, upTo key: MessageKey, frontier: ReadFrontier) {
+        self.conversation = conversation
+        self.key = key
+        self.frontier = frontier
+    }
+
+    /// Bytes of the longest word: of each log its name and a number.
+    static let bytesMax = 128 + 20 * Limits.readFrontierLogsMax
+
+    func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
+        body.map(count: 2)
+        body.workspace(workspace)
+        body.key(2)
+        body.byteString(
+            ContentPayload.own(.read(conversation, upTo: key, frontier: frontier)).encoded)
+    }
+}
+
 extension SyncMessage {
+    static func reading(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
+        try body.mapCount(exactly: 2)
+        let workspace = try body.workspace()
+        try body.key(exactly: 2)
+        let start = body.position
+        let bytes = try body.byteString(maxCount: ReadWord.bytesMax)
+        guard
+            case .own(.read(let conversation, let key, let frontier)) =
+                try ContentPayload(decoding: bytes)
+        else { throw Malformed(.outOfRange, at: start) }
+        return .reading(workspace, ReadWord(conversation, upTo: key, frontier: frontier))
+    }
+
     static func presence(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
         let count = try body.mapCount()
         let workspace = try body.workspace()

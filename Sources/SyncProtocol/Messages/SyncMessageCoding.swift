@@ -38,6 +38,7 @@ extension SyncMessage {
         case .payloadHave: Self.payloadHaveType
         case .presence: 0x92
         case .typing: 0x93
+        case .reading: 0x94
         case .ping: 0x30
         case .peers: 0x31
         case .error: 0x3f
@@ -88,7 +89,7 @@ extension SyncMessage {
 
     /// Whether a type that older nodes ignore is known here.
     private static func isOptional(_ type: UInt8) -> Bool {
-        (0x90...0x93).contains(type)
+        (0x90...0x94).contains(type)
     }
 
     private var reservation: Int {
@@ -148,6 +149,7 @@ extension SyncMessage {
             body.workspace(workspace)
             body.key(2)
             body.byteString(document)
+        case .reading(let workspace, let word): word.encode(workspace, to: &body)
         case .ping(let number, let isAnswer):
             body.map(count: 2)
             body.key(1)
@@ -189,6 +191,7 @@ extension SyncMessage {
         case payloadHaveType: return .payloadHave(try PayloadHave(from: &body))
         case 0x92: return try presence(from: &body)
         case 0x93: return try typing(from: &body)
+        case 0x94: return try reading(from: &body)
         case 0x30: return try ping(from: &body)
         case 0x31: return try peers(from: &body)
         case 0x3f: return try error(from: &body)

@@ -71,6 +71,8 @@ public enum Limits {
     /// Of one conversation at most one read marker is written in this time: who reads a busy
     /// channel must not fill everybody's store with it.
     public static let readMarkerMilliseconds: UInt64 = 60_000
+    /// Between two words on one conversation to the own devices, of what is not written yet.
+    public static let readWordMilliseconds: UInt64 = 1_000
     /// Logs that one read marker names: about 12 KiB. Where there are more, several are written.
     public static let readFrontierLogsMax = 1_024
     /// How many of the newest messages of a conversation are looked at to count those that were not

@@ -22,6 +22,17 @@ enum SyncMessageSamples {
     static let operation = OperationID([UInt8](repeating: 0x0e, count: 32))
     static let digest = Identifier16<Named.Digest>([UInt8](repeating: 0xd1, count: 16))
 
+    static let readWord = {
+        guard let conversation = ConversationName([UInt8](repeating: 0xc0, count: 16)) else {
+            preconditionFailure("16 bytes")
+        }
+        return ReadWord(
+            conversation,
+            upTo: MessageKey(
+                timestamp: HybridTimestamp(rawValue: 7), idPrefix: 0x0808_0808_0808_0808),
+            frontier: ReadFrontier([0x0101_0101_0101_0101: 3]))
+    }()
+
     static let run = OperationRun(
         log: log, firstSequence: 5,
         entries: [
@@ -215,6 +226,10 @@ enum SyncMessageSamples {
         Sample(
             name: "typing", message: .typing(2, tip.log.document),
             golden: "93 a2 0102 02 5820 d0*32"),
+        Sample(
+            name: "reading", message: .reading(2, readWord),
+            golden: "94 a2 0102 02 582e 82 05 a3 01 50 c0*16 02 82 07 48 08*8 "
+                + "03 81 82 48 01*8 03"),
         Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),

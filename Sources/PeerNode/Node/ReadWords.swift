@@ -1,0 +1,88 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What was read, told to the own devices that are there.
+///
+/// Of one conversation a marker is written once a minute. Until then a word says it, so that what
+/// somebody reads at one device is not new at another; what waits there is written by whichever of
+/// the two is still running.
+extension NodeCore {
+    // MARK: Telling
+
+    /// When own devices may hear of a conversation again, on the monotonic clock.
+    func tellDue(_ name: ConversationName, in workspace: Workspace) -> UInt64 {
+        workspace.readMarks.told[name].map { $0 &+ Limits.readWordMilliseconds } ?? 0
+    }
+
+    /// Tells of the markers that wait to be written.
+    func tellMarkers() throws(StorageError) {
+        guard home != nil else { return }
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.readMarks.pending.values.contains(where: \.isUntold) {
+            let links = network.ordered.filter { isOwnDevice(on: $0, in: workspace) }
+            for (name, mark) in workspace.readMarks.pending
+            where mark.isUntold && tellDue(name, in: workspace) <= time.monotonic {
+                workspace.readMarks.pending[name]?.isUntold = false
+                workspace.readMarks.told[name] = time.monotonic
+                try tell(name, mark, on: links, in: workspace)
+            }
+        }
+    }
+
+    private func tell(
+        _ name: ConversationName, _ mark: Workspace.ReadMarks.Pending, on links: [PeerLink],
+        in workspace: Workspace
+    ) throws(StorageError) {
+        let known = try store.view.frontier(place(.read, name, in: workspace))
+        let pieces = mark.frontier.pieces(beyond: known)
+        for link in links {
+            guard let sync = link.syncs[workspace.number], sync.standing == .full else { continue }
+            for piece in pieces.isEmpty ? [ReadFrontier()] : pieces
+            where link.session.unsentBytes < Limits.unaskedUnsentBytesMax {
+                let word = ReadWord(name, upTo: mark.key, frontier: piece)
+                link.session.send(.reading(sync.number, word), in: .live, isUnasked: false)
+            }
+        }
+    }
+
+    private func isOwnDevice(on link: PeerLink, in workspace: Workspace) -> Bool {
+        guard !link.isClosing, let device = link.peer?.device else { return false }
+        return workspace.members.contains {
+            $0.member == workspace.member && $0.devices.contains(device)
+        }
+    }
+
+    // MARK: Hearing
+
+    /// Takes over what another own device says. The link's handshake says who speaks.
+    func readingHeard(
+        _ word: ReadWord, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        let name = word.conversation
+        guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
+            sync.passing.take(now: time.monotonic), isOwnDevice(on: link, in: workspace),
+            workspace.standing == .member,
+            workspace.channelIndex.place(of: PublicID.conversation(name.bytes)) != nil
+        else { return }
+        let place = place(.read, name, in: workspace)
+        let before = try marker(place, in: workspace)
+        let pending = workspace.readMarks.pending[name]
+        var known = try store.view.frontier(place)
+        known.merge(pending?.frontier ?? ReadFrontier())
+        let isFurther = before.map { $0 < word.key } ?? true
+        guard isFurther || !word.frontier.pieces(beyond: known).isEmpty else { return }
+        try write()
+        // Whoever said it writes it first, unless it is gone.
+        var mark =
+            pending
+            ?? .init(
+                key: word.key, frontier: word.frontier,
+                due: time.monotonic &+ 2 * Limits.readMarkerMilliseconds)
+        mark.key = max(mark.key, word.key)
+        mark.frontier.merge(word.frontier)
+        workspace.readMarks.pending[name] = mark
+        try reviewLate(name, after: before, in: workspace)
+        try tellRead(name.bytes, in: workspace, isBackfill: false)
+    }
+}
