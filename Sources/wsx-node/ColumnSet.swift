@@ -55,6 +55,7 @@ struct ColumnSet {
         case "invite.list": "no invites"
         case "join.requests": "no requests"
         case "peer.list": "no peers"
+        case "ui.pref.list": "no settings"
         case "sync.status": "nothing is synced with anybody"
         default: nil
         }
@@ -72,7 +73,7 @@ struct ColumnSet {
         switch method {
         case "presence.list":
             ColumnSet([
-                "ID": "id", "NAME": "name", "STATE": "state", "": "emoji", "TEXT": "text",
+                "ID": "id", "NAME": "name", "STATE": "state", "SIGN": "emoji", "TEXT": "text",
                 "UNTIL": "until",
             ])
         case "device.list", "device.rename", "device.revoke":
@@ -129,6 +130,7 @@ struct ColumnSet {
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
             ])
+        case "ui.pref.list": ColumnSet(["SETTING": "setting", "VALUE": "value"])
         case "presence.list":
             ColumnSet([
                 "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",

@@ -84,7 +84,10 @@ struct ConfigFile {
     /// The value of a setting, texts without their quotes.
     func text(of name: String) throws(NodeError) -> String {
         guard Self.known.contains(where: { $0.name == name }) else {
-            throw Self.unknown(name, line: nil)
+            // It stands on a command line and not in the file, which is as good as before.
+            throw .usage(
+                "there is no setting \(NodeError.quoted(name))",
+                hint: Self.unknown(name, line: nil).hint)
         }
         guard let value = settings.first(where: { $0.name == name })?.value else {
             throw NodeError(

@@ -10,6 +10,8 @@ struct LiveView {
     var home: JSONValue?
     /// The day that the line before belongs to.
     var lastDay: Int64?
+    /// The thread that the line before belongs to: its own id of a message that is no answer.
+    private(set) var lastThread: String?
     /// Messages that may be spoken of later.
     private(set) var messages = RecentMessages()
     /// Channels as they were told last, by their ids: what was changed is what differs.
@@ -21,6 +23,14 @@ struct LiveView {
     }
 
     mutating func note(_ message: JSONValue) { messages.note(message) }
+
+    /// What a new message answers, where the line above it does not tell, and it is not known yet.
+    func rootWanted(by message: JSONValue) -> JSONValue? {
+        guard !rendering.isJSON, !rendering.isPlain, let thread = message["thread"],
+            let id = thread.stringValue, id != lastThread, messages[id] == nil
+        else { return nil }
+        return thread
+    }
 
     /// Notes channels as they are, or only those that were not known.
     mutating func note(channels found: [JSONValue], onlyNew: Bool = false) {
@@ -69,7 +79,12 @@ struct LiveView {
     mutating func text(of message: JSONValue) -> String {
         note(message)
         rendering.channelNames = names ?? [:]
-        return rendering.messages([message], lastDay: &lastDay, namesChannel: names != nil)
+        let thread = message["thread"]?.stringValue
+        rendering.threadRoots = [:]
+        if let thread { rendering.threadRoots[thread] = messages[thread] }
+        defer { lastThread = thread ?? message["id"]?.stringValue }
+        return rendering.messages(
+            [message], lastDay: &lastDay, namesChannel: names != nil, lastThread: lastThread)
     }
 
     /// The line about what became of one, or `nil` where there is nothing to say.

@@ -49,6 +49,9 @@ struct ReferenceResolver {
         switch shape {
         case .identifier("m_"):
             return text == "last" || isShort(text, "m") ? "m" : nil
+        case .identifier("r_"):
+            // Nobody remembers the id of a request, and everybody whom they wait for.
+            return isShort(text, "r") || !text.hasPrefix("r_") ? "r" : nil
         case .identifier(let prefix):
             return prefix.first.flatMap { isShort(text, $0) ? $0 : nil }
         case .channel: return isShort(text, "c") ? "c" : nil
@@ -99,7 +102,13 @@ struct ReferenceResolver {
             default: try listed(text, letter)
             }
         // What nothing begins with is left to the daemon, which says so in its own words.
-        guard let first = found.first else { return value }
+        guard let first = found.first else {
+            guard letter != "r" || text.hasPrefix("r_") else {
+                throw .notFound(
+                    "request of", text, field: parameter.name, hint: "wsx-node request list")
+            }
+            return value
+        }
         guard found.count == 1 || found.contains(where: { $0.id == text }) else {
             throw .ambiguous(
                 text, candidates: found.prefix(Self.candidatesMax).map(\.candidate),
@@ -129,14 +138,33 @@ struct ReferenceResolver {
     }
 
     private mutating func listed(_ text: String, _ letter: Character) throws(NodeError) -> [Found] {
+        if letter == "r", !text.hasPrefix("r_") { return try requests(ofSomebody: text) }
         guard let (method, given) = Self.listing(letter) else { return [] }
         let channels = try listed(text, letter, by: method, given)
         // Direct conversations have ids like channels, and a list of their own.
         return letter == "c" ? try channels + listed(text, letter, by: "dm.list", [:]) : channels
     }
 
+    /// The requests that wait of people who are called something, with or without a sign.
+    private mutating func requests(ofSomebody text: String) throws(NodeError) -> [Found] {
+        let name = text.hasPrefix("@") ? String(text.dropFirst()) : text
+        return try listed("r", by: "join.requests", [:]) { item in
+            item["state"] == "pending"
+                && item["name"]?.stringValue.map { NameFolding.matches($0, name) } == true
+        }
+    }
+
     private mutating func listed(
         _ text: String, _ letter: Character, by method: String, _ given: JSONObject
+    ) throws(NodeError) -> [Found] {
+        try listed(letter, by: method, given) { item in
+            item["id"]?.stringValue?.utf8.starts(with: text.utf8) == true
+        }
+    }
+
+    private mutating func listed(
+        _ letter: Character, by method: String, _ given: JSONObject,
+        where isMeant: (JSONValue) -> Bool
     ) throws(NodeError) -> [Found] {
         var parameters = given
         if let workspace, letter != "w" { parameters["workspace"] = .string(workspace) }
@@ -144,7 +172,7 @@ struct ReferenceResolver {
         for _ in 0..<Self.pagesMax {
             let page = try client.call(method, parameters)
             for item in page["items"]?.arrayValue ?? [] {
-                guard let id = item["id"]?.stringValue, id.utf8.starts(with: text.utf8),
+                guard let id = item["id"]?.stringValue, isMeant(item),
                     !found.contains(where: { $0.id == id })
                 else { continue }
                 let name = item["name"] ?? .null

@@ -6,10 +6,8 @@ extension Rendering {
     func marked(_ item: JSONValue, of method: String) -> JSONValue {
         guard !isPlain, var fields = item.objectValue else { return item }
         let name = item["name"]?.stringValue ?? ""
-        if item["twin"] == true {
-            fields["name"] = .string("\(name) (look-alike)")
-            return .object(fields)
-        }
+        let called = item["twin"] == true ? "\(name) (look-alike)" : name
+        if called != name { fields["name"] = .string(called) }
         switch method {
         case "device.list", "device.rename", "device.revoke":
             fields["kind"] = item["recovery"] == true ? "phrase" : "device"
@@ -23,9 +21,9 @@ extension Rendering {
             if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
         case "channel.list", "channel.find":
             // Channels that one is not in stand between one's own, and look like them.
-            guard item["joined"] == false else { return item }
-            fields["name"] = .string("\(name) (\(item["private"] == true ? "left" : "not in"))")
-        default: return item
+            guard item["joined"] == false else { break }
+            fields["name"] = .string("\(called) (\(item["private"] == true ? "left" : "not in"))")
+        default: break
         }
         return .object(fields)
     }

@@ -10,9 +10,11 @@ extension Rendering {
     ///   - authorColumns: that names take at least, for lines under one another.
     ///   - foldsThreads: whether answers are left out whose first message is among `items`; that
     ///     says how many there are.
+    ///   - lastThread: the thread that the line before belongs to: what stands under it says no
+    ///     more to what it is an answer.
     func messages(
         _ items: [JSONValue], lastDay: inout Int64?, namesChannel: Bool,
-        foldsThreads: Bool = false, authorColumns: Int = 0,
+        foldsThreads: Bool = false, lastThread: String? = nil, authorColumns: Int = 0,
         mark: (JSONValue) -> String = { _ in "" }
     ) -> String {
         if isJSON { return items.map { $0.text + "\n" }.joined() }
@@ -21,7 +23,7 @@ extension Rendering {
         let today = TimeText.local(now, zone: zone).day
         let roots = Set(items.compactMap { $0["id"]?.stringValue })
         var text = ""
-        var lastThread: String?
+        var lastThread = lastThread
         for item in items {
             let thread = item["thread"]?.stringValue
             if foldsThreads, let thread, roots.contains(thread) { continue }
@@ -30,13 +32,14 @@ extension Rendering {
                 text += dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n"
                 lastDay = day
             }
-            if foldsThreads, thread != lastThread, let root = thread.flatMap({ threadRoots[$0] }) {
+            if thread != lastThread, let root = thread.flatMap({ threadRoots[$0] }) {
                 text += context(root)
             }
             lastThread = thread
             let author = padded(author(of: item), max(min(widest, 24), authorColumns))
             let channel = namesChannel ? channelName(item["channel"]) + "  " : ""
-            var lines = body(item)
+            let indent = columnWidth("\(clock)  \(channel)\(author)  ")
+            var lines = shortened(body(item), of: item, behind: isCode(item) ? 9 : indent)
             if isCode(item) {
                 let marks = marks(item) + mark(item)
                 let head = "\(clock)  \(channel)\(bold(self.author(of: item)))"
@@ -51,9 +54,25 @@ extension Rendering {
             let notes = notes(item)
             text += block(
                 "\(clock)  \(channel)\(bold(author))  ",
-                indent: columnWidth("\(clock)  \(channel)\(author)  "), lines, notes)
+                indent: indent, lines, notes)
         }
         return text
+    }
+
+    /// The beginning of a text that would push all others off the screen, and how to read the rest.
+    private func shortened(_ lines: [String], of message: JSONValue, behind gap: Int) -> [String] {
+        guard let rowsMax, let columns else { return lines }
+        var left = rowsMax
+        for (index, line) in lines.enumerated() {
+            let rows = wrapped(line, columns: max(columns - gap, 16))
+            guard rows.count > left else {
+                left -= rows.count
+                continue
+            }
+            let rest = hints.text("wsx-node message show \(shown(message["id"]))")
+            return lines[..<index] + rows.prefix(left) + ["… the rest: \(rest)"]
+        }
+        return lines
     }
 
     /// The line that says what the answers under it are answers to.

@@ -24,6 +24,8 @@ struct Rendering {
     /// Columns into which lines for people have to fit; `nil` where they may be as long as they
     /// are, as in a pipe.
     var columns: Int?
+    /// Rows of a terminal that one message may take; `nil` for as many as it needs.
+    var rowsMax: Int?
 
     init(globals: GlobalFlags, environment: [String: String], io: any ProgramIO) {
         isJSON = globals.json

@@ -44,7 +44,10 @@ extension Session {
     /// A line, cut where the terminal ends.
     private func tell(_ line: String) { io.print(rendering.fitted(line) + "\n") }
 
-    /// A command to copy, which is never cut.
+    /// A line with a command to copy, which is never cut.
+    private func tell(whole line: String) { io.print(line + "\n") }
+
+    /// A command to copy, likewise.
     private func tell(next command: String) {
         io.print("next: \(rendering.hints.text(command))\n")
     }
@@ -96,7 +99,7 @@ extension Session {
     private func tellRefused(_ count: Int64) {
         guard count > 0 else { return }
         tell(
-            "  \(count) message\(count == 1 ? " of yours was" : "s of yours were") refused: "
+            whole: "  \(count) message\(count == 1 ? " of yours was" : "s of yours were") refused: "
                 + rendering.hints.text("wsx-node log")
                 + " marks \(count == 1 ? "it" : "them")")
     }
@@ -115,7 +118,7 @@ extension Session {
             if news > 0 { line += rendering.padded(row.new, news) + "  " }
             tell(line + row.last)
         }
-        if channels.count > listed.count { tell("  … \(rendering.hints.text(more))") }
+        if channels.count > listed.count { tell(whole: "  … \(rendering.hints.text(more))") }
     }
 
     private func preview(_ last: JSONValue?) -> String {

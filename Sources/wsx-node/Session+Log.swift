@@ -26,21 +26,45 @@ extension Session {
             show(text.isEmpty ? rendering.text(result, of: command.name) : text, isLong: true)
             return status(of: result)
         }
-        try fill(&items, of: result, parameters, &client)
+        let hasOlder = try fill(&items, of: result, parameters, &client)
+        let hasNewer = (parameters["after"] ?? parameters["around"]) != nil && result.has("newer")
         readOwnNames(for: items, &client, into: &rendering)
         rendering.threadRoots = roots(of: items, &client)
         result = .object(["items": .array(items)])
         show(rendering.text(result, of: command.name), isLong: true)
+        if hasOlder, let first = items.first {
+            tellMore("there are older messages", "before", first["id"])
+        }
+        if hasNewer, let last = items.last {
+            tellMore("there are newer messages", "after", last["id"])
+        }
+        return status(of: result)
+    }
+
+    /// Messages by their ids, with what those answer that are answers.
+    func showMessages(_ command: Command) throws(NodeError) -> Int32 {
+        var client = try client()
+        let result = try client.call(command.name, try parameters(for: command))
+        var rendering = rendering
+        if !globals.json, !globals.plain {
+            let items = result["items"]?.arrayValue ?? []
+            readOwnNames(for: items, &client, into: &rendering)
+            rendering.threadRoots = roots(of: items, &client)
+        }
+        show(rendering.text(result, of: command.name))
         return status(of: result)
     }
 
     /// Reads on into the past where answers are folded under what they answer, until as many
     /// messages stand there as were asked for. Whoever named a place in the past gets that page.
+    ///
+    /// - Returns: whether there are older ones.
     private func fill(
         _ items: inout [JSONValue], of first: JSONValue, _ parameters: JSONObject,
         _ client: inout ControlClient
-    ) throws(NodeError) {
-        guard parameters["after"] == nil, parameters["around"] == nil else { return }
+    ) throws(NodeError) -> Bool {
+        guard parameters["after"] == nil else { return false }
+        guard parameters["around"] == nil else { return first.has("older") }
         let wanted = items.count
         var older = first["older"]
         var given = parameters
@@ -52,8 +76,12 @@ extension Session {
             older = page["older"]
         }
         let visible = Self.shown(items)
-        guard visible.count > wanted, let begin = visible.dropLast(wanted - 1).last else { return }
+        guard visible.count > wanted, let begin = visible.dropLast(wanted - 1).last, begin > 0
+        else {
+            return older.map { !$0.isNull } ?? false
+        }
         items.removeFirst(begin)
+        return true
     }
 
     /// The places of those messages that are no answers to others among them.
@@ -85,7 +113,9 @@ extension Session {
     private static let idsPerCallMax = 100
 
     /// Messages by their ids; those that are not here are left out.
-    private func messages(_ ids: [JSONValue], _ client: inout ControlClient) -> [JSONValue] {
+    func messages(
+        _ ids: [JSONValue], in workspace: JSONValue? = nil, _ client: inout ControlClient
+    ) -> [JSONValue] {
         var found: [JSONValue] = []
         var rest = ids[...]
         while !rest.isEmpty {
@@ -93,14 +123,17 @@ extension Session {
             rest = rest.dropFirst(part.count)
             // Where one is missing, or all of them are too long for an answer, each is asked for.
             found +=
-                fetch(Array(part), &client) ?? part.flatMap { fetch([$0], &client) ?? [] }
+                fetch(Array(part), in: workspace, &client)
+                ?? part.flatMap { fetch([$0], in: workspace, &client) ?? [] }
         }
         return found
     }
 
-    private func fetch(_ ids: [JSONValue], _ client: inout ControlClient) -> [JSONValue]? {
+    private func fetch(
+        _ ids: [JSONValue], in workspace: JSONValue?, _ client: inout ControlClient
+    ) -> [JSONValue]? {
         var given: JSONObject = ["ids": .array(ids)]
-        given["workspace"] = workspace.map { .string($0) }
+        given["workspace"] = workspace ?? self.workspace.map { .string($0) }
         return (try? client.call("message.get", given))?["items"]?.arrayValue
     }
 }

@@ -118,6 +118,7 @@ extension Session {
         // The file is here, and whoever lost a home has no daemon.
         case "backup.verify": return try useBackup(command)
         case "node.doctor": return try doctor(command)
+        case "message.get": return try showMessages(command)
         case "search": return try search(command)
         case "message.delete": return try deleteMessage(command)
         case "message.send": return try send(try parameters(for: command))
@@ -138,6 +139,8 @@ extension Session {
             _ = try? readNames(&client, into: &rendering.channelNames)
         }
         show(rendering.text(result, of: command.name), isLong: command.name == "message.history")
+        tellMore(result, command)
+        if command.name == "workspace.create" { tellOtherDevices(result, &client) }
         if command.name == "node.check" { return result["ok"]?.boolValue == true ? 0 : 1 }
         return status(of: result)
     }

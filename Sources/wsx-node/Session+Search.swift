@@ -14,6 +14,10 @@ extension Session {
             rendering.channelNames = names
         }
         show(rendering.text(result, of: command.name), isLong: true)
+        tellMore(result, command)
+        if result["items"]?.arrayValue?.isEmpty == true {
+            tellFilters(in: parameters["query"]?.stringValue ?? "")
+        }
         if result["complete"] == false, !globals.json {
             io.printError("wsx-node: older messages are not indexed yet, or not at all\n")
         }

@@ -136,6 +136,9 @@ extension Session {
             guard wants(data) else { continue }
             try learnName(of: data, &client, &view)
             readOwnNames(for: [data], &client, into: &view.rendering)
+            if let root = view.rootWanted(by: data) {
+                messages([root], in: event["workspace"], &client).forEach { view.note($0) }
+            }
             let rings = hasBell ? try isForUs(event, &client) : false
             io.print(view.text(of: data) + (rings ? "\u{7}" : ""))
         }

@@ -232,6 +232,9 @@ public protocol NodeCommands: PersonCommands {
         -> NoticeCommandObject
     /// A setting that all devices of the caller share.
     func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject
+    /// All that are set, by their names.
+    func preferences(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<PreferenceObject>
     /// Sets one; `nil` removes it.
     func setPreference(_ name: String, to value: String?, _ scope: CallScope) throws(NodeError)
         -> PreferenceObject

@@ -4,6 +4,7 @@ extension Command {
     /// What was read, of what notice is wanted, and settings that all own devices share.
     static let readingCommands = [
         readMark, readStatus, unreadGet, channelMute, channelNotify, preferenceGet, preferenceSet,
+        preferenceList,
     ]
 
     private static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
@@ -101,6 +102,14 @@ extension Command {
         example: ["setting": "theme"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.preference(given[preferenceName], context.scope(given)))
+        })
+
+    private static let preferenceList = Command(
+        "ui.pref.list", line: CommandLineForm("ui pref list", examples: ["ui pref list"]),
+        "List the settings and drafts that programs keep for all of one's devices.",
+        parameters: [limit.definition, cursor.definition], result: "list of preference",
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.preferences(PageRequest(given), context.scope(given)))
         })
 
     private static let preferenceSet = {

@@ -24,7 +24,9 @@ extension NodeCore {
                 inDocument: row.document)
             return try self.object(of: row, in: workspace)
         }
-        guard let object else { throw .notFound("message", id, field: "message") }
+        guard let object else {
+            throw .notFound("message", id, field: "message", hint: "wsx-node log CHANNEL")
+        }
         return object
     }
 

@@ -129,6 +129,7 @@ extension NodeCore {
         guard parts.count == 2, let sequence = Int64(parts[1]), sequence >= 0 else {
             throw NodeError(
                 .badRequest, "\(NodeError.quoted(text)) is no cursor, duration, 'all' or 'latest'",
+                hint: "a cursor is e1.42 as events give it, a duration 10m",
                 reason: "bad_cursor", fields: [.init(name: field, reason: "form")])
         }
         guard parts[0] == storeIdentity?.epoch ?? "e0", sequence <= store.events.newest else {

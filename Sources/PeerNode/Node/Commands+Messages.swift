@@ -127,7 +127,9 @@ extension NodeCore {
                 else { return nil }
                 return try object(of: row, in: workspace)
             }
-            guard let found else { throw .notFound("message", id, field: "ids") }
+            guard let found else {
+                throw .notFound("message", id, field: "ids", hint: "wsx-node log CHANNEL")
+            }
             objects.append(found)
         }
         return Page(objects)
@@ -258,7 +260,10 @@ extension NodeCore {
         {
             return row.position
         }
-        throw .notFound("message or position", text, field: field, hint: "wsx-node log CHANNEL")
+        throw NodeError(
+            .notFound, "there is no message or position \(NodeError.quoted(text)) in this channel",
+            hint: "wsx-node log CHANNEL", reason: "message.not_found",
+            fields: [.init(name: field, reason: "not_found")])
     }
 }
 

@@ -7,8 +7,17 @@ extension NodeCore {
     // MARK: Peers
 
     func peers(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject> {
-        let (items, next) = try page(network.registry.peers.map(object), request)
+        let peers = network.registry.peers.filter { !isFormer($0) }
+        let (items, next) = try page(peers.map(object), request)
         return Page(Array(items), next: next)
+    }
+
+    /// Whether a peer is a device of somebody who is out everywhere, and not there now: it is
+    /// looked for only to be told so.
+    private func isFormer(_ peer: PeerRegistry.Peer) -> Bool {
+        guard case .device(let device) = peer.name, peer.state != .connected else { return false }
+        let known = workspaces.values.filter { $0.deviceOwners[device] != nil }
+        return !known.isEmpty && known.allSatisfy { standing(of: device, in: $0) == .removed }
     }
 
     func peerData(of peer: PeerRegistry.Peer) -> PeerObject { object(of: peer) }

@@ -203,6 +203,27 @@ extension NodeCore {
         return PreferenceObject(name: name, value: value)
     }
 
+    /// Those that somebody set, and not what the program keeps there for itself.
+    func preferences(
+        _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<PreferenceObject> {
+        let workspace: Workspace = try workspace(scope)
+        var found: [PreferenceObject] = []
+        try stored { () throws(StorageError) in
+            for row in try store.view.registers(of: workspace.number)
+            where row.place.kind == .preference {
+                guard
+                    case .preference(let name, let value?)? =
+                        try register(row.place, in: workspace),
+                    name != PresenceChoice.setting, !name.hasPrefix("profile.")
+                else { continue }
+                found.append(PreferenceObject(name: name, value: value))
+            }
+        }
+        let (items, next) = try page(found.sorted { $0.name < $1.name }, request)
+        return Page(Array(items), next: next)
+    }
+
     func setPreference(
         _ name: String, to value: String?, _ scope: CallScope
     ) throws(NodeError) -> PreferenceObject {

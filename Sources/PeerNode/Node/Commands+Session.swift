@@ -200,7 +200,9 @@ extension NodeCore {
             let left = lock.tries.left(now: time.monotonic)
             throw NodeError(
                 .wrongSecret, "that is not the passphrase",
-                hint: left == 0 ? nil : "the next try is in \(left / 1_000) s",
+                hint: left == 0
+                    ? "try again; without it: wsx-node identity recover, in a new home"
+                    : "the next try is in \(left / 1_000) s",
                 reason: "session.passphrase",
                 details: ["retry_ms": .integer(Int64(clamping: left))])
         }

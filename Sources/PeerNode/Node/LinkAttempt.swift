@@ -294,6 +294,14 @@ extension NodeCore {
                     reason: "link.timeout")))
     }
 
+    /// Two devices that were linked before have a link already, which serves the new workspaces too.
+    private func closeDoubled(_ id: LinkID?) throws(StorageError) {
+        guard let link = id.flatMap({ network.links[$0] }), let peer = link.peer,
+            network.links(to: peer.device).contains(where: { $0 !== link && !$0.isClosing })
+        else { return }
+        try drop(link, because: LinkEnding("link.doubled"))
+    }
+
     private func endLinking(_ result: Result<JSONValue, NodeError>) throws(StorageError) {
         guard let linking = network.linking else { return }
         network.linking = nil
@@ -308,5 +316,6 @@ extension NodeCore {
         for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {
             if case .reading = stage { try abandon(number) }
         }
+        try closeDoubled(linking.connection)
     }
 }

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// People whose names look alike, of whom each is shown with the beginning of their id.
+/// People and channels whose names look alike, of which each is marked.
 extension Workspace {
     /// Whether somebody else's name could be taken for this person's, on a screen.
     ///
@@ -27,5 +27,18 @@ extension Workspace {
         let twins = Set(bySkeleton.values.filter { $0.count > 1 }.flatMap { $0 })
         derived.twins = twins
         return twins.contains(member)
+    }
+
+    /// Whether another channel's name could be taken for this one's, on a screen.
+    func hasTwin(_ channel: Channel) -> Bool {
+        if let known = derived.channelTwins { return known.contains(channel.publicID) }
+        let index = channelIndex
+        var bySkeleton: [String: [String]] = [:]
+        for (channel, name) in zip(index.all, index.names) where !channel.isDirect {
+            bySkeleton[NameLikeness.skeleton(of: name), default: []].append(channel.publicID)
+        }
+        let twins = Set(bySkeleton.values.filter { $0.count > 1 }.flatMap { $0 })
+        derived.channelTwins = twins
+        return twins.contains(channel.publicID)
     }
 }

@@ -147,6 +147,7 @@ extension NodeCore {
         if channel.circle?.isFromJoin == true { object.history = "from-join" }
         let followers = try followers(of: channel, in: workspace)
         object.isDefault = channel.isDefault
+        object.isTwin = !channel.isDirect && workspace.hasTwin(channel)
         object.description = channel.description
         object.topic = channel.topic
         object.owner = channel.owner.map { person($0, in: workspace) }

@@ -21,7 +21,11 @@ extension NodeCore {
         if let selected = try stored({ () throws(StorageError) in try selectedWorkspace() }) {
             return selected
         }
-        throw .noWorkspace
+        guard network.pendingJoins.contains(where: { !$0.isRefused }) else { throw .noWorkspace }
+        throw NodeError(
+            .notFound, "you are in no workspace yet: your request to join waits for an admin",
+            hint: "it goes on by itself; wsx-node status shows whether they were reached",
+            reason: "workspace.pending")
     }
 
     /// The workspace with this id or name.

@@ -107,7 +107,9 @@ final class Workspace {
         var names: [MemberID: String] = [:]
         /// Those whose names look like another's.
         var twins: Set<MemberID>?
-        var channels: ChannelIndex?
+        var channels: ChannelIndex? { didSet { channelTwins = nil } }
+        /// The shown ids of channels whose names look like another's.
+        var channelTwins: Set<String>?
         var fields: WorkspaceFields?
         var invites: InviteIndex?
         /// `nil` while it was not looked for; the inner one where there is none.

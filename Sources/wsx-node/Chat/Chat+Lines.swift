@@ -136,6 +136,7 @@ extension Chat {
             if !text.isEmpty { print(text) }
         }
         room.lastDay = day
+        room.lastThread = (items.last?["thread"] ?? .null).stringValue ?? room.newest
         if items.isEmpty { remark("nothing was said here yet; /help explains") }
         hasUnmarked = !items.isEmpty
     }

@@ -28,6 +28,8 @@ final class Chat {
     var unsent: [JSONObject] = []
     /// The message that may still change at the bottom of the screen.
     var openMessage: String?
+    /// The thread of the message above it.
+    private var openAfter: String?
     /// When to ask again who holds one's last message.
     var watch: (message: String, due: Int64, delay: Int64)?
     /// When to look for the daemon again, while it is away.
@@ -67,7 +69,10 @@ final class Chat {
     var rendering: Rendering {
         var rendering = session.rendering
         rendering.ownNames = ownNames
-        if isLive { rendering.columns = screen.columns }
+        if isLive {
+            rendering.columns = screen.columns
+            rendering.rowsMax = max(8, screen.rows / 2)
+        }
         return rendering
     }
 
@@ -277,16 +282,27 @@ final class Chat {
             print(rendering.dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n")
             room.lastDay = day
         }
-        let text = text(of: message, rendering)
+        let after = room.lastThread
+        let text = text(of: message, after: after, rendering)
+        defer { room.lastThread = message["thread"]?.stringValue ?? message["id"]?.stringValue }
         guard isLive, message["self"] == true else { return print(text) }
         write(screen.printOpen(text))
         openMessage = message["id"]?.stringValue
+        openAfter = after
     }
 
-    private func text(of message: JSONValue, _ rendering: Rendering) -> String {
+    /// - Parameter thread: the one that the line above belongs to.
+    private func text(
+        of message: JSONValue, after lastThread: String?, _ rendering: Rendering
+    ) -> String {
         var day = room.lastDay
+        var rendering = rendering
+        if let thread = message["thread"]?.stringValue {
+            rendering.threadRoots[thread] = room.messages[thread]
+        }
         return rendering.messages(
-            [message], lastDay: &day, namesChannel: false, authorColumns: room.authorColumns,
+            [message], lastDay: &day, namesChannel: false, lastThread: lastThread,
+            authorColumns: room.authorColumns,
             mark: hasReader ? room.mark : { _ in "" })
     }
 
@@ -297,7 +313,7 @@ final class Chat {
     func redrawOpen() -> Bool {
         guard let openMessage, let message = room.messages[openMessage], !screen.open.isEmpty
         else { return false }
-        write(screen.replaceOpen(text(of: message, rendering)))
+        write(screen.replaceOpen(text(of: message, after: openAfter, rendering)))
         return true
     }
 }

@@ -17,6 +17,8 @@ struct ChatRoom {
     private(set) var authorColumns = 0
     /// The day of the last line.
     var lastDay: Int64?
+    /// The thread of the last message: its own id of one that is no answer.
+    var lastThread: String?
 
     init(_ channel: JSONValue) {
         id = channel["id"]?.stringValue ?? ""

@@ -69,6 +69,49 @@ import WorkspaceModel
             ])
     }
 
+    @Test func `names in a stream what an answer answers that does not stand above it`() {
+        var view = LiveView(rendering: rendering(), names: nil)
+        func shown(_ id: String, to thread: String? = nil) -> [String] {
+            let fields: KeyValuePairs<String, JSONValue> = ["thread": JSONValue(orNull: thread)]
+            let message = Self.message(id, "text of \(id)", fields)
+            if let root = view.rootWanted(by: message) {
+                #expect(root == "m_0")
+                view.note(Self.message("m_0", "long ago"))
+            }
+            return view.text(of: message).split(separator: "\n")
+                .filter { !$0.hasPrefix("-- ") }.map(String.init)
+        }
+        let context = "       ↳ in reply to Joon: "
+        #expect(shown("m_1").count == 1)
+        #expect(shown("m_2", to: "m_1") == ["06:00  Joon  ↳ text of m_2"], "it stands above")
+        #expect(shown("m_3", to: "m_1").count == 1, "so does another answer")
+        #expect(shown("m_4", to: "m_0").first == context + "long ago")
+        #expect(shown("m_5", to: "m_1").first == context + "text of m_1")
+        #expect(shown("m_6").count == 1)
+        #expect(shown("m_7", to: "m_0").first == context + "long ago")
+        var globals = GlobalFlags()
+        globals.json = true
+        view = LiveView(
+            rendering: Rendering(globals: globals, environment: [:], io: MemoryIO()), names: nil)
+        #expect(view.rootWanted(by: Self.message("m_8", "x", ["thread": "m_0"])) == nil)
+    }
+
+    @Test func `shows the beginning of a long text where there are few rows`() {
+        var short = rendering(columns: 40)
+        short.rowsMax = 3
+        let rest = "             … the rest: wsx-node message"
+        let many = lines([Self.message("m_1", "a\nb\nc\nd")], short)
+        #expect(many.prefix(3) == ["06:00  Joon  a", "             b", "             c"])
+        let last = many.dropFirst(3).joined().split(separator: " ").joined(separator: " ")
+        #expect(last == "… the rest: wsx-node message show m_1")
+        #expect(lines([Self.message("m_1", "a\nb\nc")], short).count == 3)
+        let long = lines([Self.message("m_1", String(repeating: "word ", count: 50))], short)
+        #expect(long[3].hasPrefix(rest.prefix(24)), "\(long)")
+        #expect(long.allSatisfy { columnWidth($0) <= 40 })
+        short.rowsMax = nil
+        #expect(lines([Self.message("m_1", "a\nb\nc\nd")], short).count == 4)
+    }
+
     @Test func `sets mentions of the reader apart on a terminal with colour`() {
         var shown = rendering(hasColour: true)
         shown.ownNames = ["u_1": "Mina"]
@@ -161,7 +204,7 @@ import WorkspaceModel
         ]
         let list: JSONValue = ["items": [there]]
         let text = rendering().text(list, of: "presence.list")
-        #expect(text.contains("Mina  busy   🍜  in a meeting  Today 07:00"), "\(text)")
+        #expect(text.contains("Mina  busy   🍜    in a meeting  Today 07:00"), "\(text)")
         var globals = GlobalFlags()
         globals.plain = true
         let plain = Rendering(globals: globals, environment: [:], io: MemoryIO())

@@ -286,6 +286,25 @@ import WorkspaceModel
         #expect(node.asked.isEmpty)
     }
 
+    @Test(arguments: [
+        ("general", "#General", true), ("%23general", "general", true), ("@Mina", "@mina", true),
+        ("c_00000000000000000000000001", "c_00000000000000000000000001", true),
+        ("general", "ops", false), ("general", "@general", false), ("@Mina", "Mina", false),
+        ("general", "c_00000000000000000000000001", false),
+    ])
+    func `posts nothing to one channel that is meant for another`(
+        _ path: String, _ channel: String, isPosted: Bool
+    ) throws {
+        let node = TableNode()
+        let answer = try exchange(
+            post(
+                "/hooks/\(path)", #"{"text":"up","channel":"\#(channel)"}"#,
+                "Content-Type: application/json\r\n"), on: node)
+        #expect(answer.status == (isPosted ? 200 : 403))
+        #expect(answer.body == (isPosted ? "ok" : "action_prohibited"))
+        #expect(node.asked.isEmpty != isPosted)
+    }
+
     @Test func `posts a message as Slack's method does`() throws {
         let node = TableNode()
         let answer = try exchange(

@@ -30,7 +30,8 @@ extension TableNode {
     }
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage {
         try note("history \(request.position) \(request.limit)", scope)
-        return HistoryPage([message], next: nil, older: nil, newer: nil)
+        return HistoryPage(
+            [message], next: nil, older: pageEnds?.older, newer: pageEnds?.newer)
     }
     func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
         -> MessageObject

@@ -64,6 +64,12 @@ extension TableNode {
         try note("preference \(name)", scope)
         return PreferenceObject(name: name, value: "dark")
     }
+    func preferences(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<PreferenceObject>
+    {
+        try note("preferences", scope)
+        return Page([PreferenceObject(name: "theme", value: "dark")])
+    }
     func setPreference(_ name: String, to value: String?, _ scope: CallScope) throws(NodeError)
         -> PreferenceObject
     {

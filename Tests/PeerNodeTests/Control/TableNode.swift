@@ -23,6 +23,14 @@ final class TableNode: NodeCommands {
     var warnings: [StatusObject.Warning] = []
     /// Whether nothing more is said in the one channel.
     var isArchived = false
+    /// The workspaces that are listed, `nil` for one.
+    var listedWorkspaces: [WorkspaceObject]?
+    /// The one device that is listed.
+    var device = DeviceObject(id: "d_device00", name: "amber", addedAt: 1)
+    /// Where pages of messages go on.
+    var pageEnds: (older: String, newer: String)?
+    /// Whether there is nothing to be found.
+    var findsNothing = false
     /// Of what in the one channel somebody wants to hear.
     var notice = ChannelNotice()
 
@@ -222,7 +230,6 @@ final class TableNode: NodeCommands {
         try note("recover \(draft.link) \(draft.timeoutMilliseconds)", scope)
         return .later
     }
-    private var device: DeviceObject { DeviceObject(id: "d_device00", name: "amber", addedAt: 1) }
     func devices(
         of member: MemberReference?, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<DeviceObject> {
@@ -259,7 +266,7 @@ final class TableNode: NodeCommands {
         -> Page<WorkspaceObject>
     {
         try note("workspaces \(page.limit)", scope)
-        return Page([workspace])
+        return Page(listedWorkspaces ?? [workspace])
     }
     func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
         try note("workspace \(String(describing: scope.workspace))", scope)
@@ -361,6 +368,7 @@ final class TableNode: NodeCommands {
     }
     func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("search \(request.query) \(request.kinds) \(request.limit)", scope)
+        if findsNothing { return .reply(SearchPage([], next: nil, isComplete: true).json) }
         let middle = text.unicodeScalars.count / 2
         let hit = SearchHit(
             .message(message),

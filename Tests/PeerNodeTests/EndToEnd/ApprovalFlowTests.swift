@@ -28,7 +28,9 @@ extension EndToEnd {
             #expect(list.output.contains("pending") && list.output.contains("Joon"))
             let id = try #require(
                 mina.run("request", "list", "--json").object["id"]?.stringValue)
-            let decided = mina.run("request", "approve", String(id.prefix(10)))
+            #expect(mina.run("request", "approve", "@Nobody", "--json").error.kind == "not_found")
+            #expect(!id.isEmpty)
+            let decided = mina.run("request", "approve", "@joon")
             #expect(decided.status == 0 && decided.output.contains("approved"))
             joon.up()
             #expect(eventually { !joon.run("workspace", "list", "--json").objects.isEmpty })

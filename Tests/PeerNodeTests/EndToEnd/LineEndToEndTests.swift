@@ -116,6 +116,8 @@ extension EndToEnd {
             let folded = mina.run("log", "general", "-n6").output
             #expect(folded.contains("shall we meet?\n             ↳ 5 replies\n"), "\(folded)")
             #expect(folded.contains("before 1") && !folded.contains("answer"))
+            let alone = mina.run("message", "show", "last", "--in", "general").output
+            #expect(alone.contains("↳ in reply to Mina: shall we meet?\n"), "\(alone)")
             let thread = mina.run("log", "general", "--thread", root).output
                 .split(separator: "\n").dropFirst()
             #expect(thread.first?.hasSuffix("shall we meet?") == true)

@@ -137,7 +137,7 @@ extension EndToEnd {
                 (["workspace", "use", "nowhere"], 5, "not_found"),
                 (["join", "wsx://join/zzz"], 1, "invite_invalid"),
                 (["rpc", "events.wait", "since=e9.9"], 1, "cursor_expired"),
-                (["config", "get", "no.such"], 78, "bad_configuration"),
+                (["config", "get", "no.such"], 2, "bad_request"),
             ]
             for row in rows {
                 let outcome = node.run(row.words + ["--json"])

@@ -84,6 +84,9 @@ extension BenchNode {
         #expect(joon.ask(link) == "pending")
         try joon.restart()
         #expect(try joon.warnings() == ["join.pending"])
+        // Whoever waits is not told to make a workspace of their own.
+        let failure = try joon.refused("message.send", ["channel": "general", "text": "hi"])
+        #expect(failure.kind == .notFound && failure.reason == "workspace.pending")
         joon.kill()
         bench.advance(60_000)
         try mina.restart()

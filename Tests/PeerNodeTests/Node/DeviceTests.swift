@@ -56,6 +56,32 @@ extension BenchNode {
         withExtendedLifetime(bench) {}
     }
 
+    @Test func `comes into later workspaces by another link, over the one connection`() throws {
+        let (bench, laptop, phone, joon) = try world()
+        try laptop.ok("workspace.create", ["name": "second"])
+        try laptop.send("only here")
+        try laptop.link(phone)
+        #expect(
+            try phone.ok("workspace.list").items.compactMap { $0["name"] } == ["acme", "second"])
+        #expect(try phone.ok("member.list", ["workspace": "second"]).items.count == 1)
+        for (node, other) in [(laptop, phone), (phone, laptop)] {
+            let core = try #require(node.host).core
+            let device = try #require(other.host?.core.ownDevice)
+            #expect(core.network.links(to: device).count == 1)
+        }
+        // It serves both.
+        for workspace in ["acme", "second"] {
+            try laptop.ok(
+                "message.send",
+                ["channel": "general", "text": "later", "workspace": .string(workspace)])
+            bench.advance(100)
+            let log = try phone.ok(
+                "message.history", ["channel": "general", "workspace": .string(workspace)])
+            #expect(log.texts().last == "later")
+        }
+        withExtendedLifetime((bench, joon)) {}
+    }
+
     @Test func `answers with the identity and selects the workspace`() throws {
         let bench = CoreBench()
         let laptop = try bench.node("Mina")

@@ -50,6 +50,27 @@ import WorkspaceTestKit
         #expect(lines.contains("(\((id ?? "").prefix(10)))"))
     }
 
+    @Test func `is flagged in a list of channels`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        for name in ["plans", "рlans", "ideas"] {
+            try mina.ok("channel.create", ["name": .string(name)])
+        }
+        func twins() throws -> [String] {
+            try mina.ok("channel.list").items.filter { $0["twin"] == true }
+                .compactMap { $0["name"]?.stringValue }.sorted()
+        }
+        #expect(try twins() == ["plans", "рlans"])
+        let io = MemoryIO()
+        io.isOutputTerminal = true
+        let rendering = Rendering(globals: GlobalFlags(), environment: [:], io: io)
+        let list = rendering.text(
+            try mina.ok("channel.list", ["scope": "all"]), of: "channel.list")
+        #expect(list.components("(look-alike)") == 2)
+        try mina.ok("channel.edit", ["channel": "рlans", "name": "other"])
+        #expect(try twins().isEmpty)
+    }
+
     /// What somebody wrote stands after a removal, and their name is known from the admission alone.
     @Test func `is found beside one who is out`() throws {
         let bench = CoreBench()

@@ -221,6 +221,23 @@ import WorkspaceTestKit
         #expect(try table.bob.ok("ui.pref.get", ["setting": "theme"])["value"] == .null)
     }
 
+    @Test func `is listed by its name, and nothing that the program keeps beside it`() throws {
+        let table = try Table()
+        #expect(try table.bob.ok("ui.pref.list").items.isEmpty)
+        for name in ["theme", "draft.general", "size"] {
+            try table.bob.ok("ui.pref.set", ["setting": .string(name), "value": "x"])
+        }
+        try table.bob.ok("ui.pref.set", ["setting": "size"])
+        try table.bob.ok("presence.set", ["state": "busy"])
+        try table.bob.ok("profile.set", ["phone": "+49301234567"])
+        let first = try table.bob.ok("ui.pref.list", ["limit": 1])
+        #expect(first.items.compactMap { $0["id"] } == ["draft.general"])
+        let rest = try table.bob.ok("ui.pref.list", ["cursor": first["next"] ?? .null])
+        #expect(rest.items.compactMap { $0["id"] } == ["theme"])
+        #expect(rest.items.first?["value"] == "x" && rest["next"]?.isNull == true)
+        #expect(try table.ada.ok("ui.pref.list").items.isEmpty)
+    }
+
     @Test func `mutes for a while, for ever, and not any more`() throws {
         let table = try Table()
         let muted = try table.bob.ok("channel.mute", ["channel": "general"])

@@ -233,6 +233,7 @@ private enum Fields {
         Call(
             method: "ui.pref.set", parameters: ["setting": "theme", "value": "dark"],
             fields: Fields.preference),
+        Call(method: "ui.pref.list", fields: Fields.page, element: Fields.preference),
         Call(method: "dm.open", parameters: ["members": ["Joon"]], fields: Fields.channel),
         Call(method: "dm.list", fields: Fields.page, element: Fields.channel),
         Call(
@@ -345,6 +346,8 @@ private enum Fields {
             try mina.ok("channel.join", ["channel": "theirs"])
         } else if call.method == "unread.get" {
             try bench.nodes[1].send("hello")
+        } else if call.method == "ui.pref.list" {
+            try mina.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
         } else if call.method == "dm.list" {
             try mina.ok("dm.open", ["members": ["Joon"]])
         } else if call.method == "member.status" {

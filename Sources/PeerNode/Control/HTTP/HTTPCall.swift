@@ -152,10 +152,24 @@ struct HTTPCall {
         do throws(HookPayload.Problem) { payload = try HookPayload(hook: request) } catch {
             throw .text(400, error.rawValue)
         }
+        // The path says where a hook posts; what is meant for another place is not put here.
+        if let channel = payload.channel, !isSamePlace(channel, request.path[1]) {
+            throw .text(403, "action_prohibited")
+        }
         var call = try Self(method: "message.send", query: request, reply: .hook)
         call.parameters["channel"] = .string(request.path[1])
         call.take(payload, request)
         return call
+    }
+
+    /// Whether two references name one conversation, as far as they tell by themselves.
+    private static func isSamePlace(_ left: String, _ right: String) -> Bool {
+        switch (ChannelReference(left), ChannelReference(right)) {
+        case (.name(let left)?, .name(let right)?): NameFolding.matches(left, right)
+        case (.direct(.name(let left))?, .direct(.name(let right))?):
+            NameFolding.matches(left, right)
+        case (let left, let right): left == right
+        }
     }
 
     private static func postMessage(_ request: HTTPRequest) throws(HTTPResponse) -> Self {

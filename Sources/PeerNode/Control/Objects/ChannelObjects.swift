@@ -46,6 +46,8 @@ public struct ChannelObject: ControlObject {
     public var last: PreviewObject?
     /// Milliseconds since 1970.
     public var createdAt: Int64
+    /// Whether another channel's name looks like its own; `twin` is there only then.
+    public var isTwin = false
     /// Whether it was deleted, which events tell of that speak of it.
     public var isDeleted = false
 
@@ -57,7 +59,7 @@ public struct ChannelObject: ControlObject {
         self.createdAt = createdAt
     }
 
-    /// All fields, and `deleted` where it is true.
+    /// All fields, and `twin` and `deleted` where they are true.
     public var json: JSONValue {
         var fields: JSONObject = [
             "id": .string(id), "workspace": .string(workspace), "name": .string(name),
@@ -72,6 +74,7 @@ public struct ChannelObject: ControlObject {
             "notify": .string(notify), "last": last?.json ?? .null,
             "created_at": .integer(createdAt),
         ]
+        if isTwin { fields.append("twin", true) }
         if isDeleted { fields.append("deleted", true) }
         return .object(fields)
     }
