@@ -48,6 +48,9 @@ public struct AuthEvaluator: Sendable {
     var drops: [MemberID: [Int]] = [:]
     /// Operations that say who may invite, without faulty ones.
     var invitePolicies: [Int] = []
+    /// Valid grants that are in force no more for a reason from outside this document, which
+    /// judges nothing in it otherwise: see `PrivateLapses`.
+    var lapsed: Set<Int> = []
     /// Removals by member and by device, faulty ones too.
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.

@@ -157,9 +157,9 @@ extension AuthEvaluator {
     func inForce(_ device: DeviceID) -> [Int] {
         (grantsOfDevice[device] ?? [])
             .filter { grant in
-                guard records[grant].isValid, let exposure = contentExposure(grant, device) else {
-                    return false
-                }
+                guard records[grant].isValid, !lapsed.contains(grant),
+                    let exposure = contentExposure(grant, device)
+                else { return false }
                 return revocations(hitting: exposure).isEmpty
             }
             .sorted { isStronger($0, $1) }

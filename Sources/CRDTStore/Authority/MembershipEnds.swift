@@ -61,6 +61,23 @@ extension AuthEvaluator {
         }.map(\.operation.id)
     }
 
+    /// The same for each member who was removed or left; devices that were revoked are not among
+    /// them.
+    public var endsByMember: [MemberID: Set<OperationID>] {
+        var ends: [MemberID: Set<OperationID>] = [:]
+        for id in membershipEnds {
+            guard let index = indices[id] else { continue }
+            switch records[index].operation.action {
+            case .remove(let member): ends[member, default: []].insert(id)
+            case .leave:
+                guard let author = records[index].author else { continue }
+                ends[author, default: []].insert(id)
+            default: continue
+            }
+        }
+        return ends
+    }
+
     /// What the group key has to be changed after: `membershipEnds`, and the valid grants that made
     /// a guest of somebody who held it. In the order of arrival.
     public var keyEnds: [OperationID] {
@@ -175,7 +192,9 @@ extension AuthEvaluator {
     }
 
     private func isInForce(_ grant: Int, on device: DeviceID) -> Bool {
-        guard let exposure = contentExposure(grant, device) else { return false }
+        guard !lapsed.contains(grant), let exposure = contentExposure(grant, device) else {
+            return false
+        }
         return revocations(hitting: exposure).isEmpty
     }
 }

@@ -55,7 +55,8 @@ extension PrivateAuthority {
     ///
     /// The authority subkeys of all keys may be given to everybody who is in.
     public func keys(for member: MemberID) -> [KeyID] {
-        let seats = ends(ofSeatsOf: member).filter { $0.value.isEmpty }.keys
+        let seats = ends(ofSeatsOf: member)
+            .filter { $0.value.isEmpty && !evaluator.lapsed.contains($0.key) }.keys
         guard !seats.isEmpty, let root else { return [] }
         let givers = Set(seats.compactMap { owner(ofRecord: $0) })
         var keys: [KeyID] = []

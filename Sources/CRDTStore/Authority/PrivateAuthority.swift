@@ -46,9 +46,18 @@ public struct PrivateAuthority: Sendable {
     ///
     /// One that cites something that is not among them waits: it is nobody's past and has no
     /// verdict. Repeats count once.
-    public init(of document: DocumentID, _ operations: some Sequence<PrivateOperation>) {
+    ///
+    /// - Parameter ends: the valid operations of the workspace that ended somebody's membership,
+    ///   by member; see `PrivateLapses`.
+    public init(
+        of document: DocumentID, _ operations: some Sequence<PrivateOperation>,
+        ends: [MemberID: Set<OperationID>] = [:]
+    ) {
         var known: [OperationID: PrivateOperation] = [:]
         for operation in operations { known[operation.id] = operation }
+        let canLapse = !ends.isEmpty && Self.root(of: document, known)?.subtype == .channel
+        let lapses = PrivateLapses(known, ends: canLapse ? ends : [:])
+        if canLapse { known = known.mapValues(lapses.judged) }
         let sorted = known.values.sorted { $0.id < $1.id }
         var indices: [OperationID: Int] = [:]
         indices.reserveCapacity(sorted.count)
@@ -62,8 +71,19 @@ public struct PrivateAuthority: Sendable {
         if let root {
             placement.place(from: OperationID(sameBytesAs: document), in: root.subtype)
         }
-        evaluator = placement.evaluator
         parts = placement.parts
+        var evaluator = placement.evaluator
+        if canLapse {
+            for (index, operation) in sorted.enumerated() {
+                for member in lapses.lapsed(in: operation) {
+                    guard let part = operation.seat(of: member), part < parts[index].count else {
+                        continue
+                    }
+                    evaluator.lapsed.insert(parts[index].lowerBound + part)
+                }
+            }
+        }
+        self.evaluator = evaluator
         introductions = Self.introductions(of: sorted, evaluator, parts)
         introductionsByKey = Dictionary(
             grouping: introductions.indices,

@@ -22,11 +22,14 @@ public struct PrivateOperation: Sendable {
     /// Whether the workspace lets it stand: it is valid content of a guest or more under the
     /// grant in its header (`AuthEvaluator.isContentValid`).
     public let isAllowed: Bool
+    /// Of the ends of memberships in the workspace those that the grant in its header knows of.
+    public let knownEnds: Set<OperationID>
 
     /// Takes over the checked fields.
     public init(
         id: OperationID, author: MemberID?, previous: OperationID?, dependencies: [OperationID],
-        keyID: KeyID, change: PrivateChange?, isAllowed: Bool
+        keyID: KeyID, change: PrivateChange?, isAllowed: Bool,
+        knownEnds: Set<OperationID> = []
     ) {
         self.id = id
         self.author = author
@@ -35,6 +38,14 @@ public struct PrivateOperation: Sendable {
         self.keyID = keyID
         self.change = change
         self.isAllowed = isAllowed
+        self.knownEnds = knownEnds
+    }
+
+    /// The same, which the workspace does not let stand.
+    var refused: Self {
+        Self(
+            id: id, author: author, previous: previous, dependencies: dependencies, keyID: keyID,
+            change: change, isAllowed: false, knownEnds: knownEnds)
     }
 }
 

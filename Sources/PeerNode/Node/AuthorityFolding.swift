@@ -181,6 +181,17 @@ extension NodeCore {
         _ change: AuthChange, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard !change.isEmpty else { return }
+        try settleContent(change, in: workspace, from: source)
+        // Whoever is out of the workspace is out of its private channels, whatever he wrote there.
+        for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
+        where document.ends != ends(in: document, of: workspace) {
+            try rejudgePrivate(document.id, in: workspace, from: source)
+        }
+    }
+
+    private func settleContent(
+        _ change: AuthChange, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
         workspace.contentLimits.removeAll()
         workspace.deletionLimits.removeAll()
         let changed = (change.becameValid + change.becameInvalid)

@@ -104,15 +104,18 @@ extension NodeCore {
                 invite.role == .guest,
                 let inviter = workspace.evaluator.subject(ofGrant: record.grant)
             else { continue }
-            let people = admissions.compactMap { admission in
-                workspace.evaluator.isValid(admission)
-                    ? workspace.authority[admission]?.payload.joiner?.member : nil
+            let admitted = admissions.compactMap { admission in
+                workspace.authority[admission]?.payload.joiner.flatMap { joiner in
+                    workspace.evaluator.isValid(admission) ? (joiner.member, admission) : nil
+                }
             }
             // A hash for each document comes last: of most it is known that nobody is missing.
             for (document, leading) in leaders where leading.contains(inviter) {
-                let absent = people.filter {
-                    !document.everIn.contains($0) && workspace.role(of: $0) != nil
-                }
+                let absent = admitted.filter { member, admission in
+                    workspace.role(of: member) != nil
+                        && (!document.everIn.contains(member)
+                            || hasLapsed(member, in: document, before: admission, of: workspace))
+                }.map(\.0)
                 guard !absent.isEmpty, workspace.names(document.id, in: invite) else { continue }
                 missing[document.id, default: []].formUnion(absent)
             }
@@ -120,6 +123,19 @@ extension NodeCore {
         return leaders.compactMap { document, _ in
             missing[document.id].map { (document, $0.sorted()) }
         }
+    }
+
+    /// Whether somebody's seat has lapsed with a membership, and an admission has brought a new
+    /// one. Whoever was taken out of the document itself is not meant.
+    private func hasLapsed(
+        _ member: MemberID, in document: PrivateDocument, before admission: OperationID,
+        of workspace: Workspace
+    ) -> Bool {
+        guard let ends = workspace.memberEnds[member],
+            document.authority.standing(of: member) == nil,
+            document.authority.ends(of: member).isEmpty
+        else { return false }
+        return ends.allSatisfy { workspace.evaluator.isAncestor($0, of: admission) }
     }
 
     /// The private channels in which this device's member is owner or admin, ascending, each with

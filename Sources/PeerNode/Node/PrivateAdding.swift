@@ -22,9 +22,12 @@ extension NodeCore {
         var plan = PrivateAddingPlan(
             new: new, payload: PrivateAddition(seats: new.map { PrivateSeat($0, .member) }),
             sealing: sealing?.key)
-        let comesBack = new.contains { !document.authority.ends(of: $0).isEmpty }
+        let wasOut = Set(new.flatMap { workspace.memberEnds[$0] ?? [] })
+        let comesBack =
+            new.contains { !document.authority.ends(of: $0).isEmpty }
+            || !wasOut.isSubset(of: document.answered)
         if comesBack || document.root?.history == .fromJoin || sealing == nil {
-            let (key, epoch) = newEpoch(of: document, in: workspace)
+            let (key, epoch) = newEpoch(of: document, for: new, in: workspace)
             plan.payload.epoch = epoch
             plan.fresh = key
         }

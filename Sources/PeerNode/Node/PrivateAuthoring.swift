@@ -84,14 +84,17 @@ extension NodeCore {
         let signed = draft.sealedAndSigned(
             change, clear: nil, under: sealing, with: home.signing, using: environment.random)
         // What would have no effect is not written at all: it would stay for ever.
+        var new: [MemberID] = []
+        if case .add(let addition) = action { new = addition.seats.map(\.member) }
+        let ends = ends(in: document, besides: new, of: workspace)
         let trial = PrivateAuthority(
             of: document.id,
-            operations(of: document) + [
+            operations(of: document, ends: ends, in: workspace) + [
                 PrivateOperation(
                     id: signed.id, author: workspace.member, previous: previous,
                     dependencies: heads.map { $0 }, keyID: sealing.keyID, change: change,
-                    isAllowed: true)
-            ])
+                    isAllowed: true, knownEnds: known(ends, by: grant, in: workspace))
+            ], ends: ends)
         guard trial.isValid(signed.id), isEffective(trial) else { return nil }
         if let key { try takePrivate(key, of: document.id, in: workspace) }
         try acceptOwn(signed, in: workspace, document: document.id)

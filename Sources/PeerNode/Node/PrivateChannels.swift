@@ -45,7 +45,8 @@ extension Workspace {
         let authority = document.authority
         guard let record = document.records[document.rootID], let root = authority.root,
             root.subtype != .own, authority.isValid(document.rootID),
-            authority.standing(of: member) != nil || !authority.ends(of: member).isEmpty
+            // Whoever was in keeps what was said until then.
+            authority.hasSeated(member, asAtLeast: .guest) || !authority.ends(of: member).isEmpty
         else { return nil }
         let fields = authority.fields
         guard fields.deletion == nil || orDeleted else { return nil }

@@ -26,6 +26,8 @@ final class PrivateDocument {
     var closed: Set<OperationID> = []
     /// Everybody whom an operation that could be opened ever let in.
     private(set) var everIn: Set<MemberID> = []
+    /// What ended memberships in the workspace of people who were ever in, as it was judged with.
+    var ends: [MemberID: Set<OperationID>] = [:]
     /// What people see of it, once it was worked out from the rest.
     var shown: Workspace.Channel??
     /// What events have told of it.

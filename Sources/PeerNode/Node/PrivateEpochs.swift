@@ -19,12 +19,12 @@ extension NodeCore {
     }
 
     /// The valid removals and departures of the workspace that concern somebody, or a device of
-    /// somebody, who was ever in the document.
+    /// somebody, who was ever in the document, or comes into it now.
     func endsToAnswer(
-        in document: PrivateDocument, of workspace: Workspace
+        in document: PrivateDocument, besides new: [MemberID] = [], of workspace: Workspace
     ) -> Set<OperationID> {
         var ends: Set<OperationID> = []
-        let people = document.everIn
+        let people = document.everIn.union(new)
         for id in workspace.evaluator.membershipEnds {
             guard let record = workspace.authority[id] else { continue }
             let concerned: [MemberID]
@@ -41,8 +41,11 @@ extension NodeCore {
     }
 
     /// A fresh key for whoever stays, with what it hands on.
+    ///
+    /// - Parameter new: who comes in with it: that it answers what ended their membership before
+    ///   is what their seats hold by.
     func newEpoch(
-        of document: PrivateDocument, in workspace: Workspace
+        of document: PrivateDocument, for new: [MemberID] = [], in workspace: Workspace
     ) -> (key: SymmetricKey, epoch: PrivateEpoch) {
         let key = SymmetricKey(using: environment.random, lifetime: .long)
         let isFromJoin = document.root?.history == .fromJoin
@@ -59,13 +62,17 @@ extension NodeCore {
                     .sealing(subkey, of: name, under: key, using: environment.random))
             }
         }
-        let answers = endsToAnswer(in: document, of: workspace)
-            .subtracting(document.answered).sorted()
+        let unanswered = endsToAnswer(in: document, besides: new, of: workspace)
+            .subtracting(document.answered)
+        // Theirs first: of very many the rest is answered by the next key.
+        let theirs = Set(new.flatMap { workspace.memberEnds[$0] ?? [] })
+        let answers =
+            unanswered.intersection(theirs).sorted() + unanswered.subtracting(theirs).sorted()
         return (
             key,
             PrivateEpoch(
                 keyID: key.keyID, older: older,
-                answers: Array(answers.prefix(Limits.privateAnswersMax)))
+                answers: answers.prefix(Limits.privateAnswersMax).sorted())
         )
     }
 

@@ -133,7 +133,8 @@ extension NodeCore {
         let (authority, shown) = (document.authority, document.shown)
         document.authority = PrivateAuthority(
             of: document.id,
-            operations(of: document).filter { document.records[$0.id]?.arrival ?? 0 < first })
+            operations(of: document, ends: document.ends, in: workspace)
+                .filter { document.records[$0.id]?.arrival ?? 0 < first }, ends: document.ends)
         document.shown = nil
         let before = workspace.channel(of: document)
         document.authority = authority
@@ -233,8 +234,10 @@ extension NodeCore {
         document.shown = nil
         let before = document.limits
         document.limits = [:]
+        document.ends = ends(in: document, of: workspace)
         document.authority = PrivateAuthority(
-            of: document.id, operations(of: document))
+            of: document.id, operations(of: document, ends: document.ends, in: workspace),
+            ends: document.ends)
         document.noteCuts()
         document.noteRights()
         for place in before.keys {
@@ -243,8 +246,26 @@ extension NodeCore {
         }
     }
 
+    /// What ended memberships in the workspace of people whom the document ever let in.
+    ///
+    /// - Parameter new: who is about to come in.
+    func ends(
+        in document: PrivateDocument, besides new: [MemberID] = [], of workspace: Workspace
+    ) -> [MemberID: Set<OperationID>] {
+        workspace.memberEnds.filter { document.everIn.contains($0.key) || new.contains($0.key) }
+    }
+
+    /// Of the ends of memberships those that a grant knows of.
+    func known(
+        _ ends: [MemberID: Set<OperationID>], by grant: OperationID, in workspace: Workspace
+    ) -> Set<OperationID> {
+        Set(ends.values.joined().filter { workspace.evaluator.isAncestor($0, of: grant) })
+    }
+
     /// What the evaluator needs to know of a document's operations.
-    func operations(of document: PrivateDocument) -> [PrivateOperation] {
+    func operations(
+        of document: PrivateDocument, ends: [MemberID: Set<OperationID>], in workspace: Workspace
+    ) -> [PrivateOperation] {
         document.order.compactMap { id in
             guard let record = document.records[id] else { return nil }
             // What stands between membership operations of one log is content.
@@ -252,7 +273,8 @@ extension NodeCore {
                 id: id, author: record.author, previous: record.previous,
                 dependencies: record.dependencies.filter { document.records[$0] != nil },
                 keyID: record.keyID, change: record.change,
-                isAllowed: store.operations.isValid(record.sequence, in: record.branch))
+                isAllowed: store.operations.isValid(record.sequence, in: record.branch),
+                knownEnds: known(ends, by: record.grant, in: workspace))
         }
     }
 

@@ -118,6 +118,8 @@ final class Workspace {
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
         var told: ToldNames?
+        /// What ended memberships, by member.
+        var memberEnds: [MemberID: Set<OperationID>]?
         /// What let somebody in last; the inner `nil` for nothing.
         var admissions: [MemberID: AuthorityRecord?] = [:]
         /// What devices whose membership has ended may see.
@@ -260,6 +262,14 @@ final class Workspace {
         let index = ChannelIndex(open + privateChannels, nameOfPeople: name(ofDirect:))
         derived.channels = index
         return index
+    }
+
+    /// What ended memberships, by member: removals and departures that count.
+    var memberEnds: [MemberID: Set<OperationID>] {
+        if let known = derived.memberEnds { return known }
+        let ends = evaluator.endsByMember
+        derived.memberEnds = ends
+        return ends
     }
 
     /// The epoch key for what is written now, and whose word it is.

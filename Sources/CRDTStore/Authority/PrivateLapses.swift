@@ -1,0 +1,58 @@
+import WorkspaceModel
+
+/// Seats in a private channel that ended with the membership in the workspace.
+///
+/// Whoever leaves the workspace, or is removed from it, and comes back is not in a private channel
+/// again by the seat of before: what was written meanwhile was written without him. A seat holds
+/// beside such an end if whoever gave it is known to have heard of that: a key that answers it was
+/// introduced by the same operation or in its past, or somebody there acts under a grant that
+/// was given with knowledge of it.
+///
+/// A conversation and an own document belong to the same people for ever; nothing lapses there.
+///
+/// - Source: PROTOCOL.md, 4.3.
+struct PrivateLapses {
+    private let ends: [MemberID: Set<OperationID>]
+    private let operations: [OperationID: PrivateOperation]
+
+    /// - Parameter ends: the valid operations of the workspace that ended a membership, by member.
+    init(_ operations: [OperationID: PrivateOperation], ends: [MemberID: Set<OperationID>]) {
+        self.operations = operations
+        self.ends = ends
+    }
+
+    /// The ends of the member's membership that the operation, which gives the member a seat, does
+    /// not know of. The seat holds where there are none.
+    func lapses(ofSeatOf member: MemberID, in operation: OperationID) -> Set<OperationID> {
+        guard let wanted = ends[member], !wanted.isEmpty else { return [] }
+        var missing = wanted
+        var seen: Set<OperationID> = [operation]
+        var open = [operation]
+        while !missing.isEmpty, let id = open.popLast() {
+            guard let found = operations[id] else { continue }
+            missing.subtract(found.knownEnds)
+            missing.subtract(found.introduced?.answers ?? [])
+            let cited = found.dependencies + (found.previous.map { [$0] } ?? [])
+            open += cited.filter { seen.insert($0).inserted }
+        }
+        return missing
+    }
+
+    /// The operation as the document takes it: nobody acts, in a new membership, under a seat that
+    /// lapsed with the old one.
+    func judged(_ operation: PrivateOperation) -> PrivateOperation {
+        guard operation.isAllowed, let author = operation.author, ends[author] != nil,
+            let seat = operation.change?.seat,
+            !lapses(ofSeatOf: author, in: seat).isDisjoint(with: operation.knownEnds)
+        else { return operation }
+        return operation.refused
+    }
+
+    /// The members whose seats in an operation lapsed.
+    func lapsed(in operation: PrivateOperation) -> [MemberID] {
+        ends.keys.sorted().filter { member in
+            operation.seat(of: member) != nil
+                && !lapses(ofSeatOf: member, in: operation.id).isEmpty
+        }
+    }
+}
