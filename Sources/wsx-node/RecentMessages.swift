@@ -5,6 +5,8 @@ struct RecentMessages {
     private var messages: [String: JSONValue] = [:]
     /// Their ids, the newest last.
     private(set) var order: [String] = []
+    /// How many were ever noted.
+    private(set) var shownCount = 0
 
     /// More are not kept: a stream may run for years.
     static let countMax = 1_000
@@ -15,7 +17,10 @@ struct RecentMessages {
     /// Notes a message that is shown; a newer state of one that was keeps its place.
     mutating func note(_ message: JSONValue) {
         guard let id = message["id"]?.stringValue else { return }
-        if messages.updateValue(message, forKey: id) == nil { order.append(id) }
+        if messages.updateValue(message, forKey: id) == nil {
+            order.append(id)
+            shownCount += 1
+        }
         if order.count > Self.countMax { messages[order.removeFirst()] = nil }
     }
 }

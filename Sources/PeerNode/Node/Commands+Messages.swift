@@ -39,13 +39,17 @@ extension NodeCore {
         guard !workspace.readMarks.answered.isSuperset(of: documents) else { return }
         workspace.readMarks.answered.formUnion(documents)
         try stored { () throws(StorageError) in
-            guard try unread(channel, in: workspace).count > 0,
+            let unread = try unread(channel, in: workspace)
+            guard unread.count > 0,
                 let stored = try store.operations.operation(arrival, hasPayload: false),
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: stored.document)
             else { return }
+            // What a clock that is ahead wrote may stand behind this.
+            let own = ViewStore.readKey(of: row)
             _ = try markRead(
-                channel, upTo: ViewStore.readKey(of: row), sort: row.position.sort, in: workspace)
+                channel, upTo: max(own, unread.last ?? own),
+                sort: max(row.position.sort, unread.end ?? 0), in: workspace)
         }
     }
 
@@ -117,10 +121,13 @@ extension NodeCore {
 
     // MARK: Reading
 
-    func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject> {
+    func messages(
+        _ ids: [String], _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<MessageObject> {
         let workspace: Workspace = try workspace(scope)
         var objects: [MessageObject] = []
-        for id in ids {
+        let (items, next) = try page(ids, request)
+        for id in items {
             let found = try stored { () throws(StorageError) -> MessageObject? in
                 guard let key = PublicID.messageKey(id), let row = try store.view.message(key),
                     channel(row.document, in: workspace) != nil
@@ -132,7 +139,7 @@ extension NodeCore {
             }
             objects.append(found)
         }
-        return Page(objects)
+        return Page(objects, next: next)
     }
 
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage {
@@ -146,13 +153,20 @@ extension NodeCore {
         filter.until = request.until.map { UInt64(max($0, 0)) }
         filter.isPinned = request.isPinned
         let place = try place(request.position, in: channel)
-        let rows = try rows(place, filter, limit: request.limit)
-        let objects = try stored { () throws(StorageError) in
-            var objects: [MessageObject] = []
+        var rows = try rows(place, filter, limit: request.limit)
+        var objects: [MessageObject] = []
+        try stored { () throws(StorageError) in
+            var shown: [ViewStore.MessageRow] = []
             for row in rows {
-                if let object = try object(of: row, in: workspace) { objects.append(object) }
+                guard let object = try object(of: row, in: workspace) else { continue }
+                objects.append(object)
+                shown.append(row)
             }
-            return objects
+            if objects.reduce(0, { $0 + $1.bytesMax }) > Limits.controlLineBytesMax / 2 {
+                let fitting = Self.fitting(objects, place, shown)
+                objects = Array(objects[fitting])
+                rows = Array(shown[fitting])
+            }
         }
         let older = try (rows.first?.position ?? place.end).flatMap { (end) throws(NodeError) in
             try exists(filter, before: end) ? positionText(end) : nil
@@ -162,6 +176,28 @@ extension NodeCore {
         }
         let next = if case .after = place { newer } else { older }
         return HistoryPage(objects, next: next, older: older, newer: newer)
+    }
+
+    /// The messages that fit into one line, beginning with those that were asked for first.
+    private static func fitting(
+        _ objects: [MessageObject], _ place: Place, _ rows: [ViewStore.MessageRow]
+    ) -> Range<Int> {
+        let all = objects.map(\.json)
+        switch place {
+        case .after: return 0..<AnswerRoom.count(of: all)
+        case .latest, .before:
+            return all.count - AnswerRoom.count(of: all.reversed())..<all.count
+        case .around(let middle):
+            var (start, end) = (0, all.count)
+            var count = AnswerRoom.count(of: all)
+            let centre = rows.firstIndex { $0.position >= middle } ?? all.count / 2
+            // Of the longer side the far end goes.
+            while end - start > 1, count < end - start {
+                if centre - start > end - 1 - centre { start += 1 } else { end -= 1 }
+                count = AnswerRoom.count(of: Array(all[start..<end]))
+            }
+            return start..<end
+        }
     }
 
     /// Where a page of the past is asked for.

@@ -67,8 +67,10 @@ extension Chat {
         guard hasUnmarked, hasReader, let newest = room.newest else { return }
         hasUnmarked = false
         do throws(NodeError) {
-            _ = try call(
-                "read.mark", ["channel": .string(room.id), "message": .string(newest)])
+            for id in Set([newest, room.latest ?? newest]) {
+                _ = try call(
+                    "read.mark", ["channel": .string(room.id), "message": .string(id)])
+            }
         } catch {
             // A channel that one is not in, or a message that has just gone, has no marker.
             if Self.isAway(error) { throw error }

@@ -9,7 +9,9 @@ extension Chat {
         case .say(let text): try say(text)
         case .help:
             print(ChatLine.helpText(columns: hasReader ? screen.columns : 80))
-        case .join(let name): try open(name)
+        case .join(let name):
+            try open(name)
+            try join()
         case .direct(let name): try open(name)
         case .who(let message): try tellWho(message)
         case .answer(let message, let text):
@@ -91,7 +93,7 @@ extension Chat {
     func open(_ name: String) throws(NodeError) {
         let channel =
             name.utf8.first == UInt8(ascii: "@")
-            ? try call("dm.open", ["members": [.string(name)]])
+            ? try call("dm.open", ["members": JSONValue(texts: Self.people(name))])
             : try call("channel.get", ["channel": .string(name)])
         var next = ChatRoom(channel)
         let rows = hasReader ? min(max(screen.rows - 4, 5), 100) : 1
@@ -119,6 +121,22 @@ extension Chat {
         showPage(items.map { room.messages[$0["id"]?.stringValue ?? ""] ?? $0 }, of: channel)
     }
 
+    /// The people whom `@Joon`, `@Joon,@Sora` or `@Joon, Sora` names.
+    private static func people(_ name: String) -> [String] {
+        name.split(separator: ",").map { part in
+            let trimmed = part.drop { $0 == " " }
+            return trimmed.first == "@" ? String(trimmed) : "@" + trimmed
+        }
+    }
+
+    /// Comes into the channel, where one may.
+    private func join() throws(NodeError) {
+        guard room.isOutside else { return }
+        let channel = try call("channel.join", ["channel": .string(room.id)])
+        room.isOutside = channel["joined"] != true
+        remark("you are in \(room.title) now")
+    }
+
     private func showPage(_ items: [JSONValue], of channel: JSONValue) {
         let rendering = rendering
         let topic = channel["topic"]?.stringValue.map { ": " + sanitised($0) } ?? ""
@@ -137,6 +155,9 @@ extension Chat {
         }
         room.lastDay = day
         room.lastThread = (items.last?["thread"] ?? .null).stringValue ?? room.newest
+        if room.isOutside {
+            remark("you are not in \(room.title): nothing of it is notified; /join \(room.title)")
+        }
         if items.isEmpty { remark("nothing was said here yet; /help explains") }
         hasUnmarked = !items.isEmpty
     }

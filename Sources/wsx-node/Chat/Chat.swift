@@ -106,7 +106,20 @@ final class Chat {
                 try keepUp()
             }
         } while client?.hasMore == true
-        if status != nil, isLive { write(screen.erase()) }
+        guard status != nil else { return }
+        // One's own last line stays, as all others do.
+        if isLive { write(screen.print("")) }
+        tellUnsent()
+    }
+
+    /// Says what is lost with this conversation, so that it can be copied.
+    private func tellUnsent() {
+        guard !unsent.isEmpty else { return }
+        let lines = unsent.count == 1 ? "1 line was" : "\(unsent.count) lines were"
+        remark("! \(lines) not sent, since the daemon was away:")
+        for given in unsent { print("  " + sanitised(given["text"]?.stringValue ?? "") + "\n") }
+        unsent = []
+        if status == 0 { status = 1 }
     }
 
     /// Runs what may fail: a daemon that has gone is waited for on a terminal, and anything else
@@ -144,6 +157,8 @@ final class Chat {
     private func press(_ bytes: [UInt8]) throws(NodeError) {
         for key in decoder.take(bytes) {
             guard status == nil else { return }
+            // A number means what stood there when its line was begun.
+            if editor.text.isEmpty { room.begunAt = room.shownCount }
             switch editor.press(key) {
             case nil: break
             case .submit(let line): try submit(ChatLine(line))

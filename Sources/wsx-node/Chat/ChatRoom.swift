@@ -9,12 +9,16 @@ struct ChatRoom {
     let workspace: String?
     /// With its sign, as the prompt shows it; safe for a terminal.
     let title: String
+    /// Whether it is a public channel that one is not in, where one may read and write all the same.
+    var isOutside: Bool
     /// Messages that were shown.
     private(set) var messages = RecentMessages()
     /// Devices that are to have what is said here, where that is known.
     var devices: Int64?
     /// Columns of the widest name so far.
     private(set) var authorColumns = 0
+    /// How many messages had been shown when the line that is written was begun.
+    var begunAt = 0
     /// The day of the last line.
     var lastDay: Int64?
     /// The thread of the last message: its own id of one that is no answer.
@@ -24,6 +28,9 @@ struct ChatRoom {
         id = channel["id"]?.stringValue ?? ""
         workspace = channel["workspace"]?.stringValue
         let sign = Rendering.isDirect(channel) ? "@" : "#"
+        isOutside =
+            channel["joined"] == false && channel["kind"] == "channel"
+            && channel["private"] != true && channel["archived"] != true
         let name = sanitised(channel["name"]?.stringValue ?? "")
         title = sign + TerminalText.truncated(name, toColumns: 32)
     }
@@ -38,6 +45,16 @@ struct ChatRoom {
     func has(_ id: String) -> Bool { messages[id] != nil }
 
     private var order: [String] { messages.order }
+
+    /// How many messages were shown so far.
+    var shownCount: Int { messages.shownCount }
+
+    /// The message that was written last, as its author's clock says: where that clock is ahead,
+    /// another than the one that was shown last.
+    var latest: String? {
+        func place(_ id: String) -> (Int64, String) { (messages[id]?["at"]?.integerValue ?? 0, id) }
+        return order.max { place($0) < place($1) }
+    }
 
     /// The id of the newest message that was shown.
     var newest: String? { order.last }
@@ -60,10 +77,11 @@ struct ChatRoom {
             throw Self.nobody("nobody called \(NodeError.quoted(name)) has said anything here")
         }
         if let number = ArgumentText.integer(text) {
-            guard number >= 1, number <= order.count else {
-                throw Self.nobody("\(order.count) messages were shown here")
+            let later = max(0, shownCount - begunAt)
+            guard number >= 1, number <= order.count - later else {
+                throw Self.nobody("\(max(0, order.count - later)) messages were shown here")
             }
-            return order[order.count - Int(number)]
+            return order[order.count - later - Int(number)]
         }
         if messages[text] != nil { return text }
         if ReferenceResolver.isShort(text, "m") {

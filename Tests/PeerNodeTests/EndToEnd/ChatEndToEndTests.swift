@@ -120,6 +120,81 @@ extension EndToEnd {
             #expect(chat.end() == 0)
         }
 
+        @Test(arguments: ["\u{4}", "/quit\r", "\u{3}\u{3}"])
+        func `tells at its end what was never sent`(_ end: String) throws {
+            let node = TemporaryNode()
+            try #require(node.up(name: "Mina", workspace: "acme").status == 0)
+            let chat = try Self.terminal(node, "chat")
+            #expect(chat.shows("#general>"))
+            #expect(node.run("down").status == 0)
+            #expect(chat.shows("the daemon is away"))
+            chat.type("not lost\r")
+            #expect(chat.shows("(waits) not lost"))
+            chat.type(end)
+            #expect(chat.end() != 0)
+            #expect(chat.screen.text.contains("! 1 line was not sent"), "\(chat.screen.text)")
+            #expect(chat.screen.lines.contains("  not lost"))
+        }
+
+        @Test func `leaves one's last words on the screen`() throws {
+            let node = TemporaryNode()
+            try #require(node.up(name: "Mina", workspace: "acme").status == 0)
+            let chat = try Self.terminal(node, "chat")
+            #expect(chat.shows("#general>"))
+            chat.type("the last\r")
+            #expect(chat.wait { $0.screen.lines.last == "#general>" })
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+            #expect(chat.screen.text.contains("Mina  the last"), "\(chat.screen.text)")
+            #expect(!chat.screen.text.contains("#general>"))
+        }
+
+        @Test func `goes on with several people, and comes into channels`() throws {
+            let (mina, joon) = try Self.twoPeople()
+            let sora = TemporaryNode()
+            try #require(sora.join(mina.invite(), name: "Sora").status == 0)
+            #expect(eventually { joon.run("member", "list", "--json").objects.count == 3 })
+            try #require(joon.run("channel", "create", "plans").status == 0)
+            #expect(
+                eventually { mina.run("channel", "list", "--all", "--json").objects.count == 2 })
+            let chat = try Self.terminal(mina, "chat", "@Joon,@Sora")
+            #expect(chat.shows("@Joon, Sora>"), "\(chat.screen.text)")
+            chat.type("hello you\r")
+            #expect(eventually { sora.run("log", "@Joon,@Mina").output.contains("hello you") })
+            chat.type("/join general\r")
+            #expect(chat.shows("#general>"))
+            chat.type("/join @Joon, Sora\r")
+            #expect(chat.wait { $0.screen.lines.last == "@Joon, Sora>" }, "\(chat.screen.text)")
+            #expect(mina.run("channel", "list", "--json").objects.count == 1)
+            chat.type("/join #plans\r")
+            #expect(chat.shows("you are in #plans now"), "\(chat.screen.text)")
+            #expect(mina.run("channel", "list", "--json").objects.count == 2)
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+        }
+
+        @Test func `answers the message that a number meant when its line was begun`() throws {
+            let (mina, joon) = try Self.twoPeople()
+            joon.run("send", "general", "first question")
+            #expect(eventually { mina.texts().count == 1 })
+            let chat = try Self.terminal(mina, "chat")
+            #expect(chat.shows("first question"))
+            chat.type("/thread 1 ye")
+            #expect(chat.shows("#general> /thread 1 ye"))
+            joon.run("send", "general", "second question")
+            #expect(chat.shows("second question"))
+            chat.type("s\r")
+            #expect(chat.shows("↳ in reply to Joon: first question"), "\(chat.screen.text)")
+            let answer = eventually {
+                mina.run("log", "general", "--json").objects.last?["text"] == "yes"
+            }
+            #expect(answer)
+            let said = mina.run("log", "general", "--json").objects
+            #expect(said.last?["thread"] == said.first?["id"])
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+        }
+
         @Test func `pastes lines without sending them, and keeps the line on every size`() throws {
             let node = TemporaryNode()
             try #require(node.up(name: "Mina", workspace: "acme").status == 0)

@@ -327,6 +327,18 @@ import WorkspaceTestKit
         #expect(try mina.digest() == joon.digest())
     }
 
+    @Test func `is read by whoever answers, whatever the clock of what is answered said`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        joon.clockSkew = 600_000
+        try joon.send("from the future")
+        #expect(try mina.ok("unread.get").items.count == 1)
+        try mina.send("answer")
+        #expect(try mina.ok("unread.get").items.isEmpty)
+        withExtendedLifetime(bench) {}
+    }
+
     @Test func `doubts what says to be older than its workspace`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
