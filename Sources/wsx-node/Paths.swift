@@ -28,7 +28,10 @@ struct Paths: Equatable {
             configuration = home + "/config.toml"
             data = home
             state = home
-            socket = flagSocket ?? value("WSX_NODE_SOCKET") ?? home + "/control.sock"
+            // Whoever names a home on the command line does not mean the socket of another.
+            socket =
+                flagSocket ?? (flag == nil ? value("WSX_NODE_SOCKET") : nil)
+                ?? home + "/control.sock"
         } else {
             guard let account = value("HOME") ?? io.accountHome else {
                 throw .badConfiguration("there is no home folder", hint: "give --home DIR")

@@ -72,7 +72,10 @@ enum Program {
             io.printError("          \(sanitised(field.name)): \(sanitised(field.reason))\n")
         }
         for candidate in error.details["candidates"]?.arrayValue ?? [] {
-            let words = [candidate["id"], candidate["name"]].compactMap { $0?.stringValue }
+            let words = [
+                candidate["id"]?.stringValue, candidate["name"]?.stringValue,
+                candidate["text"]?.stringValue.map { excerpt($0) },
+            ].compactMap { $0 }
             io.printError("          \(sanitised(words.joined(separator: "  ")))\n")
         }
         if let hint = error.hint { io.printError("hint: \(sanitised(hint))\n") }
@@ -116,6 +119,11 @@ struct Session {
         if globals.help {
             io.print(list)
             return 0
+        }
+        guard !globals.json else {
+            throw .usage(
+                "'\(scan.words.joined(separator: " "))' is the beginning of several commands",
+                hint: "wsx-node help \(scan.words.joined(separator: " "))")
         }
         io.printError(list)
         return 2

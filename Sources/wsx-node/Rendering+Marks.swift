@@ -20,11 +20,24 @@ extension Rendering {
         case "dm.list", "dm.open":
             if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
         case "channel.list", "channel.find":
-            // Channels that one is not in stand between one's own, and look like them.
-            guard item["joined"] == false else { break }
-            fields["name"] = .string("\(called) (\(item["private"] == true ? "left" : "not in"))")
+            let states = states(of: item)
+            if !states.isEmpty { fields["name"] = .string("\(called)\(states)") }
         default: break
         }
         return .object(fields)
+    }
+
+    /// What makes a channel another than its neighbours in a list, such as ` (not in, muted)`.
+    ///
+    /// - Parameter isAmongOthers: whether channels that one is not in stand between one's own, and
+    ///   look like them.
+    func states(of channel: JSONValue, isAmongOthers: Bool = true) -> String {
+        var states: [String] = []
+        if isAmongOthers, channel["joined"] == false {
+            states.append(channel["private"] == true ? "left" : "not in")
+        }
+        if channel["archived"] == true { states.append("archived") }
+        if channel["muted"] == true { states.append("muted") }
+        return states.isEmpty ? "" : " (\(states.joined(separator: ", ")))"
     }
 }

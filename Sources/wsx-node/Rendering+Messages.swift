@@ -177,9 +177,10 @@ extension Rendering {
             + (message["doubtful_time"] == true ? " (clock wrong)" : "")
     }
 
-    /// What stands under a message: reactions, one's own in brackets, and how many answers.
+    /// What stands under a message: reactions, one's own in brackets, and how many answers; with
+    /// `--verbose` its id first.
     private func notes(_ message: JSONValue) -> [String] {
-        var notes: [String] = []
+        var notes: [String] = isVerbose ? [shown(message["id"])] : []
         let reactions = (message["reactions"]?.arrayValue ?? []).map { reaction in
             let text = "\(shown(reaction["emoji"])) \(shown(reaction["count"]))"
             return reaction["self"] == true ? "[\(text)]" : text

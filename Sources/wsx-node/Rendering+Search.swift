@@ -45,7 +45,9 @@ extension Rendering {
         let author = person(message?["author"])
         let lines = markedLines(message?["text"]?.stringValue ?? "-", "text", hit)
         let head = "\(clock)  \(channel)  \(author)  "
-        return text + block(head, indent: columnWidth(head), lines, [])
+        return text
+            + block(
+                head, indent: columnWidth(head), lines, isVerbose ? [shown(message?["id"])] : [])
     }
 
     // MARK: Matches

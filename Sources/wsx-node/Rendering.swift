@@ -8,6 +8,8 @@ struct Rendering {
     let isJSON: Bool
     let isPlain: Bool
     let hasColour: Bool
+    /// Whether people are shown ids besides.
+    let isVerbose: Bool
     private let isTerminal: Bool
     let now: Int64
     let zone: (Int64) -> Int64
@@ -30,6 +32,7 @@ struct Rendering {
     init(globals: GlobalFlags, environment: [String: String], io: any ProgramIO) {
         isJSON = globals.json
         isPlain = globals.plain
+        isVerbose = globals.verbose > 0
         hints = HintText(globals)
         hasColour = Self.wantsColour(globals.color, environment, isTerminal: io.isOutputTerminal)
         isTerminal = io.isOutputTerminal && !globals.quiet

@@ -32,7 +32,7 @@ extension Session {
             peers, id: "id", beside: Self.ownMembers(identity),
             shown: Array(peers.prefix(Self.peersMax)), &client)
         tell("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))")
-        homeWorkspaces(home)
+        homeWorkspaces(home, &client)
         tellPeers(peers, labels)
         for warning in status["warnings"]?.arrayValue ?? [] {
             tell("warn  \(rendering.shown(warning["message"]))")
@@ -69,7 +69,7 @@ extension Session {
     }
 
     /// The workspaces, and under the one that is shown its channels and conversations.
-    private func homeWorkspaces(_ home: JSONValue) {
+    private func homeWorkspaces(_ home: JSONValue, _ client: inout ControlClient) {
         let channels = home["channels"]?.arrayValue ?? []
         let directs = (home["dms"]?.arrayValue ?? []).filter { $0["last"]?.isNull == false }
         let shown = shownWorkspace(home)?["id"]
@@ -81,8 +81,10 @@ extension Session {
             if Self.isFormer(workspace) { text += ", \(rendering.shown(workspace["state"]))" }
             io.print("\n")
             guard isShown else {
-                let way = rendering.hints.text("  (wsx-node workspace use)")
-                tell(text + (workspace["selected"] == true ? "" : way))
+                if let new = newWords(of: workspace, &client) { text += "  " + new }
+                let name = HintText.quotedForShell(sanitised(workspace["name"]?.stringValue ?? ""))
+                let way = rendering.hints.text("  (wsx-node workspace use \(name))")
+                tell(whole: text + (workspace["selected"] == true ? "" : way))
                 continue
             }
             tell(text + (rendering.newWords(home["unread"]).map { "  " + $0 } ?? ""))
@@ -93,6 +95,19 @@ extension Session {
             tellRows(channels, more: "wsx-node channel list")
             tellRows(directs, more: "wsx-node dm list")
         }
+    }
+
+    /// How much is new in a workspace that is not shown.
+    private func newWords(of workspace: JSONValue, _ client: inout ControlClient) -> String? {
+        let given: JSONObject = ["workspace": workspace["id"] ?? .null, "limit": 1_000]
+        guard !Self.isFormer(workspace), let page = try? client.call("unread.get", given) else {
+            return nil
+        }
+        let items = page["items"]?.arrayValue ?? []
+        func sum(_ field: String) -> JSONValue {
+            .integer(items.reduce(0) { $0 + ($1[field]?.integerValue ?? 0) })
+        }
+        return rendering.newWords(["unread": sum("unread"), "mentions": sum("mentions")])
     }
 
     /// How many of one's own messages do not count, in a workspace that one is out of.
@@ -107,7 +122,8 @@ extension Session {
     private func tellRows(_ channels: [JSONValue], more: String) {
         let listed = channels.prefix(Self.homeRowsMax).map { channel in
             (
-                name: rendering.fitting(sanitised(ChannelNames.shown(channel) ?? "-")),
+                name: rendering.fitting(sanitised(ChannelNames.shown(channel) ?? "-"))
+                    + rendering.states(of: channel, isAmongOthers: false),
                 new: rendering.newWords(channel) ?? "", last: preview(channel["last"])
             )
         }

@@ -29,6 +29,20 @@ extension Session {
         io.printError("hint: filters are flags: \(sanitised(flags.joined(separator: " ")))\n")
     }
 
+    /// Says that links which are still open let in whoever has them.
+    func tellOpenInvites(_ client: inout ControlClient) {
+        guard !globals.json, !globals.plain, !globals.quiet else { return }
+        var given: JSONObject = ["limit": 1_000]
+        given["workspace"] = workspace.map { .string($0) }
+        let invites = (try? client.call("invite.list", given))?["items"]?.arrayValue ?? []
+        let open = invites.count { $0["state"] == "open" && $0["approve"] != true }
+        guard open > 0 else { return }
+        let how = rendering.hints.text("wsx-node invite list")
+        io.printError(
+            "note: \(open) open invite\(open == 1 ? " lets" : "s let") in whoever has the link: "
+                + "\(how), then invite revoke\n")
+    }
+
     /// Says how one's other devices come into a workspace that is new.
     func tellOtherDevices(_ workspace: JSONValue, _ client: inout ControlClient) {
         guard hasReader, let page = try? client.call("workspace.list", ["limit": 1_000]) else {

@@ -122,7 +122,10 @@ extension Session {
         case "search": return try search(command)
         case "message.delete": return try deleteMessage(command)
         case "message.send": return try send(try parameters(for: command))
-        default: return try callAndPrint(command, try parameters(for: command))
+        default:
+            let parameters = try parameters(for: command)
+            try confirm(command)
+            return try callAndPrint(command, parameters)
         }
     }
 
@@ -141,6 +144,7 @@ extension Session {
         show(rendering.text(result, of: command.name), isLong: command.name == "message.history")
         tellMore(result, command)
         if command.name == "workspace.create" { tellOtherDevices(result, &client) }
+        if command.name == "member.remove" { tellOpenInvites(&client) }
         if command.name == "node.check" { return result["ok"]?.boolValue == true ? 0 : 1 }
         return status(of: result)
     }
@@ -170,14 +174,37 @@ extension Session {
     /// Deletes for everybody, which a person is asked about first; a script is not.
     private func deleteMessage(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
-        let isUndo = parameters["undo"]?.boolValue == true
-        if !isUndo, !globals.yes, !globals.noInput, io.isInputTerminal {
-            let answer = io.ask("Delete \(try deleted(parameters)) for everybody? [y/N] ") ?? ""
-            guard ["y", "yes"].contains(answer.lowercased()) else {
-                throw .usage("nothing was deleted", hint: "--yes deletes without asking")
-            }
+        if parameters["undo"]?.boolValue != true, isAsked {
+            try confirm("Delete \(try deleted(parameters)) for everybody?", "deleted")
         }
         return try callAndPrint(command, parameters)
+    }
+
+    /// Asks a person about what nobody can take back.
+    private func confirm(_ command: Command) throws(NodeError) {
+        guard isAsked else { return }
+        func given(_ name: String) -> String {
+            rendering.fitting(sanitised(scan.values[name]?.stringValue ?? ""))
+        }
+        switch command.name {
+        case "channel.delete":
+            try confirm("Delete \(given("channel")) and all that was said in it?", "deleted")
+        case "member.remove" where scan.values["recut"]?.boolValue != true:
+            try confirm("Remove \(given("member")) from the workspace?", "done")
+        case "device.revoke": try confirm("Revoke \(given("device")) for ever?", "done")
+        case "workspace.leave": try confirm("Leave the workspace?", "done")
+        default: break
+        }
+    }
+
+    /// Whether somebody is there to be asked, and did not say it already.
+    private var isAsked: Bool { !globals.yes && !globals.noInput && io.isInputTerminal }
+
+    private func confirm(_ question: String, _ done: String) throws(NodeError) {
+        let answer = io.ask(question + " [y/N] ") ?? ""
+        guard ["y", "yes"].contains(answer.lowercased()) else {
+            throw .usage("nothing was \(done)", hint: "--yes answers beforehand")
+        }
     }
 
     /// The message that is to go, as whoever asks for it has seen it.

@@ -14,7 +14,8 @@ extension Session {
 
     /// Refuses a secret that stands on the command line.
     func refuseVisibleSecrets(_ command: Command) throws(NodeError) {
-        for parameter in command.parameters where parameter.isSecret {
+        for parameter in command.parameters
+        where parameter.isSecret || ["passphrase", "phrase"].contains(parameter.name) {
             guard let word = scan.values[parameter.name]?.stringValue, word != "-" else { continue }
             throw .usage(
                 "'--\(parameter.flag)' takes only '-': whatever stands here others can read",

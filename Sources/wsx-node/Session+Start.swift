@@ -153,6 +153,7 @@ extension Session {
         var given = parameters
         given["name"] = nil
         let identity = try identity(&client, orNew: name, isNeeded: true)
+        let former = try selectedWorkspace(&client)
         let workspace = try client.call("workspace.join", given)
         if globals.json || globals.plain {
             let shown = globals.json ? try withPhrase(workspace, identity, &client) : workspace
@@ -160,16 +161,32 @@ extension Session {
             return 0
         }
         tellIdentity((try? client.call("identity.show", [:])) ?? identity, in: workspace)
-        try tellFound(&client)
+        if former == nil { try tellFound(&client) }
         let role = sanitised(workspace["role"]?.stringValue ?? "member")
         say("joined", sanitised(workspace["name"]?.stringValue ?? "") + "  role " + role)
+        if let former, former["id"] != workspace["id"] {
+            let name = HintText.quotedForShell(sanitised(former["name"]?.stringValue ?? ""))
+            say(
+                "selected",
+                "this one from now on; back: "
+                    + rendering.hints.text("wsx-node workspace use \(name)"), state: "warn")
+        }
         try tellPhrase(identity, &client)
         // A guest is in no public channel.
+        let channel = role == "guest" ? nil : defaultChannel(of: workspace, &client)
         say(
-            next: role == "guest"
-                ? "wsx-node channel list   ·   wsx-node tail"
-                : "wsx-node send general 'hi'   ·   wsx-node tail")
+            next: channel.map { "wsx-node send \($0) 'hi'   ·   wsx-node tail" }
+                ?? "wsx-node channel list   ·   wsx-node tail")
+        tellOtherDevices(workspace, &client)
         return 0
+    }
+
+    /// The channel that everybody is in, as a shell reads it.
+    private func defaultChannel(of workspace: JSONValue, _ client: inout ControlClient) -> String? {
+        let given: JSONObject = ["workspace": workspace["id"] ?? .null]
+        let channels = (try? client.call("channel.list", given))?["items"]?.arrayValue ?? []
+        return channels.first { $0["default"] == true }?["name"]?.stringValue
+            .map { HintText.quotedForShell(sanitised($0)) }
     }
 
     private func tellFound(_ client: inout ControlClient) throws(NodeError) {

@@ -42,7 +42,13 @@ final class SystemIO: ProgramIO {
     // MARK: Standard streams
 
     func print(_ text: String) {
-        if !Self.write(Array(text.utf8), to: 1) { exit(errno == EPIPE ? 141 : 1) }
+        guard !Self.write(Array(text.utf8), to: 1) else { return }
+        let reason = errno
+        guard reason != EPIPE else { exit(141) }
+        // What was asked for is done all the same: whoever repeats it does it twice.
+        let words = String(cString: strerror(reason))
+        printError("wsx-node: done, but the answer cannot be written: \(words)\n")
+        exit(1)
     }
 
     func printError(_ text: String) { _ = Self.write(Array(text.utf8), to: 2) }

@@ -49,7 +49,8 @@ extension Arguments {
                 reason: isUnknown ? "unknown_parameter" : "control.bad_param",
                 fields: failing.map(\.field))
         }
-        self.init(checked: JSONObject(uniqueMembers: given.members.filter { !$0.value.isNull }))
+        let checked = JSONObject(uniqueMembers: given.members.filter { !$0.value.isNull })
+        self.init(checked: checked, named: NamedThing.all(in: checked, of: parameters))
     }
 
     /// The failure where nothing but the text of a message is wrong, and that is its length.

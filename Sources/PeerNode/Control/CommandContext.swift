@@ -22,6 +22,57 @@ public struct CallScope: Sendable {
     public let workspace: WorkspaceReference?
     /// Under which a repetition is recognised, or `nil`.
     public let key: RepeatKey?
+    /// The things that the call names; where no workspace was named they say which is meant.
+    var named: [NamedThing] = []
+}
+
+/// Something in a workspace, as a call names it.
+enum NamedThing: Hashable, Sendable {
+    case channel(ChannelReference)
+    case member(MemberReference)
+    /// The id of a message, an invite or a request, `m_…`, `i_…`, `r_…`.
+    case id(String)
+
+    /// What a value of this shape names, or `nil` where it names nothing.
+    init?(_ text: String, as shape: ParameterShape) {
+        switch shape {
+        case .channel:
+            guard let reference = ChannelReference(text) else { return nil }
+            self = .channel(reference)
+        case .member:
+            guard let reference = MemberReference(text) else { return nil }
+            self = .member(reference)
+        case .identifier("m_"), .identifier("i_"), .identifier("r_"): self = .id(text)
+        default: return nil
+        }
+    }
+
+    /// What stands for whatever `why` explains.
+    init?(subject text: String) {
+        if isIdentifier(text, prefix: "m_") {
+            self = .id(text)
+        } else if isIdentifier(text, prefix: "c_") || text.utf8.first == UInt8(ascii: "#") {
+            self.init(text, as: .channel)
+        } else {
+            self.init(text, as: .member)
+        }
+    }
+
+    /// All that arguments name.
+    static func all(
+        in given: JSONObject, of parameters: [ParameterDefinition]
+    ) -> [NamedThing] {
+        parameters.flatMap { parameter -> [NamedThing] in
+            guard let value = given[parameter.name] else { return [] }
+            var shape = parameter.shape
+            if case .list(let element, _) = shape { shape = element }
+            let texts =
+                value.stringValue.map { [$0] }
+                ?? value.arrayValue?.compactMap(\.stringValue) ?? []
+            if parameter.name == "subject" { return texts.compactMap(NamedThing.init(subject:)) }
+            return texts.compactMap { NamedThing($0, as: shape) }
+        }
+    }
 }
 
 /// The key of a creating call, with what must be equal when it comes again.
@@ -48,7 +99,8 @@ public struct CommandContext {
     }
 
     func scope(_ given: Arguments) -> CallScope {
-        CallScope(call: call, workspace: given[Command.workspace], key: nil)
+        CallScope(
+            call: call, workspace: given[Command.workspace], key: nil, named: given.named)
     }
 
     /// The scope of a call that creates something.
@@ -63,7 +115,7 @@ public struct CommandContext {
                 return RepeatKey(
                     word: word, method: command,
                     parameters: JSONValue.object(JSONObject(uniqueMembers: members)).bytes)
-            })
+            }, named: given.named)
     }
 }
 
@@ -124,6 +176,9 @@ public struct Page<Item: ControlObject>: ControlObject {
     public let items: [Item]
     /// Where the next page starts, `nil` after the last.
     public let next: String?
+    /// The place of the first item in a list that is counted through; such a page ends early where
+    /// it would be too long for a line.
+    private var start: Int?
 
     /// One page.
     public init(_ items: [Item], next: String? = nil) {
@@ -131,8 +186,56 @@ public struct Page<Item: ControlObject>: ControlObject {
         self.next = next
     }
 
+    /// One page of a list that is counted through.
+    init(_ items: [Item], next: PageEnd) {
+        self.items = items
+        self.next = next.text
+        start = next.start
+    }
+
     /// `{"items":[…],"next":…}`.
     public var json: JSONValue {
-        ["items": .array(items.map(\.json)), "next": JSONValue(orNull: next)]
+        var shown = items.map(\.json)
+        var next = next
+        if let start {
+            let count = AnswerRoom.count(of: shown)
+            if count < shown.count {
+                shown.removeLast(shown.count - count)
+                next = PageEnd.cursor(start + count)
+            }
+        }
+        return ["items": .array(shown), "next": JSONValue(orNull: next)]
+    }
+}
+
+/// Where a page of a list that is counted through begins and ends.
+struct PageEnd {
+    let start: Int
+    /// `next`, `nil` after the last.
+    let text: String?
+
+    static func cursor(_ place: Int) -> String { "n\(place)" }
+}
+
+/// How much fits into the line of an answer.
+enum AnswerRoom {
+    /// Bytes for the items of a page, and what else stands in the line.
+    private static let bytes = Limits.controlLineBytesMax - 4_096
+
+    /// How many of the items fit, from the first; at least one.
+    static func count(of items: [JSONValue]) -> Int {
+        var left = bytes
+        for (index, item) in items.enumerated() {
+            left -= item.bytes.count + 1
+            if left < 0 { return max(index, 1) }
+        }
+        return items.count
+    }
+
+    /// Bytes of a text inside a line of JSON, without its quotes.
+    static func bytes(of text: String) -> Int {
+        text.utf8.reduce(0) { sum, byte in
+            sum + (byte < 0x20 || byte == 0x7F ? 6 : byte == 0x22 || byte == 0x5C ? 2 : 1)
+        }
     }
 }

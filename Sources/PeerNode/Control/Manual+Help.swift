@@ -77,7 +77,7 @@ extension Manual {
         ("--no-pager", "Print long answers at once."),
         ("-y, --yes", "Take yes for the answer to every question."),
         ("-q, --quiet", "Print no progress."),
-        ("-v, --verbose", "Let a daemon in the foreground log more."),
+        ("-v, --verbose", "Show ids of messages; log more."),
         ("--timeout DUR", "Give up after this time."),
         ("--exit-code", "End with 9 where a list or a search finds nothing."),
         ("-h, --help", "Explain the command."),

@@ -169,11 +169,16 @@ extension Command {
                 "message show", ["ids"],
                 examples: ["message show m_01hx9t4c", "message show last --in general"]),
             "Show messages by their ids; on the command line six letters or 'last' may do.",
-            parameters: [ids.definition, inChannel.definition], result: "list of message",
+            parameters: [
+                ids.definition, inChannel.definition, limit.definition, cursor.definition,
+            ],
+            result: "list of message",
             failures: [.notFound, .ambiguous],
             example: ["ids": ["m_01hx9t4c"]],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.messages(given[ids], context.scope(given)))
+                .reply(
+                    try context.node.messages(
+                        given[ids], PageRequest(given), context.scope(given)))
             })
     }()
 }

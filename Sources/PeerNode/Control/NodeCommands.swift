@@ -262,7 +262,8 @@ public protocol NodeCommands: PersonCommands {
     /// Part of a channel's past, oldest first.
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage
     /// The messages of these ids, in the order asked; unknown ones are `not_found`.
-    func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject>
+    func messages(_ ids: [String], _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MessageObject>
 
     // MARK: Search
 

@@ -131,7 +131,13 @@ public struct Arguments: Sendable {
         parameter.read(given[parameter.definition.name])
     }
 
-    init(checked: JSONObject) { given = checked }
+    /// What in a workspace they name.
+    let named: [NamedThing]
+
+    init(checked: JSONObject, named: [NamedThing] = []) {
+        given = checked
+        self.named = named
+    }
 }
 
 extension Parameter where Value == String {

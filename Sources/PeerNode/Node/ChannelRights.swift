@@ -65,6 +65,28 @@ extension NodeCore {
             reason: "channel.owner")
     }
 
+    /// Channels that others are in get another owner before theirs leaves the workspace. The one
+    /// that everybody is in is looked after by the workspace's admins.
+    func refuseOwnerOfChannels(in workspace: Workspace) throws(NodeError) {
+        let index = workspace.channelIndex
+        var owned: [(id: String, name: String)] = []
+        for (channel, name) in zip(index.all, index.names)
+        where channel.owner == workspace.member && !channel.isDefault && !channel.isDirect {
+            let isAlone = channel.circle.map { $0.roles.count <= 1 } ?? false
+            if !isAlone { owned.append((channel.publicID, name)) }
+        }
+        guard let first = owned.first else { return }
+        let names = owned.map { NodeError.quoted($0.name) }.joined(separator: ", ")
+        throw NodeError(
+            .transferFirst, "you own \(names)",
+            hint: "for each: wsx-node channel transfer \(first.name) @U, or channel delete",
+            reason: "channel.owner",
+            details: [
+                "channels": .array(
+                    owned.map { ["id": .string($0.id), "name": .string($0.name)] })
+            ])
+    }
+
     /// Only the owner, admins of the channel and those of the workspace change it.
     func require(
         _ right: ChannelRight, on channel: Workspace.Channel, in workspace: Workspace

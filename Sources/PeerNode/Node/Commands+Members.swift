@@ -299,6 +299,7 @@ extension NodeCore {
     func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
         let workspace: Workspace = try workspace(scope)
         guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
+        try refuseOwnerOfChannels(in: workspace)
         let owners = workspace.members.filter { $0.role == .owner }
         if own == .owner, owners.count == 1 {
             let heir = workspace.fields.successor.flatMap { standing(of: $0, in: workspace) }

@@ -19,17 +19,28 @@ extension NodeCore {
         if case .messages(let position)? = cursor {
             guard !request.isRanked else { throw badCursor }
             call.before = position
+        } else if case .best(let count)? = cursor {
+            guard request.isRanked else { throw badCursor }
+            call.skipped = count
         } else {
             let heads = heads(query, kinds, request, in: workspace)
             var start = 0
             if case .heads(let count)? = cursor { start = min(count, heads.count) }
-            let end = min(heads.count, start + request.limit)
-            call.hits = try stored { () throws(StorageError) in
-                var hits: [SearchHit] = []
-                for head in heads[start..<end] { hits += try hit(head, in: workspace) }
-                return hits
+            var end = min(heads.count, start + request.limit)
+            var room = Limits.searchPageBytesMax
+            try stored { () throws(StorageError) in
+                for (index, head) in heads[start..<end].enumerated() {
+                    for hit in try hit(head, in: workspace) {
+                        call.hits.append(hit)
+                        room -= hit.json.bytes.count
+                    }
+                    // One too many does no harm: there is room for it beside the others.
+                    if room < 0 { end = start + index + 1 }
+                    if room < 0 { break }
+                }
             }
-            if call.hits.count == request.limit {
+            call.byteCount = Limits.searchPageBytesMax - room
+            if call.hits.count == request.limit || room < 0 {
                 let isMore = end < heads.count || kinds.contains("message")
                 return .reply(
                     SearchPage(
@@ -277,14 +288,27 @@ extension NodeCore {
             waiting.ranking = nil
             // No more than a page.
             var room = Int.max
-            for position in ranking.best(waiting.limit - waiting.hits.count) {
-                guard let hit = try hit(position, waiting, in: workspace, &room) else { continue }
-                guard waiting.take(hit, at: position) else { break }
+            let best = ranking.best().dropFirst(waiting.skipped)
+            var given = waiting.skipped
+            for position in best {
+                if let hit = try hit(position, waiting, in: workspace, &room),
+                    !waiting.take(hit, at: position)
+                {
+                    break
+                }
+                given += 1
             }
-            waiting.last = nil
+            let isMore = given - waiting.skipped < best.count
+            return answer(
+                call, waiting.hits, next: isMore ? SearchCursor.best(given).text : nil)
         }
-        let next = isCut ? waiting.last.map { SearchCursor.messages(before: $0).text } : nil
-        let page = SearchPage(waiting.hits, next: next, isComplete: isSearchComplete)
+        answer(
+            call, waiting.hits,
+            next: isCut ? waiting.last.map { SearchCursor.messages(before: $0).text } : nil)
+    }
+
+    private func answer(_ call: CallID, _ hits: [SearchHit], next: String?) {
+        let page = SearchPage(hits, next: next, isComplete: isSearchComplete)
         effects.append(.answer(call, .success(page.json)))
     }
 }

@@ -238,6 +238,10 @@ extension NodeCore {
         else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
+        // Whoever was out since came in by it once.
+        guard workspace.evaluator.role(of: workspace.member) != nil else {
+            return try endJoin(index, .failure(Self.refusal(.used)))
+        }
         // Nobody's next command acts elsewhere because an admin has approved meanwhile.
         let selected = try selectedWorkspace()
         try settleIn(

@@ -18,14 +18,55 @@ extension NodeCore {
     /// The workspace a call asks about, deleted or not.
     func shownWorkspace(_ scope: CallScope) throws(NodeError) -> Workspace {
         if let reference = scope.workspace { return try workspace(reference) }
-        if let selected = try stored({ () throws(StorageError) in try selectedWorkspace() }) {
-            return selected
+        let selected = try stored { () throws(StorageError) in try selectedWorkspace() }
+        if let meant = try workspace(naming: scope.named, besides: selected) ?? selected {
+            return meant
         }
         guard network.pendingJoins.contains(where: { !$0.isRefused }) else { throw .noWorkspace }
         throw NodeError(
             .notFound, "you are in no workspace yet: your request to join waits for an admin",
             hint: "it goes on by itself; wsx-node status shows whether they were reached",
             reason: "workspace.pending")
+    }
+
+    /// The one workspace in which there is all that a call names; `nil` where the selected one
+    /// will do, and where it is not the only one.
+    private func workspace(
+        naming things: [NamedThing], besides selected: Workspace?
+    ) throws(NodeError) -> Workspace? {
+        guard !things.isEmpty, workspaces.count > 1 else { return nil }
+        if let selected, try has(things, selected) { return nil }
+        var found: Workspace?
+        for workspace in workspaces.values
+        where workspace !== selected && workspace.standing == .member {
+            guard try has(things, workspace) else { continue }
+            guard found == nil else { return nil }
+            found = workspace
+        }
+        return found
+    }
+
+    private func has(_ things: [NamedThing], _ workspace: Workspace) throws(NodeError) -> Bool {
+        for thing in things where try !has(thing, workspace) { return false }
+        return true
+    }
+
+    private func has(_ thing: NamedThing, _ workspace: Workspace) throws(NodeError) -> Bool {
+        switch thing {
+        case .channel(.id(let id)): return workspace.channelIndex.place(of: id) != nil
+        case .channel(.name(let name)): return !workspace.channelIndex.matching(name).isEmpty
+        case .channel(.direct(let member)), .member(let member):
+            return (try? person(member, in: workspace, orRemoved: true)) != nil
+        case .id(let id):
+            if let key = PublicID.messageKey(id) {
+                return try stored { () throws(StorageError) in
+                    try store.view.message(key).map { channel($0.document, in: workspace) != nil }
+                        ?? false
+                }
+            }
+            return workspace.invites.invites.contains { PublicID.invite($0) == id }
+                || joinRequests(of: workspace).contains { $0.id == id }
+        }
     }
 
     /// The workspace with this id or name.
@@ -95,19 +136,21 @@ extension NodeCore {
     /// One page of a list that is held in memory; the cursor is the place.
     func page<Item>(
         _ all: [Item], _ page: PageRequest
-    ) throws(NodeError) -> (items: ArraySlice<Item>, next: String?) {
+    ) throws(NodeError) -> (items: ArraySlice<Item>, next: PageEnd) {
         var start = 0
         if let cursor = page.cursor {
             guard cursor.utf8.first == UInt8(ascii: "n"),
                 let place = Int(cursor.dropFirst()), place >= 0
             else {
                 throw NodeError(
-                    .badRequest, "'cursor' is not one that a list gave", hint: nil,
+                    .badRequest, "'cursor' is not one that a list gave",
+                    hint: "leave it out for the first page",
                     reason: "bad_cursor", fields: [.init(name: "cursor", reason: "form")])
             }
             start = min(place, all.count)
         }
         let end = min(all.count, start + page.limit)
-        return (all[start..<end], end < all.count ? "n\(end)" : nil)
+        let next = end < all.count ? PageEnd.cursor(end) : nil
+        return (all[start..<end], PageEnd(start: start, text: next))
     }
 }

@@ -18,6 +18,8 @@ struct SearchCall {
     var hits: [SearchHit]
     /// What was found so far, where the best are asked for instead of the newest.
     var ranking: SearchRanking?
+    /// So many of the best were on the pages before.
+    var skipped = 0
     /// Where to look next.
     var before: SearchPosition?
     /// Where the last message stands that was found.
@@ -34,7 +36,7 @@ struct SearchCall {
             return ranking?.isFull == false
         }
         var size = 512
-        if case .message(let message) = hit.item { size += message.text?.utf8.count ?? 0 }
+        if case .message(let message) = hit.item { size += message.bytesMax }
         let isFull = byteCount + size > Limits.searchPageBytesMax
         guard hits.count < limit, !isFull || last == nil else { return false }
         hits.append(hit)
@@ -50,10 +52,16 @@ enum SearchCursor: Equatable {
     case heads(Int)
     /// Messages before this one.
     case messages(before: SearchPosition)
+    /// So many of the best were given.
+    case best(Int)
+
+    /// More is in no list; counted on, it stays a number.
+    private static let countMax = 1 << 40
 
     var text: String {
         switch self {
         case .heads(let count): "n\(count)"
+        case .best(let count): "b\(count)"
         case .messages(let position):
             "s_"
                 + Base32.encode(
@@ -72,8 +80,13 @@ enum SearchCursor: Equatable {
             self = .messages(before: SearchPosition(time: numbers[0], arrival: numbers[1]))
             return
         }
-        guard text.utf8.first == UInt8(ascii: "n"), let count = Int(text.dropFirst()), count >= 0
-        else { return nil }
-        self = .heads(count)
+        guard let count = Int(text.dropFirst()), (0...Self.countMax).contains(count) else {
+            return nil
+        }
+        switch text.utf8.first {
+        case UInt8(ascii: "n"): self = .heads(count)
+        case UInt8(ascii: "b"): self = .best(count)
+        default: return nil
+        }
     }
 }

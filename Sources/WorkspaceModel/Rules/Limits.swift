@@ -360,8 +360,8 @@ public enum Limits {
     public static let searchTurnsMax = 64
     /// Questions that wait for the index at a time.
     public static let searchesWaitingMax = 256
-    /// Bytes of text in one page of results, so that its line stays below 1 MiB.
-    public static let searchPageBytesMax = 256 * 1024
+    /// Bytes of one page of results, so that its line stays below 1 MiB.
+    public static let searchPageBytesMax = 768 * 1024
     /// An index in memory is dropped in pieces of 4,096 operations, the oldest first.
     public static let searchMemoryPartBits: Int64 = 12
     /// It keeps so many of them: 32,768 operations, about 16 MB.

@@ -139,6 +139,7 @@ import WorkspaceModel
         ([:], "/h", "/h/control.sock", "/h/config.toml"),
         (["WSX_NODE_HOME": "/e"], nil, "/e/control.sock", "/e/config.toml"),
         (["WSX_NODE_HOME": "/e", "WSX_NODE_SOCKET": "/s"], nil, "/s", "/e/config.toml"),
+        (["WSX_NODE_SOCKET": "/s"], "/h", "/h/control.sock", "/h/config.toml"),
         (
             ["HOME": "/u", "XDG_RUNTIME_DIR": "/run/user/1"], nil,
             "/run/user/1/wsx-node/control.sock", "/u/.config/wsx-node/config.toml"

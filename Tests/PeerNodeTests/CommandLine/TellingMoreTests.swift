@@ -62,6 +62,68 @@ import WorkspaceModel
         #expect(!found.errors.contains("flags"))
     }
 
+    @Test(arguments: [
+        (["channel", "delete", "general"], "Delete general and all that was said in it?"),
+        (["member", "remove", "@Joon"], "Remove @Joon from the workspace?"),
+        (["device", "revoke", "d_device00"], "Revoke d_device00 for ever?"),
+        (["workspace", "leave"], "Leave the workspace?"),
+    ])
+    func `what cannot be taken back is asked about first`(
+        _ words: [String], _ question: String
+    ) {
+        func run(_ answer: String?, _ more: [String] = [], isTerminal: Bool = true) -> MemoryIO {
+            let io = MemoryIO()
+            (io.isInputTerminal, io.answer) = (isTerminal, answer)
+            let status = Program.run(arguments: words + more, environment: [:], io: io)
+            let isDone = io.node?.asked.isEmpty == false
+            #expect(isDone == (status == 0), "\(io.errors)")
+            return io
+        }
+        for answer in [nil, "", "n", "no"] {
+            let io = run(answer)
+            #expect(io.errors.contains(question + " [y/N] ") && io.node?.asked == [])
+        }
+        #expect(run("Y").node?.asked.isEmpty == false)
+        for more in ["--yes", "--no-input"] {
+            let io = run(nil, [more])
+            #expect(!io.errors.contains("[y/N]") && io.node?.asked.isEmpty == false)
+        }
+        #expect(run(nil, isTerminal: false).node?.asked.isEmpty == false)
+    }
+
+    @Test func `links that are still open are told of beside a removal`() {
+        let io = MemoryIO()
+        #expect(io.run("member", "remove", "@Joon") == 0)
+        #expect(
+            io.errors
+                == "note: 1 open invite lets in whoever has the link: wsx-node invite list, "
+                + "then invite revoke\n")
+        let json = MemoryIO()
+        #expect(json.run("member", "remove", "@Joon", "--json") == 0)
+        #expect(json.errors.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["backup", "create", "-o", "/tmp/x", "--passphrase", "Foo-bar-123"],
+        ["backup", "verify", "/tmp/x", "--passphrase", "Foo-bar-123"],
+        ["identity", "recover", "wsx://join/x", "--phrase", "abacus abdomen"],
+    ])
+    func `a secret is no word of a command line`(_ words: [String]) {
+        let io = MemoryIO()
+        #expect(Program.run(arguments: words, environment: [:], io: io) == 2)
+        #expect(io.errors.contains("takes only '-'") && io.node?.asked == [])
+    }
+
+    @Test func `the beginning of several commands is an error for programs`() throws {
+        let io = MemoryIO()
+        #expect(io.run("channel", "--json") == 2)
+        #expect(io.output.isEmpty)
+        #expect(try JSONValue(parsing: io.errors)["data"]?["kind"] == "bad_request")
+        let people = MemoryIO()
+        #expect(people.run("channel") == 2)
+        #expect(people.errors.contains("channel create"))
+    }
+
     @Test func `a new workspace says how other devices come into it`() throws {
         let io = terminal()
         let node = try #require(io.node)

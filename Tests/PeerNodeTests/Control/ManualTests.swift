@@ -107,7 +107,7 @@ import WorkspaceModel
     static let usages: [(String, String)] = [
         ("channel.join", "channel join CHANNEL"), ("config.get", "config get SETTING"),
         ("help", "help [TOPIC...]"), ("invite.revoke", "invite revoke ID"),
-        ("message.get", "message show IDS... [--in CHANNEL]"),
+        ("message.get", "message show IDS... [--in CHANNEL] [-n|--limit N] [--cursor TEXT]"),
         ("message.delete", "message delete MESSAGE [--undo] [--in CHANNEL]"),
         ("tail", "tail [CHANNEL...] [--bell]"),
         ("peer.add", "peer add ADDRESS"), ("node.version", "version"),

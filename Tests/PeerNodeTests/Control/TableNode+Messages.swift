@@ -39,7 +39,9 @@ extension TableNode {
         try note("deleteMessage \(id) \(undo)", scope)
         return message
     }
-    func messages(_ ids: [String], _ scope: CallScope) throws(NodeError) -> Page<MessageObject> {
+    func messages(_ ids: [String], _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MessageObject>
+    {
         try note("messages \(ids)", scope)
         return Page([message])
     }

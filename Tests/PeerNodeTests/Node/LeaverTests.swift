@@ -90,6 +90,47 @@ import WorkspaceTestKit
         #expect(try mina.memberNames() == ["Joon", "Mina"])
     }
 
+    @Test func `owns no channel that others are in`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        let bob = try bench.guest("Bob", of: ada)
+        let plans = try bob.ok("channel.create", ["name": "plans"])["id"]
+        try bob.ok("channel.create", ["name": "board", "private": true])
+        try bob.ok("channel.create", ["name": "alone", "private": true])
+        try bob.ok("channel.add", ["channel": "board", "members": ["@Ada"]])
+        let failure = try bob.refused("workspace.leave")
+        #expect(failure.kind == .transferFirst && failure.reason == "channel.owner")
+        let listed = failure.details["channels"]?.arrayValue ?? []
+        #expect(listed.compactMap { $0["name"] } == ["plans", "board"])
+        #expect(listed.first?["id"] == plans)
+        try bob.ok("channel.transfer", ["channel": "plans", "member": "@Ada"])
+        try bob.ok("channel.delete", ["channel": "board"])
+        try bob.ok("workspace.leave")
+        withExtendedLifetime(bench) {}
+    }
+
+    @Test func `does not come in again by the link that was used`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        let bob = try bench.bareNode("Bob")
+        let link = try ada.link(["uses": 5])
+        try bob.ok("workspace.join", ["link": .string(link), "name": "Bob"])
+        for end in ["removed", "left"] {
+            if end == "removed" {
+                try ada.ok("member.remove", ["member": "@Bob", "force": true])
+            } else {
+                try bob.ok("workspace.leave")
+            }
+            bench.advance(2_000)
+            let failure = try bob.refused("workspace.join", ["link": .string(link)])
+            #expect(failure.kind == .inviteUsed, "\(end)")
+            #expect(try ada.memberNames() == ["Ada"])
+            try bob.join(try ada.link())
+            #expect(try ada.memberNames() == ["Ada", "Bob"])
+        }
+        withExtendedLifetime(bench) {}
+    }
+
     @Test func `as the only owner hands over to the successor, or does not leave`() throws {
         let (bench, mina, joon) = try world()
         #expect(try mina.refused("workspace.leave").kind == .transferFirst)

@@ -128,6 +128,9 @@ import WorkspaceTestKit
         try mina.ok("workspace.create", ["name": "second", "first_channel": "lobby"])
         #expect(try mina.ok("channel.list").texts("name") == ["lobby"])
         #expect(try mina.ok("channel.list", ["workspace": "acme"]).texts("name") == ["general"])
+        // Of two that have it none is meant, and of one that one: `OtherWorkspaceTests`.
+        try mina.ok("workspace.create", ["name": "third"])
+        try mina.ok("workspace.select", ["workspace": "second"])
         #expect(
             try mina.refused("message.send", ["channel": "general", "text": "x"]).kind
                 == .notFound)

@@ -118,6 +118,7 @@ import WorkspaceTestKit
         try joon.send("hello")
         try joon.ok("channel.create", ["name": "plans"])
         try joon.send("a plan", to: "plans")
+        try joon.ok("channel.transfer", ["channel": "plans", "member": "@Mina"])
         bench.advance(5_000)
         let left = try joon.ok("workspace.leave")
         #expect(left["role"] == .null)

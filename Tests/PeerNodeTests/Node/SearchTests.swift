@@ -68,6 +68,18 @@ extension BenchNode {
         let times = found.items.compactMap { $0["at"]?.integerValue }
         #expect(times[1] > times[2], "of two that are as good the newer one")
         #expect(try mina.texts(of: "plan", ["order": "best", "limit": 1]).count == 1)
+        var pages: [JSONValue] = []
+        var next: JSONValue = .null
+        repeat {
+            var given: JSONObject = ["order": "best", "kinds": ["message"], "limit": 1]
+            if next != .null { given["cursor"] = next }
+            let page = try mina.search("plan", given)
+            pages += page.items.compactMap { $0["id"] }
+            next = page["next"] ?? .null
+        } while next != .null && pages.count < 10
+        #expect(pages == found.items.compactMap { $0["id"] })
+        #expect(
+            try mina.refused("search", ["query": "plan", "cursor": "b1"]).reason == "bad_cursor")
         let cursor = try mina.search("plan", ["limit": 1])["next"] ?? .null
         let error = try mina.refused(
             "search", ["query": "plan", "order": "best", "cursor": cursor])

@@ -84,8 +84,7 @@ enum HTTPReply {
 
     private static func health(_ status: JSONValue) -> HTTPResponse {
         if StatusObject.isHealthy(status) { return .text(200, "ok\n") }
-        let kinds = (status["warnings"]?.arrayValue ?? []).compactMap { $0["kind"]?.stringValue }
-        return .text(503, kinds.map { $0 + "\n" }.joined())
+        return .text(503, StatusObject.illnesses(of: status).map { $0 + "\n" }.joined())
     }
 
     // MARK: Slack's words

@@ -171,6 +171,13 @@ public struct MessageObject: ControlObject {
     /// A sign under a message: how many left it, and whether the caller is among them.
     public typealias Reaction = (emoji: String, count: Int64, isSelf: Bool)
 
+    /// Bytes that its form takes at most.
+    var bytesMax: Int {
+        let signs = reactions.reduce(0) { $0 + 64 + AnswerRoom.bytes(of: $1.emoji) }
+        let place = location.map { 256 + AnswerRoom.bytes(of: $0.label ?? "") } ?? 0
+        return 4_096 + AnswerRoom.bytes(of: text ?? "") + signs + 40 * mentions.count + place
+    }
+
     /// All fields; files are empty until they are built, and `doubtful_time` is there only where
     /// it is true.
     public var json: JSONValue {

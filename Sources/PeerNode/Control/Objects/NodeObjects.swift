@@ -104,7 +104,15 @@ extension StatusObject {
     ///
     /// - Parameter status: its form on the socket.
     public static func isHealthy(_ status: JSONValue) -> Bool {
-        status["warnings"]?.arrayValue?.isEmpty != false && status["locked"]?.boolValue != true
+        status["locked"]?.boolValue != true && illnesses(of: status).isEmpty
+    }
+
+    /// The warnings that say that the node itself is not well. Others tell its owner of what
+    /// people do, and nobody else is to be able to make a supervisor stop it.
+    public static func illnesses(of status: JSONValue) -> [String] {
+        let illnesses = ["disk.low", "session.locked", "store.corrupt", "store.restored"]
+        return (status["warnings"]?.arrayValue ?? []).compactMap { $0["kind"]?.stringValue }
+            .filter { illnesses.contains($0) }
     }
 }
 

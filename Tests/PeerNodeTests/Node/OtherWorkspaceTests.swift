@@ -1,0 +1,71 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What a call names decides where it acts, if it names no workspace (4-interface 4.0.2).
+@Suite struct `A call that names something of another workspace` {
+    /// Mina and Joon in `acme`, where something was said; then Mina made and selected `other`.
+    private func world() throws -> (CoreBench, mina: BenchNode, message: JSONValue) {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try joon.ok("channel.create", ["name": "plans"])
+        let message = try mina.send("hello", to: "plans")
+        try mina.ok("workspace.create", ["name": "other"])
+        return (bench, mina, message)
+    }
+
+    @Test func `acts there, whether it is named by id or by a name that is only there`() throws {
+        let (bench, mina, message) = try world()
+        let (id, channel) = (message["id"] ?? .null, message["channel"] ?? .null)
+        let acme = message["workspace"]
+        let joon =
+            try mina.ok("member.list", ["workspace": "acme"]).items
+            .first { $0["name"] == "Joon" }?["id"] ?? .null
+        for place in [channel, "plans", "#plans", "@Joon", joon] {
+            #expect(
+                try mina.ok("message.send", ["channel": place, "text": "x"])["workspace"] == acme,
+                "\(place.text)")
+        }
+        #expect(try mina.ok("message.history", ["channel": channel]).items.count == 4)
+        #expect(try mina.ok("message.get", ["ids": [id]]).items.first?["id"] == id)
+        #expect(try mina.ok("read.mark", ["channel": "plans", "message": id])["id"] == channel)
+        #expect(try mina.ok("member.get", ["member": joon])["name"] == "Joon")
+        #expect(try mina.ok("why", ["subject": joon])["name"] == "Joon")
+        #expect(try mina.ok("why", ["subject": id])["answer"] == true)
+        #expect(
+            try mina.ok("channel.notify", ["channel": "plans", "level": "none"])["id"] == channel)
+        #expect(
+            try mina.ok("search", ["query": "hello", "channels": [channel]]).items.count == 1)
+        let invite = try mina.ok("invite.create", ["workspace": "acme"])
+        #expect(
+            try mina.ok("invite.revoke", ["id": invite["id"] ?? .null])["state"] == "revoked")
+        // Nothing of that selects it.
+        #expect(try mina.ok("workspace.get")["name"] == "other")
+        withExtendedLifetime(bench) {}
+    }
+
+    @Test func `stays where it is while that will do, or more than one will`() throws {
+        let (bench, mina, message) = try world()
+        let other = try mina.ok("workspace.get")["id"]
+        let sent = try mina.ok("message.send", ["channel": "general", "text": "x"])
+        #expect(sent["workspace"] == other)
+        #expect(try mina.refused("message.history", ["channel": "nowhere"]).kind == .notFound)
+        // All that is named has to be there.
+        #expect(
+            try mina.refused(
+                "read.mark", ["channel": "general", "message": message["id"] ?? .null]
+            ).kind == .notFound)
+        #expect(
+            try mina.refused(
+                "message.send", ["channel": "plans", "text": "x", "workspace": "other"]
+            ).kind == .notFound)
+        try mina.ok("workspace.create", ["name": "third"])
+        try mina.ok("channel.create", ["name": "plans", "workspace": "other"])
+        #expect(
+            try mina.refused("message.send", ["channel": "plans", "text": "x"]).kind == .notFound)
+        withExtendedLifetime(bench) {}
+    }
+}
