@@ -165,8 +165,12 @@ public struct PageRequest: Sendable {
     public let cursor: String?
 
     init(_ given: Arguments) {
-        limit = Int(clamping: given[Command.limit])
-        cursor = given[Command.cursor]
+        self.init(limit: Int(clamping: given[Command.limit]), cursor: given[Command.cursor])
+    }
+
+    init(limit: Int, cursor: String?) {
+        self.limit = limit
+        self.cursor = cursor
     }
 }
 
@@ -193,6 +197,12 @@ public struct Page<Item: ControlObject>: ControlObject {
         start = next.start
     }
 
+    /// The part of a whole list that is asked for.
+    func part(_ request: PageRequest) throws(NodeError) -> Page {
+        let (part, end) = try PageEnd.part(of: items.count, request)
+        return Page(Array(items[part]), next: end)
+    }
+
     /// `{"items":[…],"next":…}`.
     public var json: JSONValue {
         var shown = items.map(\.json)
@@ -215,6 +225,28 @@ struct PageEnd {
     let text: String?
 
     static func cursor(_ place: Int) -> String { "n\(place)" }
+
+    /// What of a list of so many items a page has.
+    ///
+    /// - Throws: `bad_request` for a cursor that no list gave.
+    static func part(
+        of count: Int, _ request: PageRequest
+    ) throws(NodeError) -> (items: Range<Int>, end: PageEnd) {
+        var start = 0
+        if let cursor = request.cursor {
+            guard cursor.utf8.first == UInt8(ascii: "n"),
+                let place = Int(cursor.dropFirst()), place >= 0
+            else {
+                throw NodeError(
+                    .badRequest, "'cursor' is not one that a list gave",
+                    hint: "leave it out for the first page", reason: "bad_cursor",
+                    fields: [.init(name: "cursor", reason: "form")])
+            }
+            start = min(place, count)
+        }
+        let end = min(count, start + request.limit)
+        return (start..<end, PageEnd(start: start, text: end < count ? cursor(end) : nil))
+    }
 }
 
 /// How much fits into the line of an answer.

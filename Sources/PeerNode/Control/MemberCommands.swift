@@ -39,10 +39,13 @@ extension Command {
         "member.status",
         line: CommandLineForm("member status", ["member"], examples: ["member status @Joon"]),
         "Show which devices are known to have applied a removal.",
-        parameters: [member.definition], result: "list of holder",
+        parameters: [member.definition, limit.definition, cursor.definition],
+        result: "list of holder",
         failures: [.notFound, .ambiguous, .conflict], example: ["member": "@Joon"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.removalHolders(given[member], context.scope(given)))
+            .reply(
+                try context.node.removalHolders(given[member], context.scope(given))
+                    .part(PageRequest(given)))
         })
 
     private static let memberRole = {

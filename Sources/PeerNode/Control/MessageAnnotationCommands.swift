@@ -97,9 +97,13 @@ extension Command {
             "message who", ["message"],
             examples: ["message who m_01hx9t4c", "message who last --in general"]),
         "List the devices that are to have a message, those first that are known to hold it.",
-        parameters: [message.definition, inChannel.definition], result: "list of holder",
+        parameters: [
+            message.definition, inChannel.definition, limit.definition, cursor.definition,
+        ], result: "list of holder",
         failures: [.notFound, .ambiguous], example: ["message": "m_01hx9t4c"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.holders(given[message], context.scope(given)))
+            .reply(
+                try context.node.holders(given[message], context.scope(given))
+                    .part(PageRequest(given)))
         })
 }

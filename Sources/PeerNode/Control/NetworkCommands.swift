@@ -8,7 +8,9 @@ extension Command {
 
     private static let syncStatus = {
         let peer = Parameter.identifier("peer", "Only this device.", prefix: "d_").optional()
-        let channel = Parameter.channel("channel", "Only this channel.").optional()
+        let channel = Parameter.channel(
+            "channel", "Only the workspace that this channel is in."
+        ).optional()
         return Command(
             "sync.status",
             line: CommandLineForm(

@@ -59,11 +59,15 @@ extension Command {
 
     private static let rpcMethods = Command(
         "rpc.methods", "List every method with what it does.",
+        parameters: [limit.defaulting(to: 1_000).definition, cursor.definition],
         result: "list of {name, summary}", needs: .daemon,
-        run: { (_, _) throws(NodeError) in
-            let items = methods.map { command -> JSONValue in
+        run: { (_, given) throws(NodeError) in
+            let asked = PageRequest(
+                limit: Int(clamping: given[limit.defaulting(to: 1_000)]), cursor: given[cursor])
+            let (part, end) = try PageEnd.part(of: methods.count, asked)
+            let items = methods[part].map { command -> JSONValue in
                 ["name": .string(command.name), "summary": .string(command.summary)]
             }
-            return .reply(["items": .array(items), "next": .null])
+            return .reply(["items": .array(items), "next": JSONValue(orNull: end.text)])
         })
 }

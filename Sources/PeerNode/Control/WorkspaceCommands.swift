@@ -108,7 +108,10 @@ extension Command {
         let description = Parameter.text(
             "description", "What it is for; empty for nothing.", bytes: 0...1_024
         ).optional()
-        let image = Parameter.identifier("image", "The picture, a blob.", prefix: "b_").optional()
+        let image = Parameter.text(
+            "image", "A picture that programs bring along, 'preset:7'; empty for none.",
+            bytes: 0...64
+        ).optional()
         return Command(
             "workspace.edit",
             line: CommandLineForm("workspace edit", examples: ["workspace edit --name acme2"]),

@@ -107,6 +107,7 @@ extension NodeCore {
     {
         let found = try stored { () throws(StorageError) -> MessageObject? in
             guard let stored = try store.operations.operation(arrival),
+                channel(stored.document, in: workspace) != nil,
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: stored.document)
             else { return nil }

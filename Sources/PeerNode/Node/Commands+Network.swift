@@ -134,8 +134,12 @@ extension NodeCore {
     func syncStatus(
         _ request: SyncStatusRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<SyncObject> {
+        var only: Workspace?
         if let channel = request.channel {
-            _ = try self.channel(channel, in: workspace(scope))
+            only = try workspace(scope)
+            _ = try only.map { (only) throws(NodeError) in try self.channel(channel, in: only) }
+        } else if scope.workspace != nil {
+            only = try shownWorkspace(scope)
         }
         var objects: [SyncObject] = []
         var seen: Set<DeviceID> = []
@@ -144,7 +148,9 @@ extension NodeCore {
             let id = PublicID.device(device)
             if let wanted = request.peer, wanted != id { continue }
             for (number, distance) in distances(to: device).sorted(by: { $0.key < $1.key }) {
-                guard let workspace = workspaces[number] else { continue }
+                guard let workspace = workspaces[number], only == nil || only === workspace else {
+                    continue
+                }
                 var object = SyncObject(peer: id, workspace: PublicID.workspace(workspace.id))
                 (object.behind, object.ahead) = distance
                 objects.append(object)

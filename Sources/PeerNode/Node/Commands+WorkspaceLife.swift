@@ -18,18 +18,31 @@ extension NodeCore {
             try refuseTwin(of: workspace, named: checked)
             name = checked
         }
+        let image = try draft.image.map { (typed) throws(NodeError) in try checkedImage(typed) }
         guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
         let made = try stored { () throws(StorageError) in
             try authorAuthority(in: workspace) { authoring in
                 var settings = AuthorityPayload.WorkspaceSettings()
                 settings.name = name.map { authoring.sealed($0, field: 1) }
                 settings.description = draft.description.map { authoring.sealed($0, field: 2) }
-                settings.image = draft.image.map { authoring.sealed($0, field: 3) }
+                settings.image = image.map { authoring.sealed($0, field: 3) }
                 return .setWorkspace(settings)
             }
         }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    /// The picture of a workspace, empty for none.
+    private func checkedImage(_ typed: String) throws(NodeError) -> String {
+        do throws(ProfileText.Misform) {
+            return try ProfileText.checked(typed, for: .image) ?? ""
+        } catch {
+            throw NodeError(
+                .badRequest, "'image' is no picture that programs bring along",
+                hint: "preset:1 to preset:999, or nothing", reason: "image.form",
+                fields: [.init(name: "image", reason: error.rawValue)])
+        }
     }
 
     private func refuseTwin(of workspace: Workspace, named name: String) throws(NodeError) {

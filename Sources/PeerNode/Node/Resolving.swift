@@ -137,20 +137,7 @@ extension NodeCore {
     func page<Item>(
         _ all: [Item], _ page: PageRequest
     ) throws(NodeError) -> (items: ArraySlice<Item>, next: PageEnd) {
-        var start = 0
-        if let cursor = page.cursor {
-            guard cursor.utf8.first == UInt8(ascii: "n"),
-                let place = Int(cursor.dropFirst()), place >= 0
-            else {
-                throw NodeError(
-                    .badRequest, "'cursor' is not one that a list gave",
-                    hint: "leave it out for the first page",
-                    reason: "bad_cursor", fields: [.init(name: "cursor", reason: "form")])
-            }
-            start = min(place, all.count)
-        }
-        let end = min(all.count, start + page.limit)
-        let next = end < all.count ? PageEnd.cursor(end) : nil
-        return (all[start..<end], PageEnd(start: start, text: next))
+        let (part, end) = try PageEnd.part(of: all.count, page)
+        return (all[part], end)
     }
 }

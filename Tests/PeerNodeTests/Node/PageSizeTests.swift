@@ -123,8 +123,65 @@ import WorkspaceTestKit
         withExtendedLifetime(bench) {}
     }
 
+    @Test func `is there for every list`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        let message = try mina.send("hello")
+        bench.advance(2_000)
+        let holders: JSONObject = ["message": message["id"] ?? .null]
+        for (method, given) in [("message.holders", holders), ("rpc.methods", JSONObject())] {
+            let all = try mina.ok(method, .object(given))
+            #expect(all["next"] == .null && all.items.count > 1)
+            var found: [String] = []
+            var cursor: JSONValue = .null
+            repeat {
+                var part = given
+                part["limit"] = .integer(Int64(all.items.count - 1))
+                if cursor != .null { part["cursor"] = cursor }
+                let page = try mina.ok(method, .object(part))
+                found += page.items.map(\.text)
+                cursor = page["next"] ?? .null
+            } while cursor != .null && found.count < 1_000
+            #expect(found == all.items.map(\.text), "\(method)")
+            #expect(
+                try mina.refused(method, .object(given.with("cursor", "x"))).reason == "bad_cursor")
+        }
+        try mina.ok("member.remove", ["member": "@Joon", "force": true])
+        let status = try mina.ok("member.status", ["member": "@Joon", "limit": 1])
+        #expect(status.items.count <= 1)
+        withExtendedLifetime((bench, joon)) {}
+    }
+
+    @Test func `of what peers lack is that of one workspace, if one is named`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try joon.ok("workspace.create", ["name": "second"])
+        try mina.join(try joon.link())
+        bench.advance(2_000)
+        func workspaces(_ given: JSONValue) throws -> [String] {
+            try mina.ok("sync.status", given).items.compactMap { $0["workspace"]?.stringValue }
+        }
+        let second = try mina.ok("workspace.get", ["workspace": "second"]).text("id")
+        #expect(try workspaces([:]).count == 2)
+        #expect(try workspaces(["workspace": "second"]) == [second])
+        #expect(try workspaces(["workspace": "second", "channel": "general"]) == [second])
+        #expect(try mina.refused("sync.status", ["workspace": "nope"]).kind == .notFound)
+        #expect(try mina.refused("sync.status", ["channel": "nope"]).kind == .notFound)
+        withExtendedLifetime(bench) {}
+    }
+
     @Test(arguments: ["", "a\"b\\c", "\u{1}\n\u{7F}", "회의 🎉"])
     func `is measured as it is written`(_ text: String) {
         #expect(AnswerRoom.bytes(of: text) >= JSONValue.string(text).bytes.count - 2)
+    }
+}
+
+extension JSONObject {
+    fileprivate func with(_ key: String, _ value: JSONValue) -> JSONObject {
+        var object = self
+        object[key] = value
+        return object
     }
 }
