@@ -210,32 +210,7 @@ extension NodeCore {
             timestamp: timestamp, grant: grant,
             dependencies: dependencies(
                 overwritten,
-                and: unorderedTips(of: document, in: workspace, before: timestamp, own: log)))
-    }
-
-    /// The tips of other logs that the clock does not put before `timestamp` by itself.
-    private func unorderedTips(
-        of document: DocumentID, in workspace: Workspace, before timestamp: HybridTimestamp,
-        own: LogName
-    ) -> [OperationReference] {
-        let isFirst = store.operations.branches(of: own, in: workspace.number).isEmpty
-        let newest = workspace.newestTimestamp[document] ?? 0
-        guard isFirst || newest >= timestamp.rawValue else { return [] }
-        // What comes from the future is shown when it is seen, by whoever sees it: only citing
-        // keeps a new incarnation behind the ones before it.
-        return store.operations.branches(in: document, of: workspace.number)
-            .filter { branch in
-                branch.log != own
-                    && (Workspace.latest(of: branch) >= timestamp.rawValue
-                        || isFirst && branch.log.device == own.device)
-            }
-            .sorted { $0.tip.timestamp.rawValue > $1.tip.timestamp.rawValue }
-            .prefix(Limits.dependenciesMax)
-            .map { branch in
-                OperationReference(
-                    device: branch.log.device, incarnation: branch.log.incarnation,
-                    sequence: branch.tipSequence, id: branch.tip.id)
-            }
+                and: try unorderedTips(of: document, in: workspace, before: timestamp, own: log)))
     }
 
     /// Our own operation through the waist. A refusal would be a bug of ours.

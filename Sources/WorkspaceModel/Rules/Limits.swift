@@ -71,6 +71,9 @@ public enum Limits {
     /// Of one conversation at most one read marker is written in this time: who reads a busy
     /// channel must not fill everybody's store with it.
     public static let readMarkerMilliseconds: UInt64 = 60_000
+    /// Operations that an author looks at to see what is in the past of what it cites, while
+    /// somebody's clock is ahead.
+    public static let causalStepsMax = 64
     /// Between two words on one conversation to the own devices, of what is not written yet.
     public static let readWordMilliseconds: UInt64 = 1_000
     /// Logs that one read marker names: about 12 KiB. Where there are more, several are written.

@@ -1,3 +1,4 @@
+import CRDTStore
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -325,6 +326,52 @@ import WorkspaceTestKit
         #expect(abs(try late.number("at") - Int64(bench.wall)) < 1_000)
         #expect(Set(try joon.log()) == Set(try mina.log()))
         #expect(try mina.digest() == joon.digest())
+    }
+
+    /// What one clock says of the future is shown by each node when it sees it. What others say
+    /// meanwhile, one after the other, stays in order all the same, for who comes later too.
+    @Test(arguments: [600_000, 3 * 3_600_000, 10 * 365 * 86_400_000] as [Int64])
+    func `has one order everywhere while a clock runs ahead`(_ skew: Int64) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        let sora = try bench.guest("Sora", of: mina)
+        let haneul = try bench.guest("Haneul", of: mina)
+        mina.clockSkew = skew
+        var said = ["from the future"]
+        try mina.send(said[0])
+        for (round, speakers) in [
+            [joon, joon, joon], [sora, sora], [haneul], [joon], [sora, haneul, joon],
+        ].enumerated() {
+            for (number, speaker) in speakers.enumerated() {
+                let text = "\(round).\(number)"
+                try speaker.send(text)
+                said.append(text)
+                bench.advance(1_000)
+            }
+            bench.advance(330_000)
+        }
+        for node in [joon, sora, haneul, mina] {
+            #expect(try node.log() == said, "\(node.name)")
+        }
+        // Nobody cites everybody for that.
+        let core = try #require(joon.host).core
+        var most = 0
+        let workspace = try joon.workspace()
+        let general = try #require(workspace.channelIndex.all.first { $0.isDefault })
+        try core.store.operations.forEachOperation(in: general.id, of: workspace.number) {
+            most = max(most, $0.entry.dependencies.count)
+        }
+        #expect((1...3).contains(most), "\(most)")
+        mina.clockSkew = 0
+        try mina.restart()
+        let late = try bench.guest("Late", of: mina)
+        #expect(try late.log() == said)
+        try mina.send("right again")
+        bench.advance(2_000)
+        for node in [joon, late, mina] {
+            #expect(try node.log() == said + ["right again"], "\(node.name)")
+        }
     }
 
     @Test func `is read by whoever answers, whatever the clock of what is answered said`() throws {

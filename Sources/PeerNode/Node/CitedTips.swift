@@ -1,0 +1,104 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What an author cites of other logs, so that it is shown behind it by every node: what the clock
+/// alone does not put there (PROTOCOL.md, 2).
+///
+/// A clock that is ahead says a time that each node takes as late as that of its own clock allows,
+/// so each shows it, and all that cites it, in another place. What several people then say one
+/// after the other is in order everywhere only if each cites the one before.
+extension NodeCore {
+    /// The tips of other logs that the clock does not put before `timestamp` by itself.
+    func unorderedTips(
+        of document: DocumentID, in workspace: Workspace, before timestamp: HybridTimestamp,
+        own: LogName
+    ) throws(StorageError) -> [OperationReference] {
+        let isFirst = store.operations.branches(of: own, in: workspace.number).isEmpty
+        let newest = workspace.newestTimestamp[document] ?? 0
+        guard isFirst || newest >= timestamp.rawValue else { return [] }
+        let others = store.operations.branches(in: document, of: workspace.number)
+            .filter { $0.log != own }
+        // What comes from the future is shown when it is seen, by whoever sees it: only citing
+        // keeps a new incarnation behind the ones before it.
+        let unordered = others.filter { branch in
+            Workspace.latest(of: branch) >= timestamp.rawValue
+                || isFirst && branch.log.device == own.device
+        }.sorted { $0.tip.timestamp.rawValue > $1.tip.timestamp.rawValue }
+        var cited = Array(unordered.prefix(Limits.dependenciesMax))
+        let future = unordered.filter { $0.tip.timestamp.rawValue >= timestamp.rawValue }
+        guard let first = future.map(\.changedArrival).min() else {
+            return cited.map(\.tipReference)
+        }
+        var reach = CausalReach()
+        let known = Set(cited.map(\.number))
+        let later = others.filter { $0.changedArrival > first && !known.contains($0.number) }
+            .sorted { $0.changedArrival > $1.changedArrival }
+        for branch in later where cited.count < Limits.dependenciesMax {
+            guard !reach.has(branch) else { continue }
+            cited.append(branch)
+            try look(behind: branch, in: workspace, &reach)
+        }
+        return cited.map(\.tipReference)
+    }
+
+    /// Notes what the tip of a branch has in its past, as far as a short look tells.
+    private func look(
+        behind branch: LogBranch, in workspace: Workspace, _ reach: inout CausalReach
+    ) throws(StorageError) {
+        guard let tip = try store.operations.place(in: branch.number, at: branch.tipSequence)
+        else { return }
+        reach.note(branch.log, branch.tipSequence)
+        var open = [tip]
+        while let place = open.popLast(), reach.takeStep() {
+            guard let stored = try store.operations.operation(place.arrival, hasPayload: false)
+            else { continue }
+            if place.sequence > 0,
+                let previous = try store.operations.place(
+                    in: place.branch, at: place.sequence - 1)
+            {
+                open.append(previous)
+            }
+            for reference in stored.entry.dependencies {
+                let log = LogName(
+                    document: branch.log.document, device: reference.device,
+                    incarnation: reference.incarnation)
+                guard reach.note(log, reference.sequence),
+                    let place = try store.operations.find(
+                        reference, in: branch.log.document, of: workspace.number)
+                else { continue }
+                open.append(place)
+            }
+        }
+    }
+}
+
+/// How much of each log is known to be in the past of what is cited already. What it misses is
+/// cited once more, which does no harm.
+private struct CausalReach {
+    private var ends: [LogName: UInt64] = [:]
+    private var stepsLeft = Limits.causalStepsMax
+
+    func has(_ branch: LogBranch) -> Bool {
+        ends[branch.log].map { $0 >= branch.tipSequence } ?? false
+    }
+
+    /// - Returns: whether that was news.
+    @discardableResult
+    mutating func note(_ log: LogName, _ sequence: UInt64) -> Bool {
+        if let known = ends[log], known >= sequence { return false }
+        ends[log] = sequence
+        return true
+    }
+
+    mutating func takeStep() -> Bool {
+        stepsLeft -= 1
+        return stepsLeft >= 0
+    }
+}
+
+extension LogBranch {
+    fileprivate var tipReference: OperationReference {
+        OperationReference(
+            device: log.device, incarnation: log.incarnation, sequence: tipSequence, id: tip.id)
+    }
+}
