@@ -33,11 +33,10 @@ extension Rendering {
     ///   look like them.
     func states(of channel: JSONValue, isAmongOthers: Bool = true) -> String {
         var states: [String] = []
-        if isAmongOthers, channel["joined"] == false {
-            states.append(channel["private"] == true ? "left" : "not in")
-        }
+        let isOut = isAmongOthers && channel["joined"] == false
+        if isOut { states.append(channel["private"] == true ? "left" : "not in") }
         if channel["archived"] == true { states.append("archived") }
-        if channel["muted"] == true { states.append("muted") }
+        if channel["muted"] == true, !isOut { states.append("muted") }
         return states.isEmpty ? "" : " (\(states.joined(separator: ", ")))"
     }
 }

@@ -17,8 +17,9 @@ struct ChatRoom {
     var devices: Int64?
     /// Columns of the widest name so far.
     private(set) var authorColumns = 0
-    /// How many messages had been shown when the line that is written was begun.
-    var begunAt = 0
+    /// How many messages had been shown when the line that is written was begun; `nil` where it
+    /// came as a whole.
+    var begunAt: Int?
     /// The day of the last line.
     var lastDay: Int64?
     /// The thread of the last message: its own id of one that is no answer.
@@ -77,7 +78,7 @@ struct ChatRoom {
             throw Self.nobody("nobody called \(NodeError.quoted(name)) has said anything here")
         }
         if let number = ArgumentText.integer(text) {
-            let later = max(0, shownCount - begunAt)
+            let later = begunAt.map { max(0, shownCount - $0) } ?? 0
             guard number >= 1, number <= order.count - later else {
                 throw Self.nobody("\(max(0, order.count - later)) messages were shown here")
             }

@@ -145,6 +145,10 @@ import WorkspaceModel
         ]
         let text = Self.rendering().text(list, of: "channel.list")
         #expect(text.contains("board (left)") && text.contains("plans (not in)"))
+        var quiet = Self.channel
+        (quiet["muted"], quiet["archived"]) = (true, true)
+        let both = Self.rendering().text(["items": [.object(quiet)]], of: "channel.list")
+        #expect(both.contains("board (archived, muted)"))
         #expect(text.split(separator: "\n").filter { $0.contains("board ") }.count == 2)
         #expect(!Self.rendering("--plain").text(list, of: "channel.list").contains("("))
         #expect(!Self.rendering("--json").text(list, of: "channel.list").contains("(left)"))

@@ -78,6 +78,8 @@ extension EndToEnd {
             #expect(eventually { node.texts() == ["welcome", "hello"] })
             chat.type("/edit hello you\r")
             #expect(eventually { node.texts() == ["welcome", "hello you"] })
+            chat.type("/react 2 🎉\r")
+            #expect(chat.shows("🎉 Mina on Mina: welcome"), "\(chat.text)")
             chat.type("/help\r")
             #expect(chat.shows("ctrl-D leaves"))
             chat.type("/joim x\r")
