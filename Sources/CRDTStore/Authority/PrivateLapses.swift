@@ -41,8 +41,8 @@ struct PrivateLapses {
     /// The operation as the document takes it: nobody acts, in a new membership, under a seat that
     /// lapsed with the old one.
     func judged(_ operation: PrivateOperation) -> PrivateOperation {
-        guard operation.isAllowed, let author = operation.author, ends[author] != nil,
-            let seat = operation.change?.seat,
+        guard operation.isAllowed, !operation.knownEnds.isEmpty,
+            let author = operation.author, ends[author] != nil, let seat = operation.change?.seat,
             !lapses(ofSeatOf: author, in: seat).isDisjoint(with: operation.knownEnds)
         else { return operation }
         return operation.refused

@@ -266,15 +266,19 @@ extension NodeCore {
     func operations(
         of document: PrivateDocument, ends: [MemberID: Set<OperationID>], in workspace: Workspace
     ) -> [PrivateOperation] {
-        document.order.compactMap { id in
+        var knownBy: [OperationID: Set<OperationID>] = [:]
+        return document.order.compactMap { id in
             guard let record = document.records[id] else { return nil }
+            // Many operations are under one grant.
+            let known = knownBy[record.grant] ?? known(ends, by: record.grant, in: workspace)
+            knownBy[record.grant] = known
             // What stands between membership operations of one log is content.
             return PrivateOperation(
                 id: id, author: record.author, previous: record.previous,
                 dependencies: record.dependencies.filter { document.records[$0] != nil },
                 keyID: record.keyID, change: record.change,
                 isAllowed: store.operations.isValid(record.sequence, in: record.branch),
-                knownEnds: known(ends, by: record.grant, in: workspace))
+                knownEnds: known)
         }
     }
 
