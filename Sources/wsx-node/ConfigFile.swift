@@ -84,7 +84,7 @@ struct ConfigFile {
     /// The value of a setting, texts without their quotes.
     func text(of name: String) throws(NodeError) -> String {
         guard Self.known.contains(where: { $0.name == name }) else {
-            // It stands on a command line and not in the file, which is as good as before.
+            // The file is good: whoever typed the name is wrong.
             throw .usage(
                 "there is no setting \(NodeError.quoted(name))",
                 hint: Self.unknown(name, line: nil).hint)

@@ -50,7 +50,8 @@ extension Arguments {
                 fields: failing.map(\.field))
         }
         let checked = JSONObject(uniqueMembers: given.members.filter { !$0.value.isNull })
-        self.init(checked: checked, named: NamedThing.all(in: checked, of: parameters))
+        self.init(
+            checked: checked, named: NamedThing.all(in: checked, of: parameters, for: command))
     }
 
     /// The failure where nothing but the text of a message is wrong, and that is its length.

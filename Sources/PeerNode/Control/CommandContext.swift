@@ -47,6 +47,22 @@ enum NamedThing: Hashable, Sendable {
         }
     }
 
+    /// Whether it is told by its id, which only one workspace has.
+    var isExact: Bool {
+        switch self {
+        case .id, .channel(.id), .channel(.direct(.id)), .member(.id): true
+        case .channel, .member: false
+        }
+    }
+
+    /// Commands that nobody wants to act elsewhere by a name that is missing where they were meant:
+    /// for what changes a workspace, its people and its channels only an id says another one.
+    private static let governing = [
+        "workspace.", "member.role", "member.remove", "invite.", "join.", "device.",
+        "channel.edit", "channel.delete", "channel.archive", "channel.unarchive",
+        "channel.transfer", "channel.role", "channel.add", "channel.remove", "channel.leave",
+    ]
+
     /// What stands for whatever `why` explains.
     init?(subject text: String) {
         if isIdentifier(text, prefix: "m_") {
@@ -58,8 +74,16 @@ enum NamedThing: Hashable, Sendable {
         }
     }
 
-    /// All that arguments name.
+    /// All that the arguments of a command name, if that may say where it acts.
     static func all(
+        in given: JSONObject, of parameters: [ParameterDefinition], for command: String
+    ) -> [NamedThing] {
+        let things = all(in: given, of: parameters)
+        let isGoverning = governing.contains { command.utf8.starts(with: $0.utf8) }
+        return isGoverning && !things.allSatisfy(\.isExact) ? [] : things
+    }
+
+    private static func all(
         in given: JSONObject, of parameters: [ParameterDefinition]
     ) -> [NamedThing] {
         parameters.flatMap { parameter -> [NamedThing] in
@@ -249,19 +273,23 @@ struct PageEnd {
     }
 }
 
-/// How much fits into the line of an answer.
-enum AnswerRoom {
-    /// Bytes for the items of a page, and what else stands in the line.
-    private static let bytes = Limits.controlLineBytesMax - 4_096
+/// How much still fits into the line of an answer.
+struct AnswerRoom {
+    /// Bytes for the items of a page, without what else stands in the line.
+    private var left = Limits.controlLineBytesMax - 4_096
+    private var isEmpty = true
+
+    /// Whether there is room for one more; for the first there always is.
+    mutating func takes(_ item: JSONValue) -> Bool {
+        left -= item.bytes.count + 1
+        defer { isEmpty = false }
+        return left >= 0 || isEmpty
+    }
 
     /// How many of the items fit, from the first; at least one.
-    static func count(of items: [JSONValue]) -> Int {
-        var left = bytes
-        for (index, item) in items.enumerated() {
-            left -= item.bytes.count + 1
-            if left < 0 { return max(index, 1) }
-        }
-        return items.count
+    static func count(of items: some Sequence<JSONValue>) -> Int {
+        var room = AnswerRoom()
+        return items.prefix { room.takes($0) }.count
     }
 
     /// Bytes of a text inside a line of JSON, without its quotes.

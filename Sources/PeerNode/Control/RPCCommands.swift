@@ -57,13 +57,16 @@ extension Command {
         result: "an OpenRPC document", needs: .daemon,
         run: { (_, _) throws(NodeError) in .reply(Manual.openRPC) })
 
+    /// All of them fit into one answer.
+    private static let methodLimit = limit.defaulting(to: 1_000)
+
     private static let rpcMethods = Command(
         "rpc.methods", "List every method with what it does.",
-        parameters: [limit.defaulting(to: 1_000).definition, cursor.definition],
+        parameters: [methodLimit.definition, cursor.definition],
         result: "list of {name, summary}", needs: .daemon,
         run: { (_, given) throws(NodeError) in
             let asked = PageRequest(
-                limit: Int(clamping: given[limit.defaulting(to: 1_000)]), cursor: given[cursor])
+                limit: Int(clamping: given[methodLimit]), cursor: given[cursor])
             let (part, end) = try PageEnd.part(of: methods.count, asked)
             let items = methods[part].map { command -> JSONValue in
                 ["name": .string(command.name), "summary": .string(command.summary)]

@@ -189,13 +189,14 @@ extension NodeCore {
         case .latest, .before:
             return all.count - AnswerRoom.count(of: all.reversed())..<all.count
         case .around(let middle):
-            var (start, end) = (0, all.count)
-            var count = AnswerRoom.count(of: all)
-            let centre = rows.firstIndex { $0.position >= middle } ?? all.count / 2
-            // Of the longer side the far end goes.
-            while end - start > 1, count < end - start {
-                if centre - start > end - 1 - centre { start += 1 } else { end -= 1 }
-                count = AnswerRoom.count(of: Array(all[start..<end]))
+            let centre = rows.firstIndex { $0.position >= middle } ?? max(all.count - 1, 0)
+            var (start, end) = (centre, centre)
+            var room = AnswerRoom()
+            // The nearer end grows, each message measured once.
+            while start > 0 || end < all.count {
+                let isNewer = end < all.count && (start == 0 || end - centre <= centre - start)
+                guard room.takes(all[isNewer ? end : start - 1]) else { break }
+                if isNewer { end += 1 } else { start -= 1 }
             }
             return start..<end
         }

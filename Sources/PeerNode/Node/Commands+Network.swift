@@ -136,8 +136,9 @@ extension NodeCore {
     ) throws(NodeError) -> Page<SyncObject> {
         var only: Workspace?
         if let channel = request.channel {
-            only = try workspace(scope)
-            _ = try only.map { (only) throws(NodeError) in try self.channel(channel, in: only) }
+            let workspace: Workspace = try workspace(scope)
+            _ = try self.channel(channel, in: workspace)
+            only = workspace
         } else if scope.workspace != nil {
             only = try shownWorkspace(scope)
         }

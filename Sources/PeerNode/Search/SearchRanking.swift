@@ -27,7 +27,7 @@ struct SearchRanking {
     }
 
     /// The best first; of two that are as good the newer one.
-    func best(_ count: Int = .max) -> [SearchPosition] {
+    func best() -> [SearchPosition] {
         let average = entries.reduce(0) { $0 + $1.byteCount } / Double(max(entries.count, 1))
         func score(_ entry: Entry) -> Double {
             // The usual constants: k1 = 1.2, b = 0.75.
@@ -36,6 +36,6 @@ struct SearchRanking {
         }
         return entries.map { (score($0), $0.position) }
             .sorted { ($0.0, $0.1) > ($1.0, $1.1) }
-            .prefix(count).map(\.1)
+            .map(\.1)
     }
 }

@@ -47,6 +47,28 @@ import WorkspaceTestKit
         withExtendedLifetime(bench) {}
     }
 
+    /// A name that is missing in the workspace that was meant may be in another one.
+    @Test func `changes nothing there by a name alone`() throws {
+        let (bench, mina, message) = try world()
+        let calls: [(String, JSONValue)] = [
+            ("member.remove", ["member": "@Joon", "force": true]),
+            ("member.role", ["member": "@Joon", "role": "admin"]),
+            ("workspace.transfer", ["member": "@Joon"]), ("channel.leave", ["channel": "plans"]),
+            ("channel.delete", ["channel": "plans"]),
+            ("channel.edit", ["channel": "plans", "topic": "x"]),
+            ("channel.add", ["channel": "plans", "members": ["@Joon"]]),
+            ("invite.create", ["channels": ["plans"]]),
+        ]
+        for (method, given) in calls {
+            let kind = try mina.refused(method, given).kind
+            #expect(kind == .notFound || kind == .unknownUser, "\(method)")
+        }
+        #expect(try mina.ok("member.list", ["workspace": "acme"]).items.count == 2)
+        let channel = message["channel"] ?? .null
+        #expect(try mina.ok("channel.edit", ["channel": channel, "topic": "x"])["topic"] == "x")
+        withExtendedLifetime(bench) {}
+    }
+
     @Test func `stays where it is while that will do, or more than one will`() throws {
         let (bench, mina, message) = try world()
         let other = try mina.ok("workspace.get")["id"]

@@ -78,6 +78,20 @@ import WorkspaceTestKit
         #expect(bytes.count <= runs.reduce(64) { $0 + $1.encodedBytesMax })
     }
 
+    @Test func `has a reading of as many logs as one marker names, and of no more`() throws {
+        func bytes(_ logs: Int) -> [UInt8] {
+            let counts = (0..<logs).map { (UInt64.max - UInt64($0), UInt64.max) }
+            var word = SyncMessageSamples.readWord
+            word.frontier = ReadFrontier(Dictionary(uniqueKeysWithValues: counts))
+            return SyncMessage.reading(.max, word).encoded()
+        }
+        let most = bytes(Limits.readFrontierLogsMax)
+        #expect(try SyncMessage.decoded(most)?.encoded() == most)
+        #expect(throws: SyncViolation.self) {
+            try SyncMessage.decoded(bytes(Limits.readFrontierLogsMax + 1))
+        }
+    }
+
     // MARK: Hostile contents
 
     struct File: Decodable {
