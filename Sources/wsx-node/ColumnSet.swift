@@ -82,9 +82,11 @@ struct ColumnSet {
                 "REVOKED": "revoked",
             ])
         case "message.holders":
-            ColumnSet(["DEVICE": "device", "OF": "label", "HELD": "complete"])
+            ColumnSet(["DEVICE": "device", "OF": "label", "HELD": "complete", "HEARD": "at"])
         case "member.status":
-            ColumnSet(["DEVICE": "device", "OF": "label", "APPLIED": "complete"])
+            ColumnSet([
+                "DEVICE": "device", "OF": "label", "APPLIED": "complete", "HEARD": "at",
+            ])
         case "peer.list":
             ColumnSet([
                 "ID": "id", "NAME": "label", "STATE": "state", "ADDRESS": "address",

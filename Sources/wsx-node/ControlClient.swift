@@ -56,8 +56,11 @@ struct ControlClient {
     }
 
     /// Opens a stream; `nextEvent()` reads it.
-    mutating func subscribe(_ parameters: JSONObject) throws(NodeError) {
-        _ = try call("events.subscribe", parameters)
+    ///
+    /// - Returns: the answer, with the `cursor` that the stream starts after.
+    @discardableResult
+    mutating func subscribe(_ parameters: JSONObject) throws(NodeError) -> JSONValue {
+        try call("events.subscribe", parameters)
     }
 
     /// The next event, or `nil` when the daemon has ended the connection.

@@ -74,7 +74,7 @@ struct EventBot {
                 // It ended while it was asked, which may be long after the first question: nothing
                 // need have happened until then.
                 if error.kind == .stopping { hasServed = true }
-                guard hasServed, Self.passes(error) else { throw error }
+                guard hasServed, Session.comesBack(error) else { throw error }
                 if isOver { return try ending() }
                 io.pause(milliseconds: pause)
                 pause = min(pause * 2, 5_000)
@@ -84,11 +84,6 @@ struct EventBot {
 
     private func connect() throws(NodeError) -> ControlClient {
         ControlClient(try io.connect(paths.socket), timeoutMilliseconds: nil)
-    }
-
-    /// What is over when the node is back, or is open again.
-    private static func passes(_ error: NodeError) -> Bool {
-        [.notRunning, .stopping, .locked, .busy].contains(error.kind)
     }
 
     /// Stores a start, so that everything after it goes by the stored position alone.
@@ -217,7 +212,7 @@ struct EventBot {
             var client = ControlClient(
                 try io.connect(paths.socket), timeoutMilliseconds: ControlClient.patience)
             return try client.call("session.status", [:])["locked"] != true
-        } catch { return !Self.passes(error) && error.kind != .timeout }
+        } catch { return !Session.comesBack(error) && error.kind != .timeout }
     }
 
     /// What the command finds in its environment: the event, and the way back to this node.

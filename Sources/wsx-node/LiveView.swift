@@ -6,6 +6,8 @@ struct LiveView {
     var rendering: Rendering
     /// Names of channels by their ids, for lines that name theirs; `nil` for lines that do not.
     var names: [String: String]?
+    /// The conversations that are shown; `nil` for all that come.
+    var followed: FollowedChannels?
     /// The workspace whose channels are named without it.
     var home: JSONValue?
     /// The day that the line before belongs to.

@@ -3,6 +3,8 @@ import WorkspaceModel
 /// The newest messages that were shown, in the order of showing, so that they can be spoken of.
 struct RecentMessages {
     private var messages: [String: JSONValue] = [:]
+    /// Messages that were looked up besides, and stand in no order.
+    private var aside: [String: JSONValue] = [:]
     /// Their ids, the newest last.
     private(set) var order: [String] = []
     /// How many were ever noted.
@@ -12,7 +14,7 @@ struct RecentMessages {
     static let countMax = 1_000
 
     /// The newest state of the message with this id that was noted.
-    subscript(id: String) -> JSONValue? { messages[id] }
+    subscript(id: String) -> JSONValue? { messages[id] ?? aside[id] }
 
     /// Notes a message that is shown; a newer state of one that was keeps its place.
     mutating func note(_ message: JSONValue) {
@@ -22,5 +24,19 @@ struct RecentMessages {
             shownCount += 1
         }
         if order.count > Self.countMax { messages[order.removeFirst()] = nil }
+    }
+
+    /// Takes over a message without giving it a place among those that were shown.
+    mutating func know(_ message: JSONValue) {
+        guard let id = message["id"]?.stringValue else { return }
+        if messages[id] != nil { return note(message) }
+        if aside.count >= Self.countMax { aside = [:] }
+        aside[id] = message
+    }
+
+    /// The ids that begin like that, of all messages that are known.
+    func ids(beginning prefix: String) -> [String] {
+        let isMeant = { (id: String) in id.utf8.starts(with: prefix.utf8) }
+        return order.filter(isMeant) + aside.keys.filter { isMeant($0) && messages[$0] == nil }
     }
 }

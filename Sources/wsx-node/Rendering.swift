@@ -9,7 +9,7 @@ struct Rendering {
     let isPlain: Bool
     let hasColour: Bool
     /// Whether people are shown ids besides.
-    let isVerbose: Bool
+    var isVerbose: Bool
     private let isTerminal: Bool
     let now: Int64
     let zone: (Int64) -> Int64

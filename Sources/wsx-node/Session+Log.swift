@@ -93,8 +93,8 @@ extension Session {
     }
 
     /// What those messages answer that stand here without it.
-    private func roots(
-        of items: [JSONValue], _ client: inout ControlClient
+    func roots(
+        of items: [JSONValue], in workspace: JSONValue? = nil, _ client: inout ControlClient
     ) -> [String: JSONValue] {
         let ids = Set(items.compactMap { $0["id"]?.stringValue })
         var missing: [JSONValue] = []
@@ -103,7 +103,7 @@ extension Session {
             missing.append(.string(thread))
         }
         var roots: [String: JSONValue] = [:]
-        for root in messages(missing, &client) {
+        for root in messages(missing, in: workspace, &client) {
             if let id = root["id"]?.stringValue { roots[id] = root }
         }
         return roots

@@ -118,6 +118,7 @@ extension Session {
         // The file is here, and whoever lost a home has no daemon.
         case "backup.verify": return try useBackup(command)
         case "node.doctor": return try doctor(command)
+        case "invite.create": return try invite(command)
         case "message.get": return try showMessages(command)
         case "search": return try search(command)
         case "message.delete": return try deleteMessage(command)

@@ -259,6 +259,13 @@ extension Session {
             text += "' and write it down)"
         }
         say("identity", text)
+        guard let asked = scan.values["name"]?.stringValue,
+            identity["name"]?.stringValue.map({ NameFolding.matches($0, asked) }) == false
+        else { return }
+        say(
+            "name", "this home has one and keeps it; to be called otherwise:", state: "warn"
+        )
+        say(fix: "wsx-node profile set --name \(HintText.quotedForShell(sanitised(asked)))")
     }
 
     private func tellWorkspace(_ workspace: JSONValue, _ client: inout ControlClient)

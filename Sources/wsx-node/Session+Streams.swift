@@ -56,7 +56,8 @@ extension Session {
 
     func tail(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         var client = try client()
-        try client.subscribe(liveEvents(in: parameters["channels"]))
+        let wanted = liveEvents(in: parameters["channels"])
+        let cursor = try client.subscribe(wanted)["cursor"]
         var view = LiveView(rendering: rendering, names: [:])
         var names: [String: String] = [:]
         let channels = try readNames(&client, into: &names)
@@ -64,7 +65,11 @@ extension Session {
         // Another may be selected while this goes on.
         view.home = channels.first?["workspace"]
         view.names = names
-        try follow(&client, &view) { _ in true }
+        let isWhole =
+            parameters["channels"]?.arrayValue?.isEmpty == false
+            || scan.values["all"]?.boolValue == true
+        if !isWhole { view.followed = FollowedChannels() }
+        try follow(&client, wanted, after: cursor, &view) { _ in true }
         return 0
     }
 
@@ -74,7 +79,8 @@ extension Session {
     /// than never, and the second time is not shown.
     func followLog(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         var client = try client()
-        try client.subscribe(liveEvents(in: parameters["channel"].map { .array([$0]) }))
+        let wanted = liveEvents(in: parameters["channel"].map { .array([$0]) })
+        let cursor = try client.subscribe(wanted)["cursor"]
         let past = try client.call("message.history", parameters)
         let items = past["items"]?.arrayValue ?? []
         let thread = parameters["thread"]
@@ -93,7 +99,7 @@ extension Session {
                 view.note(channels: [channel])
             }
         }
-        try follow(&client, &view) { message in
+        try follow(&client, wanted, after: cursor, &view) { message in
             if let thread, message["thread"] != thread { return false }
             // Nobody can have pinned what has only just come.
             if parameters["pinned"] == true { return false }
@@ -115,38 +121,61 @@ extension Session {
         return wanted
     }
 
-    /// Prints the messages that `wants` wants as they come, until the time that was given is over
-    /// or the daemon ends, which is a failure.
+    /// Prints the messages that `wants` wants as they come, until the time that was given is over.
+    /// A daemon that ends is waited for where somebody reads along, and a failure elsewhere.
     private func follow(
-        _ client: inout ControlClient, _ view: inout LiveView, where wants: (JSONValue) -> Bool
+        _ client: inout ControlClient, _ wanted: JSONObject, after begin: JSONValue?,
+        _ view: inout LiveView, where wants: (JSONValue) -> Bool
     ) throws(NodeError) {
-        let hasBell = scan.values["bell"]?.boolValue == true && io.isOutputTerminal
         let end = streamEnd
-        while let event = try nextEvent(&client, until: end) {
-            guard let data = event["data"], !data.isNull else { continue }
-            if Rendering.isHappening(event) {
-                try learnName(of: event, &client, &view)
-                if let text = view.happening(event) { io.print(text) }
-                continue
+        var cursor = begin
+        while true {
+            do throws(NodeError) {
+                while let event = try nextEvent(&client, until: end) {
+                    try tell(event, &client, &view, where: wants)
+                    cursor = event["cursor"] ?? cursor
+                }
+                return
+            } catch {
+                guard hasStreamReader, Self.comesBack(error) else { throw error }
             }
-            guard event["type"] == "message.created" else {
-                try tell(event, &client, &view)
-                continue
-            }
-            guard wants(data) else { continue }
-            try learnName(of: data, &client, &view)
-            readOwnNames(for: [data], &client, into: &view.rendering)
-            if let root = view.rootWanted(by: data) {
-                messages([root], in: event["workspace"], &client).forEach { view.note($0) }
-            }
-            let rings = hasBell ? try isForUs(event, &client) : false
-            io.print(view.text(of: data) + (rings ? "\u{7}" : ""))
+            guard try rejoin(&client, wanted, after: &cursor, until: end) else { return }
         }
+    }
+
+    /// Prints what an event says, if that is wanted.
+    private func tell(
+        _ event: JSONValue, _ client: inout ControlClient, _ view: inout LiveView,
+        where wants: (JSONValue) -> Bool
+    ) throws(NodeError) {
+        // The terminal may be another size by now.
+        view.rendering.columns = rendering.columns
+        guard let data = event["data"], !data.isNull else { return }
+        if Rendering.isHappening(event) {
+            guard isFollowed(event, of: Rendering.channel(of: event), &client, &view) else {
+                return
+            }
+            try learnName(of: event, &client, &view)
+            if let text = view.happening(event) { io.print(text) }
+            return
+        }
+        guard event["type"] == "message.created" else {
+            return try tellChange(event, &client, &view)
+        }
+        guard wants(data), isFollowed(event, of: data["channel"], &client, &view) else { return }
+        try learnName(of: data, &client, &view)
+        readOwnNames(for: [data], &client, into: &view.rendering)
+        if let root = view.rootWanted(by: data) {
+            messages([root], in: event["workspace"], &client).forEach { view.note($0) }
+        }
+        let hasBell = scan.values["bell"]?.boolValue == true && io.isOutputTerminal
+        let rings = hasBell ? try isForUs(event, &client) : false
+        io.print(view.text(of: data) + (rings ? "\u{7}" : ""))
     }
 
     /// Prints what became of a message. One that was not shown is asked for, where lines of
     /// several channels are wanted; a log tells only of those that stand in it.
-    private func tell(
+    private func tellChange(
         _ event: JSONValue, _ client: inout ControlClient, _ view: inout LiveView
     ) throws(NodeError) {
         guard let id = Rendering.subject(of: event) else { return }
@@ -158,10 +187,24 @@ extension Session {
             let page = try? client.call("message.get", given)
             if let found = page?["items"]?.arrayValue?.first { view.note(found) }
         }
-        if let message = view.messages[id] {
-            try learnName(of: message, &client, &view)
-        }
+        let message = view.messages[id]
+        let place = message?["channel"] ?? event["data"]?["channel"]
+        guard isFollowed(event, of: place, &client, &view) else { return }
+        if let message { try learnName(of: message, &client, &view) }
         if let text = view.change(event) { io.print(text) }
+    }
+
+    /// Whether an event is of a conversation that the stream shows.
+    private func isFollowed(
+        _ event: JSONValue, of channel: JSONValue?, _ client: inout ControlClient,
+        _ view: inout LiveView
+    ) -> Bool {
+        view.followed?.include(event, of: channel?.stringValue) { id in
+            var given: JSONObject = ["channel": .string(id)]
+            given["workspace"] = event["workspace"]
+            // One that is gone, or of which nothing can be told, is none to be left out.
+            return (try? client.call("channel.get", given))?["joined"] != false
+        } ?? true
     }
 
     /// Has the names read again where that of the channel is not known to which something belongs.

@@ -31,7 +31,7 @@ extension Command {
                     "invite create --approve --channel plans",
                     "invite create --role guest --channel board",
                 ]),
-            "Make an invite and print its link.",
+            "Make an invite and print its link; on a terminal, show who comes in by it.",
             parameters: [
                 uses.definition, expires.definition, role.definition, channels.definition,
                 approve.definition, key.definition,

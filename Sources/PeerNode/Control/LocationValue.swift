@@ -11,7 +11,8 @@ extension MessageLocation {
         let known: Set<String> = ["lat", "lon", "accuracy", "label"]
         guard let object = value.objectValue,
             object.members.allSatisfy({ known.contains($0.key) }),
-            let latitude = Self.units(object["lat"]), let longitude = Self.units(object["lon"])
+            let latitude = object["lat"]?.integer(timesTenTo: MessageLocation.decimals),
+            let longitude = object["lon"]?.integer(timesTenTo: MessageLocation.decimals)
         else { return nil }
         var (accuracy, label): (UInt64?, String?) = (nil, nil)
         if let given = object["accuracy"], !given.isNull {
@@ -25,14 +26,6 @@ extension MessageLocation {
             label = text
         }
         self.init(latitude: latitude, longitude: longitude, accuracy: accuracy, label: label)
-    }
-
-    private static func units(_ value: JSONValue?) -> Int64? {
-        switch value {
-        case .integer(let degrees): units(String(degrees))
-        case .decimal(let text): units(text)
-        default: nil
-        }
     }
 
     /// The JSON schema for `rpc.discover`.

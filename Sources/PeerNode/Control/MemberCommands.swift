@@ -158,20 +158,23 @@ public struct HolderObject: ControlObject {
     public let have: Int64
     /// Whether that is all of them.
     public let isComplete: Bool
+    /// When the device was heard last, milliseconds since 1970: what it holds is known as of then.
+    public let at: Int64?
 
     /// A device that is known to hold `have` operations.
-    public init(device: String, member: PersonObject, have: Int64, isComplete: Bool) {
+    public init(device: String, member: PersonObject, have: Int64, isComplete: Bool, at: Int64?) {
         self.device = device
         self.member = member
         self.have = have
         self.isComplete = isComplete
+        self.at = at
     }
 
-    /// All fields; `at` is `null` until receipts have times.
+    /// All fields.
     public var json: JSONValue {
         [
             "device": .string(device), "member": member.json, "have": .integer(have),
-            "complete": .bool(isComplete), "at": .null,
+            "complete": .bool(isComplete), "at": JSONValue(orNull: at),
         ]
     }
 }

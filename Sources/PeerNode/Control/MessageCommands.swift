@@ -132,6 +132,7 @@ extension Command {
             of: Parameter.channel("channels", "Which channels; without any, those one is in."),
             count: 0...100
         ).defaulting(to: [])
+        let all = Parameter.flag("all", "Those, too, that one is not in.")
         let bell = Parameter.flag(
             "bell",
             "Ring the terminal's bell for what others write to one: in direct conversations, with "
@@ -139,9 +140,10 @@ extension Command {
         return Command(
             "tail",
             line: CommandLineForm(
-                "tail", ["channels"], examples: ["tail", "tail general random"]),
+                "tail", ["channels"],
+                examples: ["tail", "tail general random", "tail --all --bell"]),
             "Show messages, and what becomes of them, as it comes; until interrupted.",
-            parameters: [channels.definition, bell.definition],
+            parameters: [channels.definition, all.definition, bell.definition],
             result: "messages, one a line", failures: [.notFound],
             example: ["channels": ["general"]])
     }()

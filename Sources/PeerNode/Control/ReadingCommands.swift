@@ -75,12 +75,15 @@ extension Command {
 
     private static let channelNotify = {
         let level = Parameter.choice(
-            "level", "Of which messages notice is wanted.", ["all", "mentions", "none"])
+            "level", "Of which messages notice is wanted; 'default' is as in the whole workspace.",
+            ["all", "mentions", "none", "default"])
         return Command(
             "channel.notify",
             line: CommandLineForm(
                 "channel notify", ["channel", "level"],
-                examples: ["channel notify general mentions"]),
+                examples: [
+                    "channel notify general mentions", "channel notify general default",
+                ]),
             "Say of which messages of a conversation notice is wanted, on all of one's devices.",
             parameters: [channel.definition, level.definition], result: "channel",
             failures: refusals, example: ["channel": "general", "level": "mentions"],

@@ -89,7 +89,7 @@ extension NodeCore {
         workspace.deviceOwners[device].map { owner in
             HolderObject(
                 device: PublicID.device(device), member: person(owner, in: workspace),
-                have: hasIt ? 1 : 0, isComplete: hasIt)
+                have: hasIt ? 1 : 0, isComplete: hasIt, at: lastSeen(device))
         }
     }
 

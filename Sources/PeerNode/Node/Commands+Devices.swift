@@ -47,13 +47,16 @@ extension NodeCore {
         object.isSelf = device == home?.device
         object.isRecovery = isRecovery
         object.isRevoked = workspace.evaluator.bestGrant(of: device, as: owner) == nil
-        if object.isSelf {
-            object.lastSeen = Int64(clamping: time.wall)
-        } else {
-            object.lastSeen = network.registry.peer(.device(device))?.lastSeen
-                .map { Int64(clamping: $0) }
-        }
+        object.lastSeen = lastSeen(device)
         return object
+    }
+
+    /// When a device was heard last, milliseconds since 1970; of this one, and of one that a link
+    /// stands to, it is now.
+    func lastSeen(_ device: DeviceID) -> Int64? {
+        let peer = network.registry.peer(.device(device))
+        let isHere = device == home?.device || peer?.state == .connected
+        return (isHere ? time.wall : peer?.lastSeen).map { Int64(clamping: $0) }
     }
 
     /// The device that a call names: by its id, the start of that, or the name of an own one.

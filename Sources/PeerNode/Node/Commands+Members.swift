@@ -95,7 +95,7 @@ extension NodeCore {
                 return HolderObject(
                     device: PublicID.device(device),
                     member: person(standing.member, in: workspace), have: has ? 1 : 0,
-                    isComplete: has)
+                    isComplete: has, at: lastSeen(device))
             }
         }
         return Page(objects)

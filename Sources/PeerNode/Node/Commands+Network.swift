@@ -30,7 +30,8 @@ extension NodeCore {
         } else {
             object.address = peer.addresses.first?.address.text
         }
-        object.lastSeen = peer.lastSeen.map { Int64(clamping: $0) }
+        object.lastSeen = (peer.state == .connected ? time.wall : peer.lastSeen)
+            .map { Int64(clamping: $0) }
         object.lastError = peer.lastError
         return object
     }

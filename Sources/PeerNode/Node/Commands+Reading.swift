@@ -148,7 +148,8 @@ extension NodeCore {
     func setNotices(
         _ level: String, of reference: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let level = OwnRegister.NoticeLevel.allCases.first { $0.word == level } ?? .all
+        // Any other word is the default.
+        let level = OwnRegister.NoticeLevel(word: level)
         return try set(reference, scope) { .level($0, level) }
     }
 
@@ -247,5 +248,10 @@ extension OwnRegister.NoticeLevel {
         case .mentions: "mentions"
         case .none: "none"
         }
+    }
+
+    init?(word: String) {
+        guard let level = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = level
     }
 }

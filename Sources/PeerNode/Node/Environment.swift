@@ -52,8 +52,7 @@ public struct NoticeDefaults: Sendable {
     /// - Returns: `nil` where `word` is none of these.
     public init?(level word: String?, command: String?) {
         let word = word ?? OwnRegister.NoticeLevel.all.word
-        guard let level = OwnRegister.NoticeLevel.allCases.first(where: { $0.word == word })
-        else { return nil }
+        guard let level = OwnRegister.NoticeLevel(word: word) else { return nil }
         self.level = level
         self.command = command?.isEmpty == true ? nil : command
     }

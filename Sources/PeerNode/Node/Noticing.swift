@@ -158,7 +158,7 @@ extension NodeCore {
     /// Of which messages of a workspace notice is wanted where a conversation does not say.
     func noticeLevel(of workspace: Workspace) throws(StorageError) -> OwnRegister.NoticeLevel {
         guard let name = levelName(of: workspace),
-            case .level(_, let level)? = try register(
+            case .level(_, let level?)? = try register(
                 place(.level, name, in: workspace), in: workspace)
         else { return environment.notices.level }
         return level
@@ -169,7 +169,7 @@ extension NodeCore {
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> OwnRegister.NoticeLevel {
         if let name = channel.conversation,
-            case .level(_, let level)? = try register(
+            case .level(_, let level?)? = try register(
                 place(.level, name, in: workspace), in: workspace)
         {
             return level
@@ -205,7 +205,7 @@ extension NodeCore {
         guard let name = levelName(of: workspace) else {
             throw .internalFailure(reason: "workspace")
         }
-        let level = OwnRegister.NoticeLevel.allCases.first { $0.word == level } ?? .all
+        let level = OwnRegister.NoticeLevel(word: level) ?? .all
         try keep(.level(name, level), in: workspace)
         return try notices(scope)
     }

@@ -99,13 +99,14 @@ extension NodeCore {
         // A conversation shows with its first message, not with its making.
         if channel.isDirect { return }
         try tell(channel, before, wasDeleted: false, in: workspace, cause)
-        guard let before else { return }
-        let (old, new) = (before.circle?.roles ?? [:], channel.circle?.roles ?? [:])
-        for member in Set(old.keys).union(new.keys).sorted() {
-            let (was, now) = (old[member], new[member])
-            if was == nil || now == nil {
+        let (old, new) = (before?.circle?.roles ?? [:], channel.circle?.roles ?? [:])
+        // To whom the channel is new is told of nobody in it but of being in it now.
+        let touched = before == nil ? [workspace.member] : Set(old.keys).union(new.keys)
+        for member in touched.sorted() {
+            let (wasIn, isIn) = (old[member] != nil, new[member] != nil)
+            if wasIn != isIn {
                 try record(
-                    now == nil ? .channelMemberRemoved : .channelMemberAdded,
+                    wasIn ? .channelMemberRemoved : .channelMemberAdded,
                     workspace: workspace, document: document.number, arrival: cause.arrival,
                     extra: member.bytes, isBackfill: cause.isBackfill)
             }

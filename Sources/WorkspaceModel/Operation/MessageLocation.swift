@@ -32,6 +32,9 @@ public struct MessageLocation: Hashable, Sendable {
 
     // MARK: Degrees
 
+    /// How many digits behind the point a degree has at most.
+    public static let decimals = 7
+
     /// Reads `LAT,LON` in degrees, such as `52.5200066,13.404954`.
     public init?(degrees text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -49,12 +52,12 @@ public struct MessageLocation: Hashable, Sendable {
         let parts = bytes.split(
             separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 1 || parts.count == 2, (1...3).contains(parts[0].count),
-            parts.count == 1 || (1...7).contains(parts[1].count),
+            parts.count == 1 || (1...decimals).contains(parts[1].count),
             parts.joined().allSatisfy({ (0x30...0x39).contains($0) })
         else { return nil }
         let fraction = parts.count == 2 ? Array(parts[1]) : []
         let digits =
-            Array(parts[0]) + fraction + [UInt8](repeating: 0x30, count: 7 - fraction.count)
+            Array(parts[0]) + fraction + [UInt8](repeating: 0x30, count: decimals - fraction.count)
         let number = digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         return isNegative ? -number : number
     }

@@ -10,8 +10,8 @@ public enum OwnRegister: Hashable, Sendable {
     case preference(String, value: String?)
     /// No notice is wanted of a conversation until then, milliseconds; `nil` is for ever.
     case mute(ConversationName, until: UInt64?)
-    /// Of which messages of a conversation notice is wanted.
-    case level(ConversationName, NoticeLevel)
+    /// Of which messages of a conversation notice is wanted; `nil` is as in the whole workspace.
+    case level(ConversationName, NoticeLevel?)
 
     /// Of which messages somebody wants to be told.
     public enum NoticeLevel: UInt64, Sendable, CaseIterable {
@@ -60,7 +60,7 @@ extension OwnRegister {
         case .level(let conversation, let level):
             var fields = FieldWriter(type: 8)
             fields.field(1) { $0.byteString(conversation.bytes) }
-            fields.field(2) { $0.uint(level.rawValue) }
+            fields.optional(2, level) { $0.uint($1.rawValue) }
             return fields.bytes
         }
     }
@@ -90,9 +90,11 @@ extension OwnRegister {
                 conversation,
                 until: try fields.optional(2) { (d) throws(Malformed) in try d.uint() })
         default:
-            let number = try fields.required(2) { (d) throws(Malformed) in try d.uint() }
-            guard let level = NoticeLevel(rawValue: number) else {
-                throw Malformed(.outOfRange, at: start)
+            let level = try fields.optional(2) { (d) throws(Malformed) in
+                guard let level = NoticeLevel(rawValue: try d.uint()) else {
+                    throw Malformed(.outOfRange, at: start)
+                }
+                return level
             }
             self = .level(conversation, level)
         }

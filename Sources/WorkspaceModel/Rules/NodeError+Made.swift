@@ -95,8 +95,12 @@ extension NodeError {
 
     /// Several things have the name that was given for `field`.
     public static func ambiguous(_ name: String, candidates: [JSONValue], field: String) -> Self {
-        Self(
-            .ambiguous, "\(quoted(name)) names \(candidates.count) things", hint: "give the id",
+        let arePeople = candidates.allSatisfy { candidate in
+            candidate["id"]?.stringValue?.utf8.starts(with: "u_".utf8) == true
+        }
+        return Self(
+            .ambiguous, "\(quoted(name)) names \(candidates.count) things",
+            hint: arePeople ? "give the id; 'wsx-node why ID' says who let each in" : "give the id",
             reason: "name.ambiguous", fields: [Field(name: field, reason: "ambiguous")],
             details: ["candidates": .array(candidates)])
     }

@@ -5,8 +5,9 @@ import WorkspaceModel
 extension Chat {
     /// What a conversation hears of. Whoever writes elsewhere is told of in one line.
     static let eventTypes =
-        ["message.*", "reaction.*", "mention.received", "channel.*", "peer.connected"]
-        + ["sync.caught_up", "session.locked"]
+        ["message.*", "reaction.*", "mention.received", "channel.*", "member.removed"]
+        + ["workspace.removed", "workspace.deleted", "peer.connected", "sync.caught_up"]
+        + ["session.locked"]
 
     /// Whether the daemon may serve later what it does not serve now.
     static func isAway(_ error: NodeError) -> Bool {

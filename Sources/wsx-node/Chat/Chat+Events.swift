@@ -48,10 +48,13 @@ extension Chat {
             if let id = event["data"]?["message"]?.stringValue, room.has(id) {
                 remark(rendering.hints.text("! a message of yours was refused: wsx-node why \(id)"))
             }
-        case "channel.archived", "channel.deleted", "channel.unarchived":
+        case "channel.deleted":
             if event["data"]?["id"] == .string(room.id) {
-                remark("── \(room.title) was \(type.dropFirst("channel.".count)) ──")
+                remark("── \(room.title) was deleted; /join goes on elsewhere ──")
             }
+        case "workspace.removed", "workspace.deleted":
+            remark("── you are out of this workspace; what was said stays readable ──")
+        case _ where Rendering.isHappening(event): tellHappening(event)
         default: change(event)
         }
     }
@@ -69,6 +72,22 @@ extension Chat {
             fields["text"] = .null
             room.note(.object(fields))
         }
+    }
+
+    /// What became of this conversation, and of who is in it.
+    private func tellHappening(_ event: JSONValue) {
+        let place = Rendering.channel(of: event)
+        guard hasReader, !session.globals.json, place == nil || place == .string(room.id) else {
+            return
+        }
+        if event["type"] == "channel.member_removed", event["backfill"] != true,
+            let id = event["data"]?["member"]?["id"]?.stringValue, ownNames[id] != nil
+        {
+            return remark("── you are not in \(room.title) any more ──")
+        }
+        let line = rendering.happening(event, former: room.channel, channel: nil)
+        if let channel = event["data"], channel["kind"] != nil { room.take(channel) }
+        if let line { print(line) }
     }
 
     /// One line about what is meant for the reader and stands in another conversation.

@@ -18,6 +18,8 @@ extension Chat {
             let id = try room.message(message)
             // An answer to an answer belongs to the same thread.
             try say(text, thread: room.messages[id]?["thread"]?.stringValue ?? id)
+        case .thread(let message): try tellThread(message)
+        case .older: try tellOlder()
         case .react(let message, let emoji):
             let id = try room.message(message)
             _ = try call("message.react", ["message": .string(id), "emoji": .string(emoji)])
@@ -65,7 +67,7 @@ extension Chat {
     }
 
     /// Lets the command line ask for what makes an answer readable, if the daemon is there.
-    private func asking(_ body: (inout ControlClient) -> Void) {
+    func asking(_ body: (inout ControlClient) -> Void) {
         guard var current = client else { return }
         body(&current)
         client = current
@@ -96,10 +98,10 @@ extension Chat {
             ? try call("dm.open", ["members": JSONValue(texts: Self.people(name))])
             : try call("channel.get", ["channel": .string(name)])
         var next = ChatRoom(channel)
-        let rows = hasReader ? min(max(screen.rows - 4, 5), 100) : 1
         let page = try call(
             "message.history",
-            ["channel": .string(next.id), "limit": .integer(Int64(rows))])
+            ["channel": .string(next.id), "limit": .integer(Int64(pageSize))])
+        next.older = page["older"]?.stringValue
         let items = page["items"]?.arrayValue ?? []
         watch = nil
         guard hasReader else {
@@ -117,6 +119,7 @@ extension Chat {
             session.readOwnName(in: channel["workspace"], &client, into: &named)
             ownNames = named.ownNames
         }
+        learnRoots(of: items)
         if let own = room.lastOwn?["id"]?.stringValue { try askHolders(of: own) }
         showPage(items.map { room.messages[$0["id"]?.stringValue ?? ""] ?? $0 }, of: channel)
     }
@@ -148,7 +151,7 @@ extension Chat {
         // Answers that were read are folded under what they answer; those that are new are shown.
         for (part, folds) in [(items[..<place.start], true), (items[place.start...], false)] {
             if !folds, let line = place.line { remark(line) }
-            let text = rendering.messages(
+            let text = withRoots(rendering, of: part).messages(
                 Array(part), lastDay: &day, namesChannel: false, foldsThreads: folds,
                 authorColumns: room.authorColumns, mark: room.mark)
             if !text.isEmpty { print(text) }

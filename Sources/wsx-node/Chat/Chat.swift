@@ -290,6 +290,7 @@ final class Chat {
         let rendering = rendering
         room.note(message, nameColumns: columnWidth(rendering.author(of: message)))
         hasUnmarked = true
+        if hasReader { learnRoots(of: [message]) }
         if session.globals.json { return print(message.text + "\n") }
         let today = TimeText.local(rendering.now, zone: rendering.zone).day
         let day = TimeText.local(message["at"]?.integerValue ?? 0, zone: rendering.zone).day

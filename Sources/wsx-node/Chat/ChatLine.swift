@@ -11,6 +11,9 @@ enum ChatLine: Equatable {
     /// Who holds a message; without one, who is in the channel.
     case who(String?)
     case answer(message: String, text: String)
+    /// A message and its answers.
+    case thread(String)
+    case older
     case react(message: String, emoji: String)
     case edit(String)
     case delete(String)
@@ -22,7 +25,7 @@ enum ChatLine: Equatable {
     /// Whether only a daemon can do it, now: what is said is kept for it.
     var asksDaemon: Bool {
         switch self {
-        case .join, .direct, .who, .react, .edit, .delete, .unread: true
+        case .join, .direct, .who, .thread, .older, .react, .edit, .delete, .unread: true
         case .nothing, .say, .help, .answer, .quit, .misfit: false
         }
     }
@@ -40,7 +43,10 @@ enum ChatLine: Equatable {
         Word(word: "help", form: "", summary: "this list"),
         Word(word: "join", form: "#CHANNEL", summary: "go on in another channel"),
         Word(word: "dm", form: "@NAME", summary: "go on with one person alone"),
-        Word(word: "thread", form: "MSG TEXT", summary: "answer a message"),
+        Word(word: "older", form: "", summary: "what was said before that; again for more"),
+        Word(
+            word: "thread", form: "MSG [TEXT]",
+            summary: "answer a message; without a text, see its thread"),
         Word(word: "react", form: "MSG EMOJI", summary: "leave a sign under a message"),
         Word(word: "edit", form: "TEXT", summary: "change what you said last"),
         Word(word: "delete", form: "[MSG]", summary: "delete what you said last, or that message"),
@@ -85,6 +91,7 @@ enum ChatLine: Equatable {
         case "help": return .help
         case "quit": return .quit
         case "unread": return .unread
+        case "older": return .older
         case "who": return .who(trimmed.isEmpty ? nil : trimmed)
         case "delete": return .delete(trimmed.isEmpty ? "" : trimmed)
         case "join" where !trimmed.isEmpty: return .join(trimmed)
@@ -92,6 +99,7 @@ enum ChatLine: Equatable {
             return .direct(trimmed.utf8.first == UInt8(ascii: "@") ? trimmed : "@" + trimmed)
         case "edit" where !trimmed.isEmpty: return .edit(given)
         case "thread" where !rest.isEmpty: return .answer(message: first, text: rest)
+        case "thread" where !first.isEmpty: return .thread(first)
         case "react" where !rest.isEmpty:
             return .react(message: first, emoji: withoutEnd(rest))
         default: return .misfit(complaint(word))

@@ -7,8 +7,10 @@ struct ChatRoom {
     let id: String
     /// `w_…`, once the conversation is known.
     let workspace: String?
+    /// As it was told last.
+    private(set) var channel: JSONValue
     /// With its sign, as the prompt shows it; safe for a terminal.
-    let title: String
+    private(set) var title = ""
     /// Whether it is a public channel that one is not in, where one may read and write all the same.
     var isOutside: Bool
     /// Messages that were shown.
@@ -24,14 +26,23 @@ struct ChatRoom {
     var lastDay: Int64?
     /// The thread of the last message: its own id of one that is no answer.
     var lastThread: String?
+    /// Where the messages before the oldest one that was shown begin; `nil` where there are none.
+    var older: String?
 
     init(_ channel: JSONValue) {
         id = channel["id"]?.stringValue ?? ""
         workspace = channel["workspace"]?.stringValue
-        let sign = Rendering.isDirect(channel) ? "@" : "#"
+        self.channel = channel
         isOutside =
             channel["joined"] == false && channel["kind"] == "channel"
             && channel["private"] != true && channel["archived"] != true
+        take(channel)
+    }
+
+    /// Takes over what the conversation is now.
+    mutating func take(_ channel: JSONValue) {
+        self.channel = channel
+        let sign = Rendering.isDirect(channel) ? "@" : "#"
         let name = sanitised(channel["name"]?.stringValue ?? "")
         title = sign + TerminalText.truncated(name, toColumns: 32)
     }
@@ -42,6 +53,9 @@ struct ChatRoom {
         messages.note(message)
         authorColumns = max(authorColumns, min(nameColumns, 16))
     }
+
+    /// Takes over a message that was looked up, and has no number.
+    mutating func know(_ message: JSONValue) { messages.know(message) }
 
     func has(_ id: String) -> Bool { messages[id] != nil }
 
@@ -86,7 +100,7 @@ struct ChatRoom {
         }
         if messages[text] != nil { return text }
         if ReferenceResolver.isShort(text, "m") {
-            let found = order.filter { $0.utf8.starts(with: text.utf8) }
+            let found = messages.ids(beginning: text)
             if found.count == 1 { return found[0] }
             throw Self.nobody("\(found.count) messages that were shown begin like that")
         }
@@ -135,6 +149,9 @@ struct UnreadPlace {
             line = nil
             return
         }
-        line = left > 0 ? "── \(unread) new, the last of them here ──" : "── \(unread) new ──"
+        line =
+            left > 0
+            ? "── \(unread) new, the last of them here; /older shows more ──"
+            : "── \(unread) new ──"
     }
 }

@@ -28,6 +28,27 @@ import WorkspaceModel
         #expect(try JSONValue(parsing: row.written).stringValue == row.text)
     }
 
+    static let scaled: [(literal: String, places: Int, number: Int64?)] = [
+        ("52.5200066", 7, 525_200_066), ("-13.4", 7, -134_000_000), ("7", 7, 70_000_000),
+        ("1e-7", 7, 1), ("1E-05", 7, 100), ("-2.5e+1", 7, -250_000_000), ("1.50", 1, 15),
+        ("1e-8", 7, nil), ("0.00000001", 7, nil), ("0.5", 0, nil), ("2.0", 0, 2), ("20e-1", 0, 2),
+        ("0", 7, 0), ("0.000", 7, 0), ("0e99999999999999999999", 7, 0), ("-0", 7, nil),
+        ("9223372036854775807", 0, .max), ("-9223372036854775808", 0, .min),
+        ("9223372036854775808", 0, nil), ("922337203685477580.7", 1, .max),
+        ("1e18", 0, 1_000_000_000_000_000_000), ("1e19", 0, nil), ("1e400", 0, nil),
+        ("1e9223372036854775807", 18, nil), ("1e-9223372036854775808", 0, nil),
+        ("1e99999999999999999999", 0, nil),
+    ]
+
+    @Test(arguments: scaled)
+    func `is worth an exact integer, however it is written`(
+        _ row: (literal: String, places: Int, number: Int64?)
+    ) throws {
+        let value = try JSONValue(parsing: row.literal)
+        #expect(value.integer(timesTenTo: row.places) == row.number)
+        #expect(JSONValue.string(row.literal).integer(timesTenTo: row.places) == nil)
+    }
+
     @Test func `keeps the order of members`() throws {
         let value: JSONValue = ["z": 1, "a": [true, .null, "x"], "m": ["k": "v"]]
         #expect(value.text == #"{"z":1,"a":[true,null,"x"],"m":{"k":"v"}}"#)

@@ -153,6 +153,10 @@ import WorkspaceModel
         Row(
             .ambiguous("Mina", candidates: ["u_1", "u_2"], field: "member"), .ambiguous,
             "name.ambiguous", hint: "give the id"),
+        Row(
+            .ambiguous("Mina", candidates: [["id": "u_1"], ["id": "u_2"]], field: "member"),
+            .ambiguous, "name.ambiguous",
+            hint: "give the id; 'wsx-node why ID' says who let each in"),
         Row(.homeInUse(pid: nil), .inUse, "store.locked", hint: "wsx-node down"),
         Row(
             .cursorExpired(oldest: "e1.5"), .cursorExpired, "events.cursor_expired",

@@ -152,6 +152,7 @@ enum PayloadSamples {
         "mute": .own(.mute(conversation, until: 5)),
         "muteForEver": .own(.mute(conversation, until: nil)),
         "level": .own(.level(conversation, .mentions)),
+        "levelOfWorkspace": .own(.level(conversation, nil)),
     ]
 
     private static let key = MessageKey(
@@ -342,6 +343,9 @@ extension PayloadSamples {
         """,
         "level": """
         82 08 a2 01 50 06*16 02 01
+        """,
+        "levelOfWorkspace": """
+        82 08 a1 01 50 06*16
         """,
     ]
 }

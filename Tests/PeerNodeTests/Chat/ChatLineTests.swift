@@ -10,6 +10,7 @@ import WorkspaceModel
         ("/help", .help), ("/quit", .quit), ("/unread", .unread), ("/who", .who(nil)),
         ("/who last ", .who("last")), ("/join #random", .join("#random")),
         ("/dm @Mina Park", .direct("@Mina Park")), ("/dm Mina", .direct("@Mina")),
+        ("/thread last", .thread("last")), ("/older", .older),
         ("/thread last  and then?", .answer(message: "last", text: "and then?")),
         ("/react @Mina 👍 ", .react(message: "@Mina", emoji: "👍")),
         ("/edit new text", .edit("new text")), ("/delete", .delete("")),
@@ -22,7 +23,7 @@ import WorkspaceModel
     @Test(arguments: [
         (line: "/joim #a", says: "did you mean /join?"), ("/me waves", "is. Write // to begin"),
         ("/join", "it is: /join #CHANNEL"), ("/react last", "it is: /react MSG EMOJI"),
-        ("/thread", "it is: /thread MSG TEXT"), ("/edit", "it is: /edit TEXT"), ("/", "/help"),
+        ("/thread", "it is: /thread MSG [TEXT]"), ("/edit", "it is: /edit TEXT"), ("/", "/help"),
     ])
     func `says what is wrong with a command, and never guesses`(
         _ row: (line: String, says: String)
@@ -142,7 +143,8 @@ import WorkspaceModel
     @Test(arguments: [
         (kinds: "ooss", unread: Int64(0), start: 4, line: nil as String?),
         ("ooss", 1, 1, "── 1 new ──"), ("soso", 2, 1, "── 2 new ──"),
-        ("odoo", 3, 0, "── 3 new ──"), ("oo", 7, 0, "── 7 new, the last of them here ──"),
+        ("odoo", 3, 0, "── 3 new ──"),
+        ("oo", 7, 0, "── 7 new, the last of them here; /older shows more ──"),
         ("", 0, 0, nil),
     ])
     func `knows where what is new begins`(

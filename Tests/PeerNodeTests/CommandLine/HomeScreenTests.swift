@@ -212,7 +212,11 @@ import WorkspaceModel
                 ])
             event.isBackfill = row.isBackfill
             io.events = [event]
-            _ = io.run("tail", "--bell")
+            io.happensInPause = {
+                io.node = nil
+                io.now += io.pauses.last ?? 0
+            }
+            _ = io.run("tail", "--all", "--bell", "--timeout", "1s")
             #expect(
                 io.output.filter { $0 == "\u{7}" }.count == (isTerminal && row.rings ? 1 : 0))
         }

@@ -109,7 +109,7 @@ import WorkspaceModel
         ("help", "help [TOPIC...]"), ("invite.revoke", "invite revoke ID"),
         ("message.get", "message show IDS... [--in CHANNEL] [-n|--limit N] [--cursor TEXT]"),
         ("message.delete", "message delete MESSAGE [--undo] [--in CHANNEL]"),
-        ("tail", "tail [CHANNEL...] [--bell]"),
+        ("tail", "tail [CHANNEL...] [--all] [--bell]"),
         ("peer.add", "peer add ADDRESS"), ("node.version", "version"),
         ("events.ack", "events.ack"), ("workspace.select", "workspace use WORKSPACE"),
         ("workspace.get", "workspace show [WORKSPACE]"),

@@ -317,7 +317,7 @@ final class TableNode: NodeCommands {
         return Page([
             HolderObject(
                 device: "d_1", member: PersonObject(id: "u_mina0000", name: "Mina"), have: 1,
-                isComplete: true)
+                isComplete: true, at: 1_795_200_000_000)
         ])
     }
     func setRole(_ role: String, of member: MemberReference, _ scope: CallScope)

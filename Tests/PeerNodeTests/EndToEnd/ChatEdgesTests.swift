@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
@@ -26,12 +27,69 @@ extension EndToEnd {
             let chat = try terminal(node, "random")
             #expect(chat.shows("#random>"))
             for (command, word) in [
-                ("archive", "archived"), ("unarchive", "unarchived"), ("delete", "deleted"),
+                ("archive", "is archived: nobody writes in it"),
+                ("unarchive", "is open again"),
+                ("delete", "was deleted; /join goes on elsewhere ──"),
             ] {
                 let outcome = node.run("channel", command, "random", "--yes")
                 #expect(outcome.status == 0, "\(outcome.errors)")
-                #expect(chat.shows("── #random was \(word) ──"), "\(chat.screen.text)")
+                #expect(chat.shows("── #random \(word)"), "\(chat.screen.text)")
             }
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+        }
+
+        @Test func `looks back page by page, and into threads, under what is being said`() throws {
+            let node = try started()
+            var ids: [String] = []
+            for number in 1...50 {
+                ids.append(
+                    node.run("send", "general", "old \(number).", "--json").object["id"]?
+                        .stringValue ?? "")
+            }
+            node.run("send", "general", "an answer", "--thread", ids[2])
+            let chat = try terminal(node)
+            #expect(chat.shows("#general>"))
+            // What is answered there stands above it, though it is older than the page.
+            #expect(chat.screen.text.contains("in reply to Mina: old 3."))
+            #expect(!chat.screen.text.contains("old 31."))
+            chat.type("/older\r")
+            #expect(chat.shows("/older goes on"), "\(chat.screen.text)")
+            #expect(chat.screen.text.contains("old 31."))
+            #expect(!chat.screen.text.contains("old 11."))
+            chat.type("\u{C}/older\r")
+            #expect(chat.shows("nothing older was said"), "\(chat.screen.text)")
+            #expect(chat.screen.text.contains("old 1."))
+            chat.type("\u{C}/older\r")
+            #expect(chat.shows("nothing older was said here"))
+            // What was read again has no number: the newest message is still 1.
+            chat.type("/thread 1\r")
+            #expect(chat.shows("that was the thread"), "\(chat.screen.text)")
+            #expect(chat.screen.text.contains("↳ an answer"))
+            #expect(chat.screen.text.contains("old 3."))
+            chat.type("\u{C}/thread \(ids[4].prefix(12)) late\r")
+            #expect(chat.shows("in reply to Mina: old 5."), "\(chat.screen.text)")
+            chat.type("/thread \(ids[5].prefix(12))\r")
+            #expect(chat.shows("nobody answered yet"))
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+        }
+
+        @Test func `shows who comes, who goes, and what it is called and about`() throws {
+            let (mina, joon) = try EndToEnd.`A conversation on a terminal`.twoPeople()
+            mina.run("channel", "create", "plans")
+            #expect(eventually { joon.run("channel", "join", "plans").status == 0 })
+            let chat = try terminal(joon, "plans")
+            #expect(chat.shows("#plans>"))
+            mina.run("channel", "edit", "plans", "--topic", "lunch")
+            #expect(chat.shows("── topic: lunch"), "\(chat.screen.text)")
+            mina.run("channel", "edit", "plans", "--name", "ideas")
+            #expect(chat.shows("#ideas>"), "\(chat.screen.text)")
+            #expect(chat.screen.text.contains("#plans is called #ideas now"))
+            mina.run("channel", "remove", "ideas", "@Joon")
+            #expect(chat.shows("── you are not in #ideas any more"), "\(chat.screen.text)")
+            mina.run("member", "remove", "@Joon", "--yes")
+            #expect(chat.shows("── you are out of this workspace"), "\(chat.screen.text)")
             chat.type("\u{4}")
             #expect(chat.end() == 0)
         }

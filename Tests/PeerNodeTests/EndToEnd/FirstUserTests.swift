@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -57,6 +58,42 @@ extension EndToEnd {
             node.run("down")
             process.waitUntilExit()
             #expect(process.terminationStatus == 3)
+        }
+
+        @Test func `goes on where it was once the daemon is back, for who reads along`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("send", "general", "before")
+            for words in [["tail"], ["log", "general", "-f"]] {
+                let screen = try #require(
+                    PseudoTerminal(
+                        [TemporaryNode.program, "--home", node.home] + words,
+                        environment: node.scriptEnvironment, columns: 80, rows: 24))
+                #expect(
+                    eventually {
+                        node.run("send", "general", "here")
+                        return screen.shows("here", within: 1)
+                    })
+                node.run("down")
+                #expect(screen.shows("── the daemon is away"), "\(screen.screen.text)")
+                node.run("up")
+                node.run("send", "general", "and \(words[0]) again")
+                #expect(screen.shows("and \(words[0]) again"), "\(screen.screen.text)")
+                let lines = screen.screen.lines.filter { $0.contains("and \(words[0]) again") }
+                #expect(lines.count == 1)
+                screen.type("\u{3}")
+                #expect(screen.end() == 128 + SIGINT)
+            }
+        }
+
+        @Test func `says that a name is kept which a home has`() {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            let again = node.run("up", "--name", "Mini")
+            #expect(again.status == 0)
+            #expect(again.output.contains("warn name"), "\(again.output)")
+            #expect(again.output.contains("profile set --name Mini"))
+            #expect(!node.run("up", "--name", "mina").output.contains("warn name"))
         }
 
         @Test func `mistypes the name of an event`() {

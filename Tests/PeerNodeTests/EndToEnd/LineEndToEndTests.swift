@@ -86,8 +86,19 @@ extension EndToEnd {
             joon.run("channel", "create", "plans")
             #expect(
                 eventually { mina.run("channel", "list", "--all", "--json").objects.count == 2 })
+            // One that Mina is not in is shown to who wants all of them.
+            let (whole, wholeLines) = try mina.start("tail", "--all")
+            defer { whole.terminate() }
+            #expect(
+                eventually {
+                    joon.run("send", "plans", "not for everybody")
+                    return wholeLines.next(within: 2)?.contains("not for everybody") == true
+                })
             mina.run("channel", "join", "plans")
             #expect(shows("#plans  ── Mina is in it now"), "\(seen)")
+            #expect(!seen.contains { $0.contains("not for everybody") }, "\(seen)")
+            joon.run("send", "plans", "for Mina")
+            #expect(shows("#plans  Joon  for Mina"), "\(seen)")
             mina.run("workspace", "create", "duo")
             mina.run("-w", "duo", "send", "general", "elsewhere")
             mina.run("-w", "acme", "send", "general", "here")

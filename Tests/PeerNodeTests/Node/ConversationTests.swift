@@ -404,9 +404,16 @@ import WorkspaceTestKit
             edited["location"] == [
                 "lat": .decimal("0.5"), "lon": 180, "accuracy": 20, "label": "a pier",
             ])
+        // As programs write small numbers.
+        let small = try table.ada.ok(
+            "message.send",
+            ["channel": "general", "location": ["lat": .decimal("1e-07"), "lon": .decimal("1e1")]])
+        #expect(small["location"]?["lat"] == .decimal("0.0000001"))
+        #expect(small["location"]?["lon"] == 10)
         let bad: [JSONValue] = [
             "91,0", "", ["lat": 1], ["lat": 1, "lon": 1, "x": 1], 5, ["lat": "1", "lon": 1],
-            ["lat": 1, "lon": 1, "accuracy": -1], ["lat": 1, "lon": .decimal("1e1")],
+            ["lat": 1, "lon": 1, "accuracy": -1], ["lat": 1, "lon": .decimal("1e-8")],
+            ["lat": 1, "lon": .decimal("1e999")],
         ]
         for location in bad {
             let refused = try table.ada.refused(
@@ -427,6 +434,10 @@ import WorkspaceTestKit
         #expect(
             holders.compactMap { $0["member"]?["name"]?.stringValue } == ["Ada", "Bob", "Cleo"])
         #expect(holders.map { $0["complete"] } == [true, true, false])
+        // Of who is there it is known as of now, of who is away as of when they were heard.
+        let heard = holders.map { $0["at"]?.integerValue ?? 0 }
+        #expect(heard[0] == Int64(table.bench.wall) && heard[1] == heard[0])
+        #expect(heard[2] > 0 && heard[2] <= heard[0] - 60_000)
         #expect(try table.ada.refused("message.holders", ["message": "m_000000"]).kind == .notFound)
     }
 }

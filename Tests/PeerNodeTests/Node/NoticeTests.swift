@@ -110,6 +110,21 @@ import WorkspaceTestKit
         #expect(try table.ada.ok("notify.get")["level"] == "all")
     }
 
+    @Test func `is wanted as in the whole workspace again, where a channel had a word of its own`()
+        throws
+    {
+        let table = try table()
+        try table.bob.ok("channel.notify", ["channel": "general", "level": "none"])
+        let back = try table.bob.ok("channel.notify", ["channel": "general", "level": "default"])
+        #expect(back["notify"] == "all")
+        try table.ada.send("one")
+        try table.bob.ok("notify.set", ["level": "mentions"])
+        #expect(try table.bob.ok("channel.get", ["channel": "general"])["notify"] == "mentions")
+        try table.ada.send("two")
+        #expect(texts(table.bob) == ["one"])
+        #expect(try table.bob.refused("notify.set", ["level": "default"]).kind == .badRequest)
+    }
+
     @Test func `says that it mentions one`() throws {
         let table = try table()
         try table.ada.send("hello @Bob")

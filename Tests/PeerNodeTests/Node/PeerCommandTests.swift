@@ -41,6 +41,9 @@ import WorkspaceTestKit
         #expect(connected["member"]?["name"] == "Joon")
         #expect(connected["id"] == (try joon.ok("identity.show")["id"]))
         #expect(connected["last_error"] == .null)
+        bench.advance(5_000)
+        let now = try mina.ok("peer.list").items.first { $0["name"] == "Joon" }
+        #expect(now?["last_seen"] == .integer(Int64(bench.wall)))
         let counts = try mina.ok("net.status")["peers"]
         #expect(counts == ["connected": 1, "dialing": 0, "waiting": 1, "blocked": 0])
         #expect(try mina.ok("node.status")["peers"] == counts)

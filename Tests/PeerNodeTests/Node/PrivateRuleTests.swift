@@ -153,7 +153,8 @@ import WorkspaceTestKit
         }
         #expect(
             seen == [
-                "channel.created", "channel.member_added", "channel.created", "message.created",
+                "channel.created", "channel.member_added", "channel.created",
+                "channel.member_added", "message.created",
                 "channel.edited", "channel.role_changed", "message.created",
                 "channel.member_removed",
             ], "\(seen)")

@@ -1,0 +1,64 @@
+import PeerNode
+import WorkspaceModel
+
+/// `invite create` on a terminal: whoever made an invite sees who comes in by it.
+extension Session {
+    /// What becomes of an invite.
+    private static let inviteEvents = [
+        "member.joined", "invite.used", "invite.revoked", "request.created",
+    ]
+
+    func invite(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        let waits =
+            io.isInputTerminal && io.isOutputTerminal && !globals.noInput && !globals.json
+            && !globals.plain && !globals.quiet
+        guard waits else { return try callAndPrint(command, parameters) }
+        var client = try client()
+        var wanted: JSONObject = ["types": JSONValue(texts: Self.inviteEvents)]
+        wanted["workspace"] = parameters["workspace"]
+        // Opened first, so that nobody can come in unseen.
+        try client.subscribe(wanted)
+        let invite = try client.call(command.name, parameters)
+        io.print(rendering.text(invite, of: command.name))
+        io.print(rendering.dim("waiting; ctrl-C ends that, and the link stays good") + "\n")
+        try awaitUse(of: invite, &client)
+        return 0
+    }
+
+    /// Tells who comes, until the invite is used up, is taken back, or has expired.
+    private func awaitUse(
+        of invite: JSONValue, _ client: inout ControlClient
+    ) throws(NodeError) {
+        let expiry = invite["expires_at"]?.integerValue ?? .max
+        let end = min(expiry, globals.timeoutMilliseconds.map { io.now &+ $0 } ?? .max)
+        var newcomer: JSONValue?
+        while true {
+            let event: JSONValue?
+            do throws(NodeError) {
+                event = try client.nextEvent(within: max(0, end - io.now))
+            } catch {
+                guard error.kind == .timeout else { throw error }
+                if end == expiry { io.print("the invite has expired\n") }
+                return
+            }
+            guard let event else { throw ControlClient.ended }
+            let data = event["data"]
+            switch event["type"] {
+            case "member.joined": newcomer = data
+            case "request.created" where data?["invite"] == invite["id"]:
+                let who = sanitised(data?["name"]?.stringValue ?? data?["id"]?.stringValue ?? "")
+                let how = HintText.quotedForShell("@" + who)
+                io.print("\(who) asks to come in: ")
+                io.print(rendering.hints.text("wsx-node request approve \(how)") + "\n")
+            case "invite.used" where data?["id"] == invite["id"]:
+                let role = rendering.shown(newcomer?["role"])
+                io.print("\(rendering.person(newcomer)) is in, as \(role)\n")
+                if data?["state"] != "open" { return }
+            case "invite.revoked" where data?["id"] == invite["id"]:
+                return io.print("the invite was taken back\n")
+            default: break
+            }
+        }
+    }
+}
