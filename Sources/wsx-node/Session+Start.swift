@@ -126,6 +126,10 @@ extension Session {
         guard let workspace else {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
+        // Of a workspace that one is out of.
+        guard workspace["role"]?.isNull != true else {
+            return "wsx-node join LINK, with an invite of somebody who is in"
+        }
         return workspace["members"]?.integerValue ?? 1 > 1
             ? "wsx-node send general 'hi'   ·   wsx-node tail" : "wsx-node invite create"
     }

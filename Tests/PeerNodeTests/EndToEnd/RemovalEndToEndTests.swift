@@ -64,6 +64,7 @@ extension EndToEnd {
             #expect(mina.run("member", "role", "@Wim", "owner").status == 2)
             #expect(mina.run("workspace", "transfer", "@Wim", "--yes").status == 0)
             let left = mina.run("workspace", "leave")
+            #expect(mina.run("up").output.contains("join LINK, with an invite"))
             #expect(left.output == "left acme; it stays readable here\n")
             #expect(mina.texts() == ["known", "among us"])
             #expect(
