@@ -44,6 +44,7 @@ struct ColumnSet {
     static func emptiness(of method: String) -> String? {
         switch method {
         case "channel.list", "channel.find": "no channels"
+        case "search", "user.find": "nothing found"
         case "dm.list": "no direct conversations"
         case "unread.get": "nothing unread"
         case "read.status": "nothing read yet"

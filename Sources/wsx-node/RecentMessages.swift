@@ -34,9 +34,13 @@ struct RecentMessages {
         aside[id] = message
     }
 
-    /// The ids that begin like that, of all messages that are known.
-    func ids(beginning prefix: String) -> [String] {
-        let isMeant = { (id: String) in id.utf8.starts(with: prefix.utf8) }
+    /// The ids that begin or end like that, of all messages that are known. They begin with the
+    /// time, so the end is what tells those of one minute apart.
+    func ids(like part: String) -> [String] {
+        let end = part.utf8.reversed()
+        let isMeant = { (id: String) in
+            id.utf8.starts(with: part.utf8) || id.utf8.reversed().starts(with: end)
+        }
         return order.filter(isMeant) + aside.keys.filter { isMeant($0) && messages[$0] == nil }
     }
 }

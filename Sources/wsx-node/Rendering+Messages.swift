@@ -19,14 +19,16 @@ extension Rendering {
     ) -> String {
         if isJSON { return items.map { $0.text + "\n" }.joined() }
         if isPlain { return plainMessages(items) }
-        let widest = items.map { columnWidth(author(of: $0)) }.max() ?? 0
         let today = TimeText.local(now, zone: zone).day
         let roots = Set(items.compactMap { $0["id"]?.stringValue })
+        let items = items.filter { item in
+            !foldsThreads || item["thread"]?.stringValue.map(roots.contains) != true
+        }
+        let widest = items.map { columnWidth(author(of: $0)) }.max() ?? 0
         var text = ""
         var lastThread = lastThread
         for item in items {
             let thread = item["thread"]?.stringValue
-            if foldsThreads, let thread, roots.contains(thread) { continue }
             let (day, clock) = TimeText.local(item["at"]?.integerValue ?? 0, zone: zone)
             if day != lastDay {
                 text += dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n"

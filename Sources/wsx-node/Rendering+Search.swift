@@ -6,6 +6,7 @@ extension Rendering {
     func hits(_ result: JSONValue) -> String {
         let items = result["items"]?.arrayValue ?? []
         if isPlain { return items.map(plainHit).joined() }
+        if items.isEmpty { return nothing(of: "search") ?? "" }
         var text = ""
         var lastDay: Int64?
         for hit in items {

@@ -34,11 +34,24 @@ extension Session {
         tell("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))")
         homeWorkspaces(home, &client)
         tellPeers(peers, labels)
+        let requests = waitingRequests(home, &client)
+        if requests > 0 {
+            tell("note  \(requests) \(requests == 1 ? "person asks" : "people ask") to come in")
+        }
         for warning in status["warnings"]?.arrayValue ?? [] {
             tell("warn  \(rendering.shown(warning["message"]))")
         }
-        tell(next: homeStep(status, home, peers))
+        tell(next: requests > 0 ? "wsx-node request list" : homeStep(status, home, peers))
         return 0
+    }
+
+    /// How many wait to be let in, where that is for the reader to decide.
+    private func waitingRequests(_ home: JSONValue, _ client: inout ControlClient) -> Int {
+        guard let shown = shownWorkspace(home), let id = shown["id"],
+            shown["role"] == "owner" || shown["role"] == "admin",
+            let page = try? client.call("join.requests", ["workspace": id, "limit": 1_000])
+        else { return 0 }
+        return (page["items"]?.arrayValue ?? []).count { $0["state"] == "pending" }
     }
 
     /// A line, cut where the terminal ends.
@@ -180,11 +193,18 @@ extension Session {
         _ status: JSONValue, _ home: JSONValue, _ peers: [JSONValue]
     ) -> String {
         let workspaces = home["workspaces"]?.arrayValue ?? []
-        if workspaces.isEmpty { return "wsx-node up --workspace NAME, or wsx-node join LINK" }
         let warnings = status["warnings"]?.arrayValue ?? []
+        if workspaces.isEmpty {
+            return warnings.contains { $0["kind"] == "join.pending" }
+                ? "wait until somebody lets you in, or wsx-node invite decline LINK"
+                : "wsx-node up --workspace NAME, or wsx-node join LINK"
+        }
         // Everything that is written meanwhile says the wrong time for ever.
         if let clock = warnings.first(where: { $0["kind"] == "clock.wrong" }) {
             return "put the clock right: \(rendering.shown(clock["hint"]))"
+        }
+        if warnings.contains(where: { $0["kind"] == "net.suspended" }) {
+            return "wsx-node net resume"
         }
         if let shown = shownWorkspace(home), Self.isFormer(shown) {
             let other = workspaces.first { !Self.isFormer($0) }?["name"]?.stringValue

@@ -72,12 +72,23 @@ extension Session {
             return 0
         }
         tellIdentity(identity, in: selected)
+        if !wasStarted { tellStartFlags() }
         if let selected { try tellWorkspace(selected, &client) }
         say("daemon", wasStarted ? "started, socket ready" : "already running")
         tellNetwork(try client.call("net.status", [:]))
         try tellPhrase(identity, &client)
         say(next: nextStep(identity, selected))
         return 0
+    }
+
+    /// Says that a daemon that runs goes on as it was started.
+    private func tellStartFlags() {
+        for flag in ["listen", "announce"] {
+            guard let asked = scan.values[flag]?.stringValue else { continue }
+            say("daemon", "it runs already, and '--\(flag)' counts at its start:", state: "warn")
+            let value = HintText.quotedForShell(sanitised(asked))
+            say(fix: "wsx-node down, then wsx-node up --\(flag) \(value)")
+        }
     }
 
     /// Ends a daemon that this call started, after the call has failed.
@@ -130,6 +141,8 @@ extension Session {
         guard workspace["role"]?.isNull != true else {
             return "wsx-node join LINK, with an invite of somebody who is in"
         }
+        // A guest is in no channel that is called so.
+        if workspace["role"] == "guest" { return "wsx-node channel list   ·   wsx-node tail" }
         return workspace["members"]?.integerValue ?? 1 > 1
             ? "wsx-node send general 'hi'   ·   wsx-node tail" : "wsx-node invite create"
     }
@@ -158,7 +171,15 @@ extension Session {
         given["name"] = nil
         let identity = try identity(&client, orNew: name, isNeeded: true)
         let former = try selectedWorkspace(&client)
-        let workspace = try client.call("workspace.join", given)
+        let workspace: JSONValue
+        do throws(NodeError) { workspace = try client.call("workspace.join", given) } catch {
+            // It goes on by itself, with an identity that nobody has seen yet.
+            if error.kind == .pending, !globals.json, !globals.plain {
+                tellIdentity((try? client.call("identity.show", [:])) ?? identity, in: nil)
+                try tellPhrase(identity, &client)
+            }
+            throw error
+        }
         if globals.json || globals.plain {
             let shown = globals.json ? try withPhrase(workspace, identity, &client) : workspace
             io.print(rendering.text(shown, of: "workspace.join"))

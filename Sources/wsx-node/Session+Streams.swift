@@ -173,14 +173,14 @@ extension Session {
         io.print(view.text(of: data) + (rings ? "\u{7}" : ""))
     }
 
-    /// Prints what became of a message. One that was not shown is asked for, where lines of
-    /// several channels are wanted; a log tells only of those that stand in it.
+    /// Prints what became of a message. One that was not shown is asked for; a part of a log tells
+    /// only of those that stand in it.
     private func tellChange(
         _ event: JSONValue, _ client: inout ControlClient, _ view: inout LiveView
     ) throws(NodeError) {
         guard let id = Rendering.subject(of: event) else { return }
         if view.messages[id] == nil {
-            guard view.names != nil else { return }
+            guard scan.values["thread"] == nil, scan.values["pinned"] == nil else { return }
             // What is gone has nothing to show, and says so.
             var given: JSONObject = ["ids": [.string(id)]]
             given["workspace"] = event["workspace"]

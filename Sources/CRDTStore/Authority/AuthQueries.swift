@@ -67,6 +67,12 @@ extension AuthEvaluator {
         indices[id].flatMap { standing(ofGrant: $0) }
     }
 
+    /// How strong the author of an operation was when it was written, by the grant that it cites
+    /// and what had been given up by then; `nil` when it is not known.
+    public func authorRank(of id: OperationID) -> GrantRank? {
+        indices[id].map { records[$0].rank.author.grant }
+    }
+
     /// Who got a grant; `nil` when it is no grant.
     public func subject(ofGrant id: OperationID) -> MemberID? {
         indices[id].flatMap { records[$0].subject }

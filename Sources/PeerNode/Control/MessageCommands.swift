@@ -170,7 +170,8 @@ extension Command {
             line: CommandLineForm(
                 "message show", ["ids"],
                 examples: ["message show m_01hx9t4c", "message show last --in general"]),
-            "Show messages by their ids; on the command line six letters or 'last' may do.",
+            "Show messages by their ids; on the command line as much of the beginning as tells one apart, "
+                + "or 'last', will do.",
             parameters: [
                 ids.definition, inChannel.definition, limit.definition, cursor.definition,
             ],

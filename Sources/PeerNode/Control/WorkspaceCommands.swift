@@ -133,7 +133,7 @@ extension Command {
             "workspace.transfer",
             line: CommandLineForm(
                 "workspace transfer", ["member"], examples: ["workspace transfer @Joon"]),
-            "Make another member the owner, and stay as an admin.",
+            "Make another member the owner, and stay as an admin; one's own open invites end.",
             parameters: [member.definition], result: "workspace",
             failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
             run: { (context, given) throws(NodeError) in

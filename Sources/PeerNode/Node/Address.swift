@@ -25,7 +25,7 @@ extension NodeCore {
         let index = workspace.invites
         return index.invites.filter { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
-            return invite.isAddress && !index.revoked.contains(id)
+            return invite.isAddress && !isRevoked(id, in: workspace)
         }.sorted { left, right in
             let lamports = (
                 workspace.evaluator.lamport(of: left) ?? 0,

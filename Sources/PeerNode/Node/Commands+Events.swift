@@ -82,6 +82,11 @@ extension NodeCore {
         if !request.channels.isEmpty {
             let workspace: Workspace = try workspace(scope)
             for reference in request.channels {
+                // Whoever goes on reads to the end, of what is gone by now too.
+                if case .id(let id) = reference, let gone = goneChannel(id, in: workspace) {
+                    documents.insert(gone)
+                    continue
+                }
                 let channel = try channel(reference, in: workspace, field: "channels")
                 if channel.isDirect {
                     channels.insert(channel.publicID)
@@ -93,6 +98,15 @@ extension NodeCore {
         return EventFilter(
             types: request.types, workspace: only?.number, documents: documents,
             channels: channels)
+    }
+
+    /// The short number of a channel that was deleted.
+    private func goneChannel(_ id: String, in workspace: Workspace) -> Int64? {
+        let gone = workspace.deletedChannels.first { PublicID.channel($0.key) == id }
+        let hidden = workspace.privateDocuments.values.first { document in
+            PublicID.channel(document.id) == id && isDeleted(document.id, in: workspace)
+        }
+        return gone?.value.number ?? hidden?.number
     }
 
     /// The event after which a reader starts: a cursor, `all`, `latest`, a duration, or the
@@ -131,6 +145,10 @@ extension NodeCore {
                 .badRequest, "\(NodeError.quoted(text)) is no cursor, duration, 'all' or 'latest'",
                 hint: "a cursor is e1.42 as events give it, a duration 10m",
                 reason: "bad_cursor", fields: [.init(name: field, reason: "form")])
+        }
+        // What was given before there was an identity lies before everything.
+        if parts[0] == "e0", sequence == 0 {
+            return try stored { () throws(StorageError) in try store.events.oldest() - 1 }
         }
         guard parts[0] == storeIdentity?.epoch ?? "e0", sequence <= store.events.newest else {
             let oldest = try stored { () throws(StorageError) in try store.events.oldest() - 1 }

@@ -310,12 +310,16 @@ extension NodeCore {
                     hint: "first: wsx-node workspace transfer @NAME, or workspace successor @NAME",
                     reason: "workspace.owner")
             }
-            let given = try stored { () throws(StorageError) in
-                try handOver(workspace, to: heir)
+            let given = try stored { () throws(StorageError) -> OperationID? in
+                try endOwnInvites(in: workspace)
+                return try handOver(workspace, to: heir)
             }
             guard given != nil else { throw notAllowed(in: workspace) }
         }
-        let made = try stored { () throws(StorageError) in try leave(workspace) }
+        let made = try stored { () throws(StorageError) -> OperationID? in
+            try endOwnInvites(in: workspace)
+            return try leave(workspace)
+        }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
     }

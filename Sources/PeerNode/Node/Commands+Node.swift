@@ -86,6 +86,13 @@ extension NodeCore: NodeCommands {
                     message: "\(store.operations.damagedCount) stored operations are damaged; "
                         + "peers are asked for them", hint: "wsx-node doctor"))
         }
+        if network.registry.isSuspended {
+            warnings.append(
+                .init(
+                    kind: "net.suspended",
+                    message: "the network was suspended here: no peer is reached",
+                    hint: "wsx-node net resume"))
+        }
         warnings += keyWarnings()
         warnings += endWarnings()
         warnings += twinWarnings

@@ -207,14 +207,33 @@ extension NodeCore {
 
     /// Hands the index what came meanwhile, and then asks it: what was written before the question
     /// is found.
+    /// Asks as soon as the index was handed what there is by now; after a bulk it is asked at once,
+    /// and the answer says so.
     func askFresh(_ call: CallID) throws(StorageError) {
+        let newest = store.operations.arrival
         try handToSearch()
-        ask(call)
+        let missing = newest - search.through
+        guard (1...Limits.searchAwaitedMax).contains(missing) else {
+            search.calls[call]?.isBehind = missing > 0
+            return ask(call)
+        }
+        search.calls[call]?.awaited = newest
+    }
+
+    /// Asks for those that waited until the index was handed what there was.
+    func askAwaited() {
+        for call in orderedSearches {
+            guard let awaited = search.calls[call]?.awaited, awaited <= search.through else {
+                continue
+            }
+            ask(call)
+        }
     }
 
     func ask(_ call: CallID) {
         guard let waiting = search.calls[call] else { return }
         search.calls[call]?.turns += 1
+        search.calls[call]?.awaited = nil
         // Mostly all that is proposed fits: a page and a few more are looked for first, in as few
         // tables as have them.
         let isFirst = waiting.turns == 0 && waiting.ranking == nil
@@ -300,15 +319,16 @@ extension NodeCore {
             }
             let isMore = given - waiting.skipped < best.count
             return answer(
-                call, waiting.hits, next: isMore ? SearchCursor.best(given).text : nil)
+                call, waiting, next: isMore ? SearchCursor.best(given).text : nil)
         }
         answer(
-            call, waiting.hits,
+            call, waiting,
             next: isCut ? waiting.last.map { SearchCursor.messages(before: $0).text } : nil)
     }
 
-    private func answer(_ call: CallID, _ hits: [SearchHit], next: String?) {
-        let page = SearchPage(hits, next: next, isComplete: isSearchComplete)
+    private func answer(_ call: CallID, _ asked: SearchCall, next: String?) {
+        let page = SearchPage(
+            asked.hits, next: next, isComplete: isSearchComplete && !asked.isBehind)
         effects.append(.answer(call, .success(page.json)))
     }
 }

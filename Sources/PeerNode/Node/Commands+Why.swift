@@ -75,7 +75,15 @@ extension NodeCore {
         steps += try forkSteps(of: member, in: workspace)
         let role = workspace.members.first { $0.member == member }?.role
         var answer = role != nil
-        if let action, let least = Why.leastRole(for: action) {
+        if let action, role == .guest, ["send", "read"].contains(action) {
+            let step = why.decision(action, needing: .guest, of: member).step
+            let name = workspace.displayName(of: member)
+            step.map {
+                steps.append(
+                    $0.saying(
+                        "\(name) is guest by this, and may \(action) in the channels they are in"))
+            }
+        } else if let action, let least = Why.leastRole(for: action) {
             let decision = why.decision(action, needing: least, of: member)
             answer = decision.answer
             decision.step.map { steps.append($0) }

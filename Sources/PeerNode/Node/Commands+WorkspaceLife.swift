@@ -57,7 +57,7 @@ extension NodeCore {
     }
 
     /// Makes another member the owner; the caller stays as an admin. One operation says both, so
-    /// there is no moment with two owners and none without one.
+    /// there is no moment with two owners and none without one. Open invites of the caller end.
     func transferWorkspace(
         to reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
@@ -69,7 +69,13 @@ extension NodeCore {
                 .badRequest, "you own it already", hint: "name another member",
                 reason: "transfer.self", fields: [.init(name: "member", reason: "form")])
         }
-        let made = try stored { () throws(StorageError) in try handOver(workspace, to: heir) }
+        let made = try stored { () throws(StorageError) -> OperationID? in
+            let hadAddress = try endOwnInvites(in: workspace)
+            let made = try handOver(workspace, to: heir)
+            // The door stays as open as it was, and whoever owns the workspace now can close it.
+            if hadAddress { _ = try makeAddress(for: workspace.fields.join, in: workspace) }
+            return made
+        }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
     }

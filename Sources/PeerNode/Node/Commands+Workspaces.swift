@@ -195,6 +195,10 @@ extension NodeCore {
                         || $0.privateDocuments[id] != nil
                 })
             else { throw .internalFailure(reason: "replay") }
+            // What was deleted since comes back as it can still be told.
+            guard !isDeleted(id, in: workspace) else {
+                return Made(goneChannel(id, in: workspace), isReplayed: true)
+            }
             let known = try channel(.id(PublicID.channel(id)), in: workspace)
             return Made(
                 try stored { () throws(StorageError) in try object(of: known, in: workspace) },
@@ -208,7 +212,9 @@ extension NodeCore {
                 reason: "channel.history",
                 fields: [.init(name: "history", reason: "not_private")])
         }
-        guard workspace.ownRole != .guest else { throw notAllowed(in: workspace) }
+        guard let role = workspace.ownRole, role != .guest else {
+            throw notAllowed(in: workspace)
+        }
         let name = try checkedChannel(draft.name, field: "name")
         try refuseTwin(name, in: workspace)
         var document: DocumentID?
@@ -274,7 +280,7 @@ extension NodeCore {
             return .forbidden(
                 "a guest of \(name) is only in private channels that one was added to",
                 reason: "role",
-                hint: "an admin makes you a member: wsx-node member role @YOU member")
+                hint: "ask an admin to make you a member")
         }
         return .forbidden(
             "your role in \(NodeError.quoted(workspace.displayName)) does not allow this",

@@ -8,8 +8,8 @@ extension EventType {
     /// What this build tells and does not keep.
     static let passing = ["message.held", "presence.changed", "sync.progress", "typing"]
 
-    /// Those of section 4.8.4 that belong to what this build does not have. They are refused like
-    /// a slip: nobody should wait for what never comes.
+    /// Those of section 4.8.4 that belong to what this build does not have. They are taken, so that
+    /// a script may ask for all that it knows; they are in no list and never come.
     private static let absent = [
         "file.added", "file.available", "file.dropped", "note.created", "note.edited",
         "note.renamed", "note.deleted", "note.lock", "conflict.resolved", "import.finished",
@@ -22,13 +22,12 @@ extension EventType {
     /// Refuses a name, or a pattern, that no event will ever fit: whoever waits for it would wait
     /// for ever.
     static func check(_ pattern: String) throws(NodeError) {
-        guard !names.contains(where: { EventFilter.matches($0, glob: pattern) }) else { return }
+        let known = names + absent
+        guard !known.contains(where: { EventFilter.matches($0, glob: pattern) }) else { return }
         let kind = pattern.split(separator: ".", maxSplits: 1).first.map(String.init) ?? pattern
         let family = names.filter { $0.utf8.starts(with: (kind + ".").utf8) }
         let hint: String
-        if absent.contains(where: { EventFilter.matches($0, glob: pattern) }) {
-            hint = "this version does not have what it tells of"
-        } else if let similar = Similarity.nearest(to: pattern, in: names) {
+        if let similar = Similarity.nearest(to: pattern, in: names) {
             hint = "did you mean \(NodeError.quoted(similar))?"
         } else if family.isEmpty {
             hint = "such as 'message.created', 'channel.*' or '*.created'"

@@ -16,6 +16,11 @@ extension NodeCore {
     ) -> JSONValue {
         guard let document = event.document.flatMap({ store.operations.document(numbered: $0)?.id })
         else { return .null }
+        return goneChannel(document, in: workspace).json
+    }
+
+    /// The same by its document.
+    func goneChannel(_ document: DocumentID, in workspace: Workspace) -> ChannelObject {
         let last = formerChannel(document, in: workspace)
         var object = ChannelObject(
             id: publicID(ofChannel: document, in: workspace),
@@ -23,7 +28,7 @@ extension NodeCore {
             createdAt: Int64(clamping: last?.createdAt ?? 0))
         object.isPrivate = workspace.privateDocuments[document] != nil
         object.isDeleted = isDeleted(document, in: workspace)
-        guard let last else { return object.json }
+        guard let last else { return object }
         if last.isDirect { object.kind = "dm" }
         if last.circle?.isFromJoin == true { object.history = "from-join" }
         object.description = last.description
@@ -31,7 +36,7 @@ extension NodeCore {
         object.owner = last.owner.map { person($0, in: workspace) }
         object.admins = last.admins.sorted().map { person($0, in: workspace) }
         object.isArchived = last.isArchived
-        return object.json
+        return object
     }
 
     private func formerChannel(
@@ -41,7 +46,7 @@ extension NodeCore {
             ?? workspace.privateDocuments[document].flatMap(workspace.deletedChannel(of:))
     }
 
-    private func isDeleted(_ document: DocumentID, in workspace: Workspace) -> Bool {
+    func isDeleted(_ document: DocumentID, in workspace: Workspace) -> Bool {
         workspace.deletedChannels[document] != nil
             || workspace.privateDocuments[document]?.authority.fields.deletion != nil
     }

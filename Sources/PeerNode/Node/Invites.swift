@@ -143,12 +143,31 @@ extension NodeCore {
             case .invite(let terms) = record.payload,
             let grant = workspace.evaluator.bestGrant(of: home.device, as: workspace.member),
             let rank = workspace.evaluator.standing(ofGrant: grant), let role = workspace.ownRole,
-            let authors = workspace.evaluator.rank(ofGrant: record.grant)
+            let authors = workspace.evaluator.authorRank(of: invite)
         else { return false }
         let isOwn =
             workspace.evaluator.subject(ofGrant: record.grant) == workspace.member
             && terms.policy != nil
         return (role <= .admin || isOwn) && !(authors < rank)
+    }
+
+    /// Ends what the caller has open, before the role is given up that it was made in: afterwards
+    /// nobody could, for whoever is owner then is weaker than the owner of before.
+    ///
+    /// - Returns: whether the address of the workspace was among it.
+    @discardableResult
+    func endOwnInvites(in workspace: Workspace) throws(StorageError) -> Bool {
+        var hadAddress = false
+        for invite in openInvites(of: workspace.member, in: workspace)
+        where object(ofInvite: invite, in: workspace)?.state == "open"
+            && mayRevoke(invite, in: workspace)
+        {
+            if case .invite(let terms)? = workspace.authority[invite]?.payload, terms.isAddress {
+                hadAddress = true
+            }
+            _ = try revoke(invite, in: workspace)
+        }
+        return hadAddress
     }
 
     // MARK: Objects

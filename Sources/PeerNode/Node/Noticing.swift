@@ -89,9 +89,21 @@ extension NodeCore {
         else { return false }
         switch try noticeLevel(of: channel, in: workspace) {
         case .all: return true
-        case .mentions: return row.isMention || channel.isDirect
+        case .mentions:
+            if row.isMention || channel.isDirect { return true }
+            return try isAnswer(row, toOwnIn: workspace)
         case .none: return false
         }
+    }
+
+    /// Whether a message answers one of the caller's own: whoever began a thread follows it.
+    private func isAnswer(
+        _ row: ViewStore.MessageRow, toOwnIn workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let root = row.thread,
+            let first = try store.view.anyMessage(root, in: row.document)?.row
+        else { return false }
+        return author(ofGrant: first.grant, in: workspace) == workspace.member
     }
 
     private func notice(

@@ -115,6 +115,7 @@ extension NodeCore {
         let mayWait = search.calls.isEmpty && search.again.isEmpty && search.erased.isEmpty
         guard !mayWait || time.monotonic >= search.quietAfter else { return }
         try handToSearch()
+        askAwaited()
     }
 
     /// One batch: what has to be looked at again, what should not wait, and the next slice.

@@ -26,6 +26,11 @@ struct SearchCall {
     var last: SearchPosition?
     var turns = 0
     var byteCount = 0
+    /// The arrival number that the index has to be handed before it is asked: all that there was
+    /// when the question came. `nil` once it was asked.
+    var awaited: Int64?
+    /// Whether too much was missing to be waited for.
+    var isBehind = false
 
     /// Takes a message.
     ///

@@ -346,6 +346,9 @@ public enum Limits {
     public static let searchQuietMilliseconds: UInt64 = 500
     /// Operations that are handed to the search index in one turn: about 3 ms.
     public static let searchedPerTurnMax: Int64 = 256
+    /// Operations that a question waits for until the index was handed them: about 50 ms. What is
+    /// missing beyond comes of a bulk, and the answer says that it is not complete.
+    public static let searchAwaitedMax: Int64 = 4_096
     /// Slices that the search index is given before it has written the first of them: what it
     /// writes in one go, so that opening and writing go on side by side.
     public static let searchBatchesMax = 4

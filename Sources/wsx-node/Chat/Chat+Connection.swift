@@ -5,9 +5,9 @@ import WorkspaceModel
 extension Chat {
     /// What a conversation hears of. Whoever writes elsewhere is told of in one line.
     static let eventTypes =
-        ["message.*", "reaction.*", "mention.received", "channel.*", "member.removed"]
-        + ["workspace.removed", "workspace.deleted", "peer.connected", "sync.caught_up"]
-        + ["session.locked"]
+        ["message.*", "reaction.*", "mention.received", "channel.*", "member.*"]
+        + ["workspace.removed", "workspace.deleted", "request.created"]
+        + ["peer.connected", "sync.caught_up", "session.locked"]
 
     /// Whether the daemon may serve later what it does not serve now.
     static func isAway(_ error: NodeError) -> Bool {
@@ -65,6 +65,7 @@ extension Chat {
             try comeBack()
         }
         if let watch, watch.due <= io.now { try askHolders(of: watch.message) }
+        tellPartial()
         guard hasUnmarked, hasReader, let newest = room.newest else { return }
         hasUnmarked = false
         do throws(NodeError) {
@@ -153,15 +154,37 @@ extension Chat {
         noteHolders(of: id, held)
     }
 
-    /// Notes how many hold a message; the first time that anybody else does is told.
+    /// How long it is waited for the rest to have a message, before those that have it are told of.
+    private static let partialMilliseconds: Int64 = 2_000
+
+    /// Notes how many hold a message; that all do is told, and after a while that some do.
     func noteHolders(of id: String, _ count: Int64) {
         guard let message = room.messages[id], var fields = message.objectValue else { return }
         let before = message["holders"]?.integerValue ?? 1
         fields["holders"] = .integer(max(count, 1))
         room.note(.object(fields))
         if id == openMessage, redrawOpen() { return }
-        guard before <= 1, count > 1 else { return }
-        let mark = room.mark(.object(fields)).drop { $0 == " " }
-        remark("       \(mark)  \(excerpt(message["text"]?.stringValue ?? ""))")
+        guard count > before else { return }
+        if let devices = room.devices, count >= devices {
+            partial[id] = nil
+            tellHolders(of: id)
+        } else if before <= 1 {
+            partial[id] = io.now + Self.partialMilliseconds
+        }
+    }
+
+    private func tellHolders(of id: String) {
+        guard let message = room.messages[id] else { return }
+        let mark = room.mark(message).drop { $0 == " " }
+        let text = message["text"]?.stringValue ?? ""
+        remark("       \(mark)  \(excerpt(text.isEmpty ? "-" : text))")
+    }
+
+    /// Tells of those that have waited long enough for the rest.
+    private func tellPartial() {
+        for (id, due) in partial.sorted(by: { $0.value < $1.value }) where due <= io.now {
+            partial[id] = nil
+            tellHolders(of: id)
+        }
     }
 }

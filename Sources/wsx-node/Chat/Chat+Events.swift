@@ -54,6 +54,7 @@ extension Chat {
             }
         case "workspace.removed", "workspace.deleted":
             remark("── you are out of this workspace; what was said stays readable ──")
+        case "request.created": tellRequest(event)
         case _ where Rendering.isHappening(event): tellHappening(event)
         default: change(event)
         }
@@ -77,9 +78,9 @@ extension Chat {
     /// What became of this conversation, and of who is in it.
     private func tellHappening(_ event: JSONValue) {
         let place = Rendering.channel(of: event)
-        guard hasReader, !session.globals.json, place == nil || place == .string(room.id) else {
-            return
-        }
+        // Who comes into the workspace, or goes, is told where everybody is.
+        let isHere = place.map { $0 == .string(room.id) } ?? (room.channel["default"] == true)
+        guard hasReader, !session.globals.json, isHere else { return }
         if event["type"] == "channel.member_removed", event["backfill"] != true,
             let id = event["data"]?["member"]?["id"]?.stringValue, ownNames[id] != nil
         {
@@ -88,6 +89,15 @@ extension Chat {
         let line = rendering.happening(event, former: room.channel, channel: nil)
         if let channel = event["data"], channel["kind"] != nil { room.take(channel) }
         if let line { print(line) }
+    }
+
+    /// Somebody asks to come in, and it is for the reader to decide.
+    private func tellRequest(_ event: JSONValue) {
+        guard hasReader, event["backfill"] != true, event["data"]?["state"] == "pending" else {
+            return
+        }
+        let who = rendering.shown(event["data"]?["name"] ?? event["data"]?["member"])
+        remark(rendering.hints.text("── \(who) asks to come in: wsx-node request list ──"))
     }
 
     /// One line about what is meant for the reader and stands in another conversation.

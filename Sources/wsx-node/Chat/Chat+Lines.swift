@@ -27,12 +27,25 @@ extension Chat {
             _ = try call(
                 "message.edit", ["message": .string(try lastOwn()), "text": .string(text)])
         case .delete(let message):
-            let id = message.isEmpty ? try lastOwn() : try room.message(message)
-            _ = try call("message.delete", ["message": .string(id)])
+            try delete(message.isEmpty ? try lastOwn() : try room.message(message))
         case .unread: try tellUnread()
         case .quit: status = 0
         case .misfit(let sentence): throw .usage(sentence)
         }
+    }
+
+    /// Deletes a message; what somebody else said only when that is asked for once more.
+    private func delete(_ id: String) throws(NodeError) {
+        let message = room.messages[id]
+        if let message, message["self"] != true, doomed != id {
+            doomed = id
+            return remark(
+                "! this deletes \(rendering.summary(message)) for everybody; once more does it")
+        }
+        doomed = nil
+        _ = try call("message.delete", ["message": .string(id)])
+        guard message?["self"] != true else { return }
+        remark(rendering.hints.text("undo: wsx-node message delete \(id) --undo"))
     }
 
     private func lastOwn() throws(NodeError) -> String {
@@ -104,6 +117,7 @@ extension Chat {
         next.older = page["older"]?.stringValue
         let items = page["items"]?.arrayValue ?? []
         watch = nil
+        partial = [:]
         guard hasReader else {
             for item in items { next.note(item) }
             room = next
@@ -124,11 +138,19 @@ extension Chat {
         showPage(items.map { room.messages[$0["id"]?.stringValue ?? ""] ?? $0 }, of: channel)
     }
 
-    /// The people whom `@Joon`, `@Joon,@Sora` or `@Joon, Sora` names.
-    private static func people(_ name: String) -> [String] {
-        name.split(separator: ",").map { part in
-            let trimmed = part.drop { $0 == " " }
-            return trimmed.first == "@" ? String(trimmed) : "@" + trimmed
+    /// The people whom `@Joon`, `@Joon,@Sora`, `@Joon, Sora` or `@Joon @Sora` names.
+    static func people(_ name: String) -> [String] {
+        name.split(separator: ",").flatMap { part -> [String] in
+            var names: [String] = []
+            // A name may have blanks in it, and a sign behind one begins the next.
+            for word in part.split(separator: " ") {
+                if let last = names.last, word.first != "@" {
+                    names[names.count - 1] = last + " " + word
+                } else {
+                    names.append(word.first == "@" ? String(word) : "@" + word)
+                }
+            }
+            return names
         }
     }
 

@@ -30,6 +30,11 @@ final class Chat {
     var openMessage: String?
     /// The thread of the message above it.
     private var openAfter: String?
+    /// What somebody else said, and was asked to be deleted just now.
+    var doomed: String?
+    /// Messages of which it was told yet that somebody holds them and not that all do, and when
+    /// that is told as it is by then.
+    var partial: [String: Int64] = [:]
     /// When to ask again who holds one's last message.
     var watch: (message: String, due: Int64, delay: Int64)?
     /// When to look for the daemon again, while it is away.
@@ -149,7 +154,8 @@ final class Chat {
 
     /// How long nothing has to be done, in milliseconds.
     private func patience() -> Int64? {
-        [watch?.due, retry?.due].compactMap { $0 }.min().map { max(0, $0 - io.now) }
+        [watch?.due, retry?.due, partial.values.min()].compactMap { $0 }.min()
+            .map { max(0, $0 - io.now) }
     }
 
     // MARK: Keys

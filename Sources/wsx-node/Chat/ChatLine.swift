@@ -42,7 +42,7 @@ enum ChatLine: Equatable {
     static let words: [Word] = [
         Word(word: "help", form: "", summary: "this list"),
         Word(word: "join", form: "#CHANNEL", summary: "go on in another channel"),
-        Word(word: "dm", form: "@NAME", summary: "go on with one person alone"),
+        Word(word: "dm", form: "@NAME[,@NAME]", summary: "go on with one person alone, or a few"),
         Word(word: "older", form: "", summary: "what was said before that; again for more"),
         Word(
             word: "thread", form: "MSG [TEXT]",
@@ -52,7 +52,7 @@ enum ChatLine: Equatable {
         Word(word: "delete", form: "[MSG]", summary: "delete what you said last, or that message"),
         Word(
             word: "who", form: "[MSG]",
-            summary: "who is here; with a message, which devices hold it"),
+            summary: "who is in the channel; with a message, which devices hold it"),
         Word(word: "unread", form: "", summary: "what waits elsewhere"),
         Word(word: "quit", form: "", summary: "leave; so does ctrl-D"),
     ]
@@ -138,7 +138,7 @@ enum ChatLine: Equatable {
 
     private static let explanation = """
         MSG is 'last', '@NAME' (what they said last), a number counted from below (1 is the \
-        newest), or six letters of an id. A line that begins with // begins with one slash. tab \
+        newest), or the first or last letters of an id, six at least. A line that begins with // begins with one slash. tab \
         completes @names, #channels and /words; ctrl-C clears the line and twice on an empty one \
         ends, ctrl-D leaves.
         """

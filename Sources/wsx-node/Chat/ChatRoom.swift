@@ -99,10 +99,12 @@ struct ChatRoom {
             return order[order.count - later - Int(number)]
         }
         if messages[text] != nil { return text }
-        if ReferenceResolver.isShort(text, "m") {
-            let found = messages.ids(beginning: text)
+        if ReferenceResolver.isShort(text, "m") || ReferenceResolver.isShort("m_" + text, "m") {
+            let found = messages.ids(like: text)
             if found.count == 1 { return found[0] }
-            throw Self.nobody("\(found.count) messages that were shown begin like that")
+            if !found.isEmpty || text.utf8.starts(with: "m_".utf8) {
+                throw Self.nobody("\(found.count) messages that were shown have such an id")
+            }
         }
         throw Self.nobody("\(NodeError.quoted(text)) is no message")
     }

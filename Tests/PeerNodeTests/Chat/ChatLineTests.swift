@@ -56,6 +56,18 @@ import WorkspaceModel
     }
 }
 
+@Suite struct `The people of a direct conversation` {
+    @Test(arguments: [
+        (typed: "@Joon", names: ["@Joon"]), ("@Joon,@Sora", ["@Joon", "@Sora"]),
+        ("@Joon, Sora", ["@Joon", "@Sora"]), ("@Joon @Sora", ["@Joon", "@Sora"]),
+        ("@Joon Kim @Ana Lu, Bo", ["@Joon Kim", "@Ana Lu", "@Bo"]), ("@Joon Kim", ["@Joon Kim"]),
+        (" , ", []),
+    ])
+    func `are parted by commas and by signs`(_ row: (typed: String, names: [String])) {
+        #expect(Chat.people(row.typed) == row.names)
+    }
+}
+
 @Suite struct `The tab key` {
     private func starts(_ text: String) -> [ChatCompletion.Start] {
         var editor = LineEditor()

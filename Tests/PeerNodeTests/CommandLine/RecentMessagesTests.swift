@@ -25,15 +25,15 @@ import WorkspaceModel
         recent.note(message(6))
         #expect(recent.order == ["m_6"] && recent.shownCount == 1)
         #expect(recent["m_5"]?["text"] == "old")
-        #expect(Set(recent.ids(beginning: "m_")) == ["m_5", "m_6"])
+        #expect(Set(recent.ids(like: "m_")) == ["m_5", "m_6"])
         // One that is shown is known anew where it stands, and no second time.
         recent.know(message(6, "edited"))
         #expect(recent["m_6"]?["text"] == "edited" && recent.order == ["m_6"])
         recent.note(message(5, "shown"))
         #expect(recent.order == ["m_6", "m_5"] && recent["m_5"]?["text"] == "shown")
-        #expect(recent.ids(beginning: "m_5") == ["m_5"])
+        #expect(recent.ids(like: "m_5") == ["m_5"])
         for number in 100...(100 + RecentMessages.countMax) { recent.know(message(number)) }
-        #expect(recent.ids(beginning: "m_1").count <= RecentMessages.countMax)
+        #expect(recent.ids(like: "m_1").count <= RecentMessages.countMax)
     }
 
     @Test func `are so many at most, and the oldest goes first`() {

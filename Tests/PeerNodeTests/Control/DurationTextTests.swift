@@ -17,7 +17,9 @@ import WorkspaceTestKit
         ("99999999999999999999999s", nil),
         // Nothing is guessed.
         ("1", nil), ("ms", nil), ("1 s", nil), (" 1s", nil), ("1s ", nil), ("1S", nil),
-        ("1sec", nil), ("1mm", nil), ("1m30s", nil), ("1w", nil), ("1y", nil), ("1.0s", nil),
+        ("1sec", nil), ("1mm", nil), ("1m30s", 90_000), ("1d2h3m4s5ms", 93_784_005),
+        ("30s1m", nil), ("1m1m", nil), ("1h30", nil), ("106751991167d24h", nil), ("1w", nil),
+        ("1y", nil), ("1.0s", nil),
         ("1e3ms", nil), ("0x1s", nil), ("１s", nil), ("1s\u{0}", nil), ("1µs", nil), ("-0s", nil),
     ]
 

@@ -94,6 +94,37 @@ extension EndToEnd {
             #expect(chat.end() == 0)
         }
 
+        @Test func `deletes what others said only when asked twice, and says the way back`() throws
+        {
+            let (mina, joon) = try EndToEnd.`A conversation on a terminal`.twoPeople()
+            let chat = try terminal(mina)
+            #expect(chat.shows("#general>"))
+            joon.run("send", "general", "not mine to delete")
+            #expect(chat.shows("not mine to delete"))
+            chat.type("/delete 1\r")
+            #expect(chat.shows("! this deletes"), "\(chat.screen.text)")
+            #expect(mina.texts() == ["not mine to delete"])
+            chat.type("/delete 1\r")
+            #expect(chat.shows("--undo"), "\(chat.screen.text)")
+            #expect(eventually { mina.texts().isEmpty })
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+        }
+
+        @Test func `tells that all hold what was said, also of lines that are not the last`() throws
+        {
+            let (mina, joon) = try EndToEnd.`A conversation on a terminal`.twoPeople()
+            let chat = try terminal(mina)
+            #expect(chat.shows("#general>"))
+            joon.run("down")
+            chat.type("first words\rsecond words\r")
+            #expect(chat.shows("second words  local"), "\(chat.screen.text)")
+            joon.run("up")
+            #expect(chat.shows("✓2/2  first words"), "\(chat.screen.text)")
+            chat.type("\u{4}")
+            #expect(chat.end() == 0)
+        }
+
         @Test func `sends no part of what was pasted`() throws {
             let node = try started()
             let chat = try terminal(node)
@@ -139,7 +170,7 @@ extension EndToEnd {
             chat.type("/react 2 🎉\r")
             #expect(chat.shows("🎉 Mina on Mina: welcome"), "\(chat.text)")
             chat.type("/help\r")
-            #expect(chat.shows("ctrl-D leaves"))
+            #expect(chat.shows("what waits elsewhere"))
             chat.type("/joim x\r")
             #expect(chat.shows("did you mean /join?"))
             // The kernel cuts such a line, and says nothing of it.

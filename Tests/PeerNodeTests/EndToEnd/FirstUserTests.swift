@@ -94,6 +94,11 @@ extension EndToEnd {
             #expect(again.output.contains("warn name"), "\(again.output)")
             #expect(again.output.contains("profile set --name Mini"))
             #expect(!node.run("up", "--name", "mina").output.contains("warn name"))
+            let elsewhere = node.run("up", "--listen", "127.0.0.1:1")
+            #expect(elsewhere.output.contains("'--listen' counts at its start"))
+            node.run("net", "suspend")
+            #expect(node.run("status").output.contains("the network was suspended here"))
+            #expect(node.run("status", "--check").status == 0)
         }
 
         @Test func `mistypes the name of an event`() {

@@ -48,6 +48,17 @@ extension EndToEnd {
             #expect(joon.join(link(on: inviting), name: "Joon", timeout: "10s").status == 7)
             #expect(inviting.shows("Joon asks to come in"), "\(inviting.screen.text)")
             #expect(inviting.screen.text.contains("request approve @Joon"))
+            let home = try #require(
+                PseudoTerminal(
+                    [TemporaryNode.program, "--home", mina.home],
+                    environment: mina.scriptEnvironment, columns: 80, rows: 24))
+            #expect(home.shows("1 person asks to come in"), "\(home.screen.text)")
+            #expect(home.shows("request list"))
+            let waiting = try #require(
+                PseudoTerminal(
+                    [TemporaryNode.program, "--home", joon.home],
+                    environment: joon.scriptEnvironment, columns: 80, rows: 24))
+            #expect(waiting.shows("wait until somebody lets you in"), "\(waiting.screen.text)")
             let id = mina.run("invite", "list", "--json").objects.first?["id"]?.stringValue ?? ""
             #expect(mina.run("invite", "revoke", id).status == 0)
             #expect(inviting.shows("the invite was taken back"), "\(inviting.screen.text)")

@@ -5,6 +5,22 @@ import WorkspaceTestKit
 
 extension EndToEnd {
     @Suite struct `Searching from the command line` {
+        @Test func `finds the last of a burst that was written just before`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            let socket = try #require(ControlSocket(mina.socket))
+            for round in 1...3 {
+                for number in 1...600 {
+                    socket.post(
+                        "message.send",
+                        ["channel": "general", "text": .string("word\(round)x\(number)z")])
+                }
+                let found = socket.call("search", ["query": .string("word\(round)x600z")])
+                #expect(found?.rows.count == 1, "\(round): \(found?.text ?? "nothing")")
+                #expect(found?["result"]?["complete"] == true)
+            }
+        }
+
         @Test func `finds what was said, in three scripts, also after a restart`() throws {
             let mina = TemporaryNode()
             mina.up(name: "Mina", workspace: "acme")

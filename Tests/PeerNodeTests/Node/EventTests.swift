@@ -195,22 +195,6 @@ import WorkspaceTestKit
         #expect(found == expected ?? all)
     }
 
-    @Test(arguments: [
-        "file.added", "file.*", "note.*", "note.lock", "import.finished", "conflict.resolved",
-        "config.changed", "transfer.progress", "transfer.*", "message.creatd",
-    ])
-    func `of what this version does not have are refused, not waited for`(
-        _ type: String
-    ) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        for method in ["events.wait", "events.subscribe"] {
-            let error = try mina.refused(method, ["types": [.string(type)]])
-            #expect(error.kind == .badRequest && error.reason == "events.type")
-            #expect(error.fields.first?.name == "types" && error.hint != nil)
-        }
-    }
-
     @Test func `are those of one workspace when it is named, and of all otherwise`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -125,6 +125,22 @@ import WorkspaceTestKit
         #expect(try table.bob.refused("notify.set", ["level": "default"]).kind == .badRequest)
     }
 
+    @Test func `of an answer is wanted by who began the thread, like a mention`() throws {
+        let table = try table()
+        try table.bob.ok("notify.set", ["level": "mentions"])
+        let own = try table.bob.send("mine")["id"] ?? .null
+        let other = try table.ada.send("another's")["id"] ?? .null
+        for (root, text) in [(own, "to Bob"), (other, "to Ada")] {
+            try table.ada.ok(
+                "message.send", ["channel": "general", "text": .string(text), "thread": root])
+        }
+        #expect(texts(table.bob) == ["to Bob"])
+        try table.bob.ok("notify.set", ["level": "none"])
+        try table.ada.ok(
+            "message.send", ["channel": "general", "text": "again", "thread": own])
+        #expect(texts(table.bob) == ["to Bob"])
+    }
+
     @Test func `says that it mentions one`() throws {
         let table = try table()
         try table.ada.send("hello @Bob")

@@ -47,6 +47,52 @@ import WorkspaceTestKit
         for node in [mina, joon, kim] { #expect(node.openCount == 1) }
     }
 
+    @Test func `is the new owner's to change after a transfer, and so are invites`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        let before = try mina.ok("invite.create").text("id")
+        try mina.ok("policy.set", ["join": "open"])
+        let address = try mina.ok("policy.get")["address"]
+        try mina.ok("workspace.transfer", ["member": "Joon"])
+        // What the owner of before had open has ended: nobody could end it any more.
+        let states = try joon.ok("invite.list").items.filter { $0["id"] == .string(before) }
+        #expect(states.map { $0["state"] } == ["revoked"])
+        let renewed = try joon.ok("policy.get")
+        #expect(renewed["join"] == "open" && renewed["address"]?.isNull == false)
+        #expect(renewed["address"] != address)
+        let later = try mina.ok("invite.create")["id"] ?? .null
+        #expect(try joon.ok("invite.revoke", ["id": later])["state"] == "revoked")
+        let own = try mina.ok("invite.create")["id"] ?? .null
+        #expect(try mina.ok("invite.revoke", ["id": own])["state"] == "revoked")
+        let closed = try joon.ok("policy.set", ["join": "closed"])
+        #expect(closed["join"] == "closed" && closed["address"] == .null)
+        try mina.ok("policy.set", ["join": "open"])
+        #expect(try mina.ok("policy.set", ["join": "closed"])["address"] == .null)
+        for node in [mina, joon] { #expect(try node.ok("node.check")["problem_count"] == 0) }
+    }
+
+    @Test func `ends with the removal of who opened the door`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina, role: "admin")
+        try ada.ok("policy.set", ["join": "open"])
+        try mina.ok("member.remove", ["member": "Ada"])
+        #expect(try mina.ok("policy.get")["address"] == .null)
+        #expect(try mina.ok("policy.set", ["join": "closed"])["join"] == "closed")
+        #expect(try mina.ok("policy.set", ["join": "open"])["address"]?.isNull == false)
+    }
+
+    @Test func `leaves no invite behind of who leaves`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina, role: "admin")
+        let id = try ada.ok("invite.create")["id"] ?? .null
+        try ada.ok("workspace.leave")
+        let left = try mina.ok("invite.list").items.first { $0["id"] == id }
+        #expect(left?["state"] == "revoked")
+    }
+
     @Test func `leaves inviting to the owner where the owner wants that`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

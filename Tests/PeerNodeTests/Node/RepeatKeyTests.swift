@@ -46,6 +46,19 @@ import WorkspaceTestKit
         #expect(try mina.rowCount("operation") == count)
     }
 
+    @Test(arguments: [false, true])
+    func `gives what was deleted since as it can still be told`(_ isPrivate: Bool) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let call: JSONValue = ["name": "plans", "private": .bool(isPrivate), "key": "k1"]
+        let first = try mina.ok("channel.create", call)
+        try mina.ok("channel.delete", ["channel": "plans"])
+        let again = try mina.ok("channel.create", call)
+        #expect(again["replayed"] == true && again["deleted"] == true)
+        #expect(again["id"] == first["id"] && again["name"] == "plans")
+        #expect(try mina.ok("channel.list", ["scope": "all"]).items.count == 1)
+    }
+
     @Test(arguments: creations)
     func `is refused when another body comes`(_ creation: Creation) throws {
         let bench = CoreBench()

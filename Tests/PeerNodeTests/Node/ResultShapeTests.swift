@@ -109,6 +109,7 @@ private enum Fields {
             method: "home.get",
             fields: [
                 "identity", "workspaces", "selected", "channels", "dms", "unread", "refused",
+                "complete",
             ]),
         Call(method: "node.doctor", fields: Fields.page, element: Fields.finding),
         Call(method: "node.stop", fields: []),
