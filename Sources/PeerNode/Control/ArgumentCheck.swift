@@ -88,7 +88,8 @@ public enum Similarity {
     /// Names longer than this are nobody's typing error.
     private static let lengthMax = 40
 
-    /// The name in `names` that is at most a third of its letters away from `name`.
+    /// The name in `names` that is at most a third of its letters away from `name`, or else the
+    /// only one that it is the first words of.
     public static func nearest(to name: String, in names: [String]) -> String? {
         guard name.utf8.count <= lengthMax else { return nil }
         let wanted = Array(name.utf8)
@@ -100,7 +101,13 @@ public enum Similarity {
                 best = (candidate, distance)
             }
         }
-        return best?.name
+        return best?.name ?? longer(than: name, in: names)
+    }
+
+    private static func longer(than name: String, in names: [String]) -> String? {
+        let begin = name.lowercased() + " "
+        let longer = names.filter { $0.lowercased().hasPrefix(begin) }
+        return longer.count == 1 ? longer[0] : nil
     }
 
     /// Insertions, removals, replacements and swaps of neighbours that turn `left` into `right`.

@@ -199,7 +199,7 @@ extension Command {
 
     private static let presenceList = Command(
         "presence.list", line: CommandLineForm("presence list", examples: ["presence list"]),
-        "List who is there. Whoever is not listed is offline.",
+        "List who is there. Whoever is not listed is offline, but for guests: of them nothing is told.",
         parameters: [limit.definition, cursor.definition], result: "list of presence",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.presences(PageRequest(given), context.scope(given)))

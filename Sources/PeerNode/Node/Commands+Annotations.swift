@@ -215,7 +215,8 @@ extension NodeCore {
         let known = typed.count > 1 ? SlackEmoji.named(typed) : nil
         guard let sign = ReactionSign.checked(known ?? typed) else {
             throw NodeError(
-                .badRequest, "'\(field)' is not one sign, nor the name of one that is known here",
+                .badRequest,
+                "\(NodeError.quoted(typed)) is not one sign, nor the name of one that is known here",
                 hint: "for example 👍, or :thumbsup:", reason: "bad_text",
                 fields: [.init(name: field, reason: "form")])
         }

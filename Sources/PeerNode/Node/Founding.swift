@@ -67,7 +67,7 @@ extension NodeCore {
         if let description { try describe(workspace, description) }
         _ = try makeChannel(named: firstChannel, topic: nil, description: nil, in: workspace)
         _ = try authorContent(
-            .profile(name: home.name), to: workspace.profileDocument, in: workspace)
+            .profile(name: personName(of: home)), to: workspace.profileDocument, in: workspace)
         try nameDevice(in: workspace)
         try record(.workspaceCreated, workspace: workspace)
         return workspace

@@ -206,7 +206,7 @@ extension NodeCore {
                     proof: secret.admissionProof(
                         workspace: workspace.id, invite: invite, member: workspace.member,
                         encodedDevices: devices),
-                    name: home.name)),
+                    name: personName(of: home))),
             in: .control, isUnasked: false)
     }
 

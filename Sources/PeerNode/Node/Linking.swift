@@ -87,7 +87,7 @@ extension NodeCore {
                     member: workspace.member)
             }
         link.session.send(
-            .linkOffer(LinkOffer(name: home.name, memberships: Array(memberships))),
+            .linkOffer(LinkOffer(name: personName(of: home), memberships: Array(memberships))),
             in: .control, isUnasked: false)
     }
 

@@ -100,11 +100,22 @@ extension NodeCore {
         return workspaces.values.first { $0.id == id && $0.standing == .member }
     }
 
+    /// What the owner of this home is called. A further device has a name of its own, and its owner
+    /// that of the first workspace which tells it.
+    func personName(of home: HomeIdentity) -> String {
+        // Only the device with which somebody began has a phrase of its own.
+        guard home.recovery == nil else { return home.name }
+        let own = workspaces.values.filter { $0.standing == .member }
+            .sorted { $0.number < $1.number }
+        return own.lazy.compactMap { $0.profileNames[$0.member] }.first ?? home.name
+    }
+
     func identityObject() -> IdentityObject? {
         if lock.isLocked { return lockedIdentityObject }
         guard let home else { return nil }
         var object = IdentityObject(
-            id: PublicID.device(home.device), name: home.name, createdAt: Int64(home.createdAt))
+            id: PublicID.device(home.device), name: personName(of: home),
+            createdAt: Int64(home.createdAt))
         object.hasPassphrase = lock.sealed != nil
         object.recovery = recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }

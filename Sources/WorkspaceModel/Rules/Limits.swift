@@ -47,7 +47,7 @@ public enum Limits {
     /// A name when it is written here, in grapheme clusters.
     public static let nameCharactersMax = 30
     /// A name when it is written here, in Unicode scalars.
-    public static let nameScalarsMax = 64
+    public static let nameScalarsMax = 128
     /// Combining marks in a row in a name that is written here: more is a weapon, not a script.
     public static let combiningMarksInARowMax = 4
     /// A remote timestamp advances our clock at most this far past the wall clock.

@@ -21,11 +21,11 @@ public struct CheckedName: Hashable, Sendable {
             throw .forbiddenCharacter
         }
         guard !Self.hasHiddenPart(text) else { throw .hiddenCharacter }
-        guard text.unicodeScalars.count <= Limits.nameScalarsMax else { throw .tooManyScalars }
         guard text.longestRunOfMarks <= Limits.combiningMarksInARowMax else {
             throw .tooManyMarks
         }
         guard text.count <= Limits.nameCharactersMax else { throw .tooManyCharacters }
+        guard text.unicodeScalars.count <= Limits.nameScalarsMax else { throw .tooManyScalars }
         self.text = text
     }
 

@@ -40,7 +40,8 @@ import WorkspaceTestKit
         (String(decoding: [0x61, 0xef, 0xbf, 0xbe], as: UTF8.self), .forbiddenCharacter),
         (String(decoding: [0x61, 0xef, 0xb7, 0x90], as: UTF8.self), .forbiddenCharacter),
         (String(repeating: "x", count: 31), .tooManyCharacters),
-        (String(repeating: "x", count: 65), .tooManyScalars),
+        (String(repeating: "x", count: 129), .tooManyCharacters),
+        (String(repeating: "e\u{301}\u{302}\u{303}\u{304}", count: 28), .tooManyScalars),
         (String(repeating: "x", count: 257), .tooManyBytes),
         ("a\u{301}\u{302}\u{303}\u{304}\u{305}", .tooManyMarks),
     ]
@@ -48,6 +49,11 @@ import WorkspaceTestKit
     @Test(arguments: refused)
     func `is refused with its reason`(typed: String, problem: TextProblem) {
         #expect(throws: problem) { try CheckedName(authored: typed) }
+    }
+
+    @Test func `may be families, as many as there are bytes for`() throws {
+        let families = String(repeating: "👨\u{200d}👩\u{200d}👧\u{200d}👦", count: 10)
+        #expect(try CheckedName(authored: families).text == families)
     }
 
     @Test func `is refused by its length before its characters are looked at`() {

@@ -90,7 +90,7 @@ import WorkspaceModel
 
     @Test func `a name that is written here is one that is valid everywhere`() {
         #expect(Limits.nameCharactersMax <= Limits.nameScalarsMax)
-        #expect(Limits.nameScalarsMax * 4 <= Limits.nameBytesMax)
+        #expect(Limits.nameScalarsMax <= Limits.nameBytesMax)
         #expect(Limits.combiningMarksInARowMax < Limits.nameScalarsMax)
     }
 

@@ -105,6 +105,10 @@ import WorkspaceTestKit
         #expect(Similarity.nearest(to: "cat", in: ["cap", "car"]) == "cap")
         #expect(Similarity.nearest(to: "cat", in: ["car", "cat"]) == "cat")
         #expect(Similarity.nearest(to: "cat", in: []) == nil)
+        // The first words of one name alone.
+        #expect(Similarity.nearest(to: "joon", in: ["Mina", "Joon Kim"]) == "Joon Kim")
+        #expect(Similarity.nearest(to: "joon", in: ["Joon Kim", "Joon Park"]) == nil)
+        #expect(Similarity.nearest(to: "joo", in: ["Mina", "Joon Kim"]) == nil)
     }
 
     static let distances: [(String, String, Int)] = [

@@ -53,6 +53,13 @@ extension BenchNode {
         #expect(try laptop.digest() == phone.digest())
         #expect(try laptop.digest() == joon.digest())
         #expect(try phone.ok("workspace.get")["role"] == "owner")
+        // Its own name is the device's and nobody's else, wherever its owner goes with it.
+        #expect(try phone.ok("identity.show")["name"] == "Mina")
+        try phone.ok("workspace.create", ["name": "third"])
+        #expect(try phone.ok("member.list").items.map { $0["name"] } == ["Mina"])
+        let ana = try bench.node("Ana", workspace: "elsewhere")
+        try phone.join(try ana.ok("invite.create").text("link"))
+        #expect(try ana.memberNames() == ["Ana", "Mina"])
         withExtendedLifetime(bench) {}
     }
 
