@@ -112,7 +112,8 @@ import WorkspaceTestKit
         Name("30 characters between blanks", " " + repeated("x", 30) + " ", repeated("x", 30)),
         Name("30 Korean characters", repeated("한", 30), repeated("한", 30)),
         Name("30 characters of two scalars", repeated("e\u{301}", 30), repeated("e\u{301}", 30)),
-        Name("more than 64 scalars", repeated("e\u{301}\u{302}", 22), nil),
+        Name(
+            "more than 128 scalars", repeated("e\u{301}\u{302}\u{303}\u{304}", 28), nil),
         Name("257 bytes", repeated("x", 257), nil),
         Name(
             "four marks in a row", "a\u{301}\u{302}\u{303}\u{304}", "a\u{301}\u{302}\u{303}\u{304}"),
