@@ -21,6 +21,8 @@ extension Session {
         try client.subscribe(wanted)
         let invite = try client.call(command.name, parameters)
         io.print(rendering.text(invite, of: command.name))
+        // One that was made before, under the same key, may be over.
+        guard invite["state"] == "open" else { return 0 }
         io.print(rendering.dim("waiting; ctrl-C ends that, and the link stays good") + "\n")
         try awaitUse(of: invite, &client)
         return 0
@@ -39,6 +41,8 @@ extension Session {
                 event = try client.nextEvent(within: max(0, end - io.now))
             } catch {
                 guard error.kind == .timeout else { throw error }
+                // One wait has a bound of its own.
+                if io.now < end { continue }
                 if end == expiry { io.print("the invite has expired\n") }
                 return
             }

@@ -35,7 +35,8 @@ extension Session {
                 let opened = try fresh.subscribe(given)
                 cursor = opened["cursor"] ?? cursor
                 client = fresh
-                let loss = isWhole ? "" : "; what was said meanwhile is in 'wsx-node log'"
+                let log = rendering.hints.text("wsx-node log CHANNEL")
+                let loss = isWhole ? "" : "; what was said meanwhile: \(log)"
                 io.print(rendering.dim("── the daemon is back\(loss) ──") + "\n")
                 return true
             } catch {

@@ -72,19 +72,24 @@ extension Session {
             return 0
         }
         tellIdentity(identity, in: selected)
-        if !wasStarted { tellStartFlags() }
         if let selected { try tellWorkspace(selected, &client) }
         say("daemon", wasStarted ? "started, socket ready" : "already running")
-        tellNetwork(try client.call("net.status", [:]))
+        let network = try client.call("net.status", [:])
+        tellNetwork(network)
+        if !wasStarted { tellStartFlags(network) }
         try tellPhrase(identity, &client)
         say(next: nextStep(identity, selected))
         return 0
     }
 
     /// Says that a daemon that runs goes on as it was started.
-    private func tellStartFlags() {
+    private func tellStartFlags(_ network: JSONValue) {
+        let announces = network["announce"] == true ? "on" : "off"
+        let now = ["listen": network["listen"]?.arrayValue ?? [], "announce": [.string(announces)]]
         for flag in ["listen", "announce"] {
-            guard let asked = scan.values[flag]?.stringValue else { continue }
+            guard let asked = scan.values[flag]?.stringValue,
+                now[flag]?.contains(.string(asked)) != true
+            else { continue }
             say("daemon", "it runs already, and '--\(flag)' counts at its start:", state: "warn")
             let value = HintText.quotedForShell(sanitised(asked))
             say(fix: "wsx-node down, then wsx-node up --\(flag) \(value)")
@@ -287,9 +292,7 @@ extension Session {
         guard let asked = scan.values["name"]?.stringValue,
             identity["name"]?.stringValue.map({ NameFolding.matches($0, asked) }) == false
         else { return }
-        say(
-            "name", "this home has one and keeps it; to be called otherwise:", state: "warn"
-        )
+        say("name", "this home has one and keeps it; to be called otherwise:", state: "warn")
         say(fix: "wsx-node profile set --name \(HintText.quotedForShell(sanitised(asked)))")
     }
 

@@ -310,14 +310,14 @@ extension NodeCore {
                     hint: "first: wsx-node workspace transfer @NAME, or workspace successor @NAME",
                     reason: "workspace.owner")
             }
-            let given = try stored { () throws(StorageError) -> OperationID? in
-                try endOwnInvites(in: workspace)
-                return try handOver(workspace, to: heir)
+            let given = try stored { () throws(StorageError) in
+                try passOn(workspace, to: heir)
             }
             guard given != nil else { throw notAllowed(in: workspace) }
         }
         let made = try stored { () throws(StorageError) -> OperationID? in
-            try endOwnInvites(in: workspace)
+            // What an owner has made nobody else could end.
+            try endOwnInvites(in: workspace, sparesAddress: workspace.ownRole != .owner)
             return try leave(workspace)
         }
         guard made != nil else { throw notAllowed(in: workspace) }

@@ -69,15 +69,24 @@ extension NodeCore {
                 .badRequest, "you own it already", hint: "name another member",
                 reason: "transfer.self", fields: [.init(name: "member", reason: "form")])
         }
-        let made = try stored { () throws(StorageError) -> OperationID? in
-            let hadAddress = try endOwnInvites(in: workspace)
-            let made = try handOver(workspace, to: heir)
-            // The door stays as open as it was, and whoever owns the workspace now can close it.
-            if hadAddress { _ = try makeAddress(for: workspace.fields.join, in: workspace) }
-            return made
-        }
+        let made = try stored { () throws(StorageError) in try passOn(workspace, to: heir) }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    /// Hands the workspace over with all its doors in the new owner's hand: open invites end, and
+    /// the address is made anew by who is an admin then, where admins may.
+    ///
+    /// - Returns: as `handOver(_:to:)`.
+    func passOn(
+        _ workspace: Workspace, to heir: MemberStanding
+    ) throws(StorageError) -> OperationID? {
+        let hadAddress = try endOwnInvites(in: workspace)
+        let made = try handOver(workspace, to: heir)
+        if hadAddress, workspace.fields.mayInvite != .owner {
+            _ = try makeAddress(for: workspace.fields.join, in: workspace)
+        }
+        return made
     }
 
     /// - Returns: the operation that makes somebody else the owner, and its author an admin.

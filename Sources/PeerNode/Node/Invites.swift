@@ -154,15 +154,19 @@ extension NodeCore {
     /// Ends what the caller has open, before the role is given up that it was made in: afterwards
     /// nobody could, for whoever is owner then is weaker than the owner of before.
     ///
-    /// - Returns: whether the address of the workspace was among it.
+    /// - Parameter sparesAddress: whether the address of the workspace stays, which is everybody's.
+    /// - Returns: whether an address was among it.
     @discardableResult
-    func endOwnInvites(in workspace: Workspace) throws(StorageError) -> Bool {
+    func endOwnInvites(
+        in workspace: Workspace, sparesAddress: Bool = false
+    ) throws(StorageError) -> Bool {
         var hadAddress = false
         for invite in openInvites(of: workspace.member, in: workspace)
         where object(ofInvite: invite, in: workspace)?.state == "open"
             && mayRevoke(invite, in: workspace)
         {
             if case .invite(let terms)? = workspace.authority[invite]?.payload, terms.isAddress {
+                if sparesAddress { continue }
                 hadAddress = true
             }
             _ = try revoke(invite, in: workspace)

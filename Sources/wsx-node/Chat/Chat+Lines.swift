@@ -4,6 +4,8 @@ import WorkspaceModel
 /// What somebody asks for in a conversation.
 extension Chat {
     func obey(_ line: ChatLine) throws(NodeError) {
+        // Twice means one after the other.
+        if case .delete = line {} else { doomed = nil }
         switch line {
         case .nothing: break
         case .say(let text): try say(text)

@@ -138,8 +138,8 @@ enum ChatLine: Equatable {
 
     private static let explanation = """
         MSG is 'last', '@NAME' (what they said last), a number counted from below (1 is the \
-        newest), or the first or last letters of an id, six at least. A line that begins with // begins with one slash. tab \
-        completes @names, #channels and /words; ctrl-C clears the line and twice on an empty one \
-        ends, ctrl-D leaves.
+        newest), or the first or last letters of an id, six at least. A line that begins with // \
+        begins with one slash. tab completes @names, #channels and /words; ctrl-C clears the line \
+        and twice on an empty one ends, ctrl-D leaves.
         """
 }

@@ -104,6 +104,10 @@ extension EndToEnd {
             chat.type("/delete 1\r")
             #expect(chat.shows("! this deletes"), "\(chat.screen.text)")
             #expect(mina.texts() == ["not mine to delete"])
+            // Twice means one after the other.
+            chat.type("/quitt\r\u{C}/delete 1\r")
+            #expect(chat.shows("! this deletes"), "\(chat.screen.text)")
+            #expect(mina.texts() == ["not mine to delete"])
             chat.type("/delete 1\r")
             #expect(chat.shows("--undo"), "\(chat.screen.text)")
             #expect(eventually { mina.texts().isEmpty })

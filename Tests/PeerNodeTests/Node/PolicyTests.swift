@@ -88,9 +88,30 @@ import WorkspaceTestKit
         let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         let id = try ada.ok("invite.create")["id"] ?? .null
+        let open = try ada.ok("policy.set", ["join": "open"])
         try ada.ok("workspace.leave")
         let left = try mina.ok("invite.list").items.first { $0["id"] == id }
         #expect(left?["state"] == "revoked")
+        // The address is everybody's, and whoever stays can close it.
+        let stays = try mina.ok("policy.get")["address"]
+        #expect(stays?.isNull == false && open["address"]?.isNull == false)
+        #expect(try mina.ok("policy.set", ["join": "closed"])["address"] == .null)
+    }
+
+    @Test(arguments: ["admins", "owner"])
+    func `of an owner who leaves is the successor's`(_ right: String) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try mina.ok("policy.set", ["join": "open", "who_may_invite": .string(right)])
+        try mina.ok("workspace.successor.set", ["member": "Joon"])
+        try mina.ok("workspace.leave")
+        #expect(try joon.ok("workspace.get")["role"] == "owner")
+        // Where nobody but owners may invite, the next owner makes the next address.
+        #expect(try joon.ok("policy.get")["address"]?.isNull == (right == "owner"))
+        #expect(try joon.ok("policy.set", ["join": "closed"])["address"] == .null)
+        #expect(try joon.ok("policy.set", ["join": "open"])["address"]?.isNull == false)
+        #expect(try joon.ok("node.check")["problem_count"] == 0)
     }
 
     @Test func `leaves inviting to the owner where the owner wants that`() throws {
