@@ -29,7 +29,7 @@ public struct AuthEvaluator: Sendable {
     /// Which document it is: what a role may do, and whether devices have to be bound.
     let rules: AuthRules
 
-    // Which operations bear on which. Faulty operations are only in those that count the past.
+    // Which operations bear on which. None that is faulty, or opaque, is in any of them.
 
     /// Revocations by what they reach.
     var revocations: [AuthTarget: [Int]] = [:]
@@ -37,21 +37,26 @@ public struct AuthEvaluator: Sendable {
     var exposed: [AuthTarget: [Int]] = [:]
     /// Grants by the devices that may use them.
     var grantsOfDevice: [DeviceID: [Int]] = [:]
-    /// Operations that bind a device to a member, by both; without faulty ones, since only they
-    /// carry a good possession signature.
+    /// Operations that bind a device to a member, by both.
     var bindings: [DeviceID: [MemberID: [Int]]] = [:]
-    /// Admissions by invite, faulty ones too: the past is counted as it is.
+    /// The root and the admissions, by who came in.
+    var admitted: [MemberID: [Int]] = [:]
+    /// Admissions by invite.
     var admissions: [Int: [Int]] = [:]
-    /// Requests by invite, without faulty ones.
+    /// Requests by invite.
     var requests: [Int: [Int]] = [:]
-    /// Grants by which their author gave up a role, by author, without faulty ones.
+    /// Grants by which their author gave up a role, by author.
     var drops: [MemberID: [Int]] = [:]
-    /// Operations that say who may invite, without faulty ones.
+    /// Operations that say who may invite.
     var invitePolicies: [Int] = []
+    /// Operations that make an epoch key, by the key.
+    var introductions: [KeyID: [Int]] = [:]
+    /// Features that this version does not know.
+    var unknownFeatures: [Int] = []
     /// Valid grants that are in force no more for a reason from outside this document, which
     /// judges nothing in it otherwise: see `PrivateLapses`.
     var lapsed: Set<Int> = []
-    /// Removals by member and by device, faulty ones too.
+    /// Removals by member and by device.
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.
     var recuts: [Int: [Int]] = [:]
@@ -65,32 +70,37 @@ public struct AuthEvaluator: Sendable {
     init(rules: AuthRules) { self.rules = rules }
 
     /// How many operations were added.
-    public var count: Int { records.count }
+    public var count: Int { indices.count }
 
     /// Adds one operation and judges whatever it bears on.
     ///
     /// An operation that was added before changes nothing.
     ///
-    /// - Throws: `AuthError` when it cannot be placed; then nothing is changed.
+    /// - Throws: `AuthError` when it has a fault, or cannot be placed; then nothing is changed.
     @discardableResult
     public mutating func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
         guard indices[operation.id] == nil else { return AuthChange() }
-        let index = try link(operation)
-        guard records[index].fault == nil else { return AuthChange() }
-        return settle(from: index)
+        return settle(from: try link(operation))
     }
 
     /// The document made of `operations`, in causal order, judged in one pass.
     ///
     /// For starting up and for checking: the result equals that of adding one after the other.
+    /// What has a fault is left out, and what cites that.
     ///
-    /// - Throws: `AuthError` when one of them cannot be placed.
+    /// - Throws: `AuthError` for a second root.
     public static func evaluateFromScratch(
         _ operations: some Sequence<AuthOperation>
     ) throws(AuthError) -> AuthEvaluator {
         var evaluator = AuthEvaluator()
         for operation in operations where evaluator.indices[operation.id] == nil {
-            _ = try evaluator.link(operation)
+            do {
+                _ = try evaluator.link(operation)
+            } catch .secondRoot {
+                throw .secondRoot
+            } catch {
+                continue
+            }
         }
         evaluator.judgeAll()
         return evaluator
@@ -117,7 +127,7 @@ public struct AuthEvaluator: Sendable {
             for other in affected(by: index) { queue.insert(other, rank: records[other].rank) }
         }
         var change = AuthChange()
-        for index in changed {
+        for index in changed where !records[index].isOwnPart {
             let id = records[index].operation.id
             if records[index].isValid {
                 change.becameValid.append(id)
@@ -147,6 +157,7 @@ public struct AuthEvaluator: Sendable {
 
     /// Whether an operation without fault is valid, given the verdicts on all that are stronger.
     private func judge(_ index: Int) -> Bool {
+        if records[index].isOpaque { return false }
         for support in records[index].supports where !records[support].isValid { return false }
         return revocation(voiding: index) == nil && policy(forbidding: index) == nil
     }

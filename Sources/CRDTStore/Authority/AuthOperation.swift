@@ -3,7 +3,7 @@ public import WorkspaceModel
 /// What the evaluator needs to know of one operation of the authority document.
 ///
 /// The caller has checked the form, the signature and the hash; the evaluator decides authority.
-/// It reads no name, no key and no wrap, so that its verdicts can depend on none of them.
+/// It reads no name and no wrap, so that its verdicts can depend on none of them.
 public struct AuthOperation: Sendable {
     /// The hash of the header. Breaks ties between ranks.
     public let id: OperationID
@@ -22,9 +22,13 @@ public struct AuthOperation: Sendable {
     public let timestamp: UInt64
     /// The grant under which the author acts; `nil` in `create`.
     public let grant: OperationID?
-    /// Whether possession signatures, proofs and member ids in it are good. Checked by the layer
-    /// that knows keys, from the operation and its past alone.
+    /// Whether it keeps the rules about signatures, proofs, member ids and box
+    /// keys. Checked by the layer that knows keys, from the operation and its past alone.
     public let isWellBound: Bool
+    /// The epoch key that it makes: of create, rekey, remove and rmdev, 16 bytes.
+    public let introducedKey: KeyID?
+    /// The epoch key that it hands to devices: of admit and adddev, 16 bytes.
+    public let namedKey: KeyID?
     /// What is done.
     public let action: AuthAction
     /// The content that stays when this revocation takes effect, parts in `cutpart` operations
@@ -38,7 +42,8 @@ public struct AuthOperation: Sendable {
     public init(
         id: OperationID, device: DeviceID, incarnation: UInt32, sequence: UInt64,
         previous: OperationID?, dependencies: [OperationID], timestamp: UInt64 = 0,
-        grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: [CutEntry] = []
+        grant: OperationID?, isWellBound: Bool = true, introducedKey: KeyID? = nil,
+        namedKey: KeyID? = nil, action: AuthAction, cuts: [CutEntry] = []
     ) {
         self.id = id
         self.device = device
@@ -49,6 +54,8 @@ public struct AuthOperation: Sendable {
         self.timestamp = timestamp
         self.grant = grant
         self.isWellBound = isWellBound
+        self.introducedKey = introducedKey
+        self.namedKey = namedKey
         self.action = action
         self.cuts = cuts
     }
@@ -60,11 +67,14 @@ public enum AuthAction: Sendable {
     case create(member: MemberID, devices: [DeviceID])
     /// Opens a door for `InviteTerms.uses` people.
     case invite(InviteTerms)
-    /// Asks, for somebody who holds an invite with approval, to be let in.
-    case request(invite: OperationID, member: MemberID, devices: [DeviceID])
-    /// Lets the holder of an invite in.
-    case admit(invite: OperationID, member: MemberID, devices: [DeviceID])
-    /// Gives the author's own grant to more of the author's devices.
+    /// Asks, for somebody who holds an invite, to be let in; or back in, where it answers the end
+    /// of a membership.
+    case request(
+        invite: OperationID, member: MemberID, devices: [DeviceID], answering: OperationID? = nil)
+    /// Lets the holder of an invite in, who may have asked before by a request.
+    case admit(
+        invite: OperationID, member: MemberID, devices: [DeviceID], request: OperationID? = nil)
+    /// Gives the author's own role to another of the author's devices.
     case addDevices([DeviceID])
     /// Gives a role to a member.
     case grant(RoleGrant)
@@ -92,8 +102,8 @@ public enum AuthAction: Sendable {
     case deleteWorkspace
     /// Changes the group key.
     case rekey
-    /// Switches a later format on.
-    case feature
+    /// Switches a later format on, which this version may know.
+    case feature(isKnown: Bool)
     /// A kind that this version does not know. Never valid: unknown is closed for authority.
     case unknown
 }
@@ -146,19 +156,20 @@ public struct RoleGrant: Hashable, Sendable {
     public var role: Role
     /// Whether it takes the place of everything granted to the member before.
     public var replaces: Bool
-    /// Whether the author gives up the own role for the next weaker one (a transfer).
-    public var dropsOwn: Bool
+    /// Where the author gives up the own role for the next weaker one (a transfer), the devices of
+    /// the author's member that have it; `nil` where nothing is given up.
+    public var drops: [DeviceID]?
 
     /// An additional role, unless said otherwise.
     public init(
         member: MemberID, devices: [DeviceID], role: Role, replaces: Bool = false,
-        dropsOwn: Bool = false
+        drops: [DeviceID]? = nil
     ) {
         self.member = member
         self.devices = devices
         self.role = role
         self.replaces = replaces
-        self.dropsOwn = dropsOwn
+        self.drops = drops
     }
 }
 
@@ -166,16 +177,18 @@ extension AuthAction {
     /// The devices that may act under this operation, or `nil` when it is no grant.
     var grantedDevices: [DeviceID]? {
         switch self {
-        case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+        case .create(_, let devices), .admit(_, _, let devices, _), .addDevices(let devices):
+            devices
         case .grant(let grant): grant.devices
         default: nil
         }
     }
 
-    /// The devices that the operation makes its subject's, each with a possession signature.
+    /// The devices that the operation makes its subject's, each with its signature.
     var boundDevices: [DeviceID]? {
         switch self {
-        case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+        case .create(_, let devices), .admit(_, _, let devices, _), .addDevices(let devices):
+            devices
         default: nil
         }
     }
@@ -184,7 +197,7 @@ extension AuthAction {
     var isRevocation: Bool {
         switch self {
         case .remove, .removeDevice, .revokeInvite, .leave: true
-        case .grant(let grant): grant.replaces || grant.dropsOwn
+        case .grant(let grant): grant.replaces || grant.drops != nil
         default: false
         }
     }

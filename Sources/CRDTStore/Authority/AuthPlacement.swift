@@ -1,12 +1,16 @@
 import WorkspaceModel
 
 extension AuthEvaluator {
-    /// Places an operation in the document: its past, its rank and whether it has a fault. The
-    /// verdict is left open.
+    /// Places an operation in the document: its past and its rank. The verdict is left open.
+    ///
+    /// In a private document what has a fault keeps its place: what it cites is not sealed, and
+    /// what it says may be opened later.
     mutating func link(_ operation: AuthOperation) throws(AuthError) -> Int {
         var record = try place(operation)
+        record.isOpaque = unknownFeatures.contains { record.knows(records[$0]) }
         resolveCitations(of: &record)
         record.fault = fault(of: record)
+        if let fault = record.fault, rules == .workspace { throw .faulty(fault) }
         let index = records.count
         record.admission = index
         if case .addDevices = record.operation.action {
@@ -20,7 +24,34 @@ extension AuthEvaluator {
         records.append(record)
         indices[operation.id] = index
         register(index)
+        if record.fault == nil, !record.isOpaque, let kept = operation.action.drops {
+            appendOwnPart(of: index, keeping: kept)
+        }
         return index
+    }
+
+    /// What the author of a transfer keeps: a grant to own devices of one role less, at the place
+    /// of the transfer and as valid as that.
+    private mutating func appendOwnPart(of index: Int, keeping kept: [DeviceID]) {
+        let transfer = records[index]
+        let listed = transfer.devices
+        var part = AuthRecord(
+            transfer.operation, lamport: transfer.lamport, branch: transfer.branch,
+            position: transfer.position, past: transfer.past)
+        part.isOwnPart = true
+        part.subject = transfer.author
+        part.role = transfer.actingRole?.dropped
+        part.devices = kept.filter { !listed.contains($0) }
+        part.firstPlace = listed.count
+        part.supports = [index]
+        part.rank = transfer.rank
+        part.rank.part = 1
+        let number = records.count
+        part.admission = number
+        records.append(part)
+        records[index].ownPart = number
+        records[index].dependants.append(number)
+        for device in Set(part.devices) { grantsOfDevice[device, default: []].append(number) }
     }
 
     private func place(_ operation: AuthOperation) throws(AuthError) -> AuthRecord {
@@ -62,7 +93,12 @@ extension AuthEvaluator {
     private func resolveCitations(of record: inout AuthRecord) {
         record.reference = record.operation.action.reference.flatMap { indices[$0] }
             .flatMap { record.knows(records[$0]) ? $0 : nil }
+        record.request = record.operation.action.request.flatMap { indices[$0] }
+            .flatMap { record.knows(records[$0]) ? $0 : nil }
+        record.end = record.operation.action.end.flatMap { indices[$0] }
+            .flatMap { record.knows(records[$0]) ? $0 : nil }
         resolveGrant(of: &record)
+        record.devices = record.operation.action.grantedDevices ?? []
         switch record.operation.action {
         case .create(let member, _):
             record.subject = member
@@ -70,7 +106,7 @@ extension AuthEvaluator {
         case .grant(let grant):
             record.subject = grant.member
             record.role = grant.role
-        case .admit(_, let member, _):
+        case .admit(_, let member, _, _):
             record.subject = member
             record.role = record.reference.flatMap { records[$0].operation.action.terms?.role }
         case .addDevices:
@@ -83,18 +119,13 @@ extension AuthEvaluator {
 
     private func resolveGrant(of record: inout AuthRecord) {
         let operation = record.operation
-        guard let index = operation.grant.flatMap({ indices[$0] }), record.knows(records[index]),
-            let place = records[index].operation.action.grantedDevices?
-                .firstIndex(of: operation.device),
-            let given = records[index].role, let subject = records[index].subject
-        else { return }
+        guard let index = operation.grant.flatMap({ grant($0, of: operation.device) }),
+            record.knows(records[index]), let place = records[index].place(of: operation.device)
+        else { return record.isOpaque = false }
+        guard let role = records[index].role, let subject = records[index].subject else { return }
         record.grant = index
         record.author = subject
         record.supports = [index]
-        let hasDropped = drops[subject]?.contains { drop in
-            record.knows(records[drop]) && !records[index].knows(records[drop])
-        }
-        let role = hasDropped == true ? given.dropped : given
         record.actingRole = role
         let rank = GrantRank(
             role: role, lamport: records[index].lamport, id: records[index].operation.id)
@@ -117,68 +148,20 @@ extension AuthEvaluator {
         }
     }
 
+    /// The record of a grant that lists the device, if one of the two that a transfer has does.
+    func grant(_ id: OperationID, of device: DeviceID) -> Int? {
+        guard let index = indices[id] else { return nil }
+        if records[index].devices.contains(device) { return index }
+        return records[index].ownPart.flatMap {
+            records[$0].devices.contains(device) ? $0 : nil
+        }
+    }
+
     /// How strong a grant is, or `nil` when the operation gives nothing.
     func rank(ofGrant index: Int) -> GrantRank? {
         let record = records[index]
         guard let role = record.role else { return nil }
         return GrantRank(role: role, lamport: record.lamport, id: record.operation.id)
-    }
-
-    /// Makes the operation findable by all that bears on it and that it bears on.
-    private mutating func register(_ index: Int) {
-        let record = records[index]
-        switch record.operation.action {
-        case .admit:
-            if let invite = record.reference { admissions[invite, default: []].append(index) }
-        case .remove(let member):
-            removals[.member(member), default: []].append(index)
-        case .removeDevice(let device):
-            removals[.device(device), default: []].append(index)
-        default:
-            break
-        }
-        guard record.fault == nil else { return }
-        for support in record.supports { records[support].dependants.append(index) }
-        for target in exposure(of: index)?.targets ?? [] {
-            exposed[target, default: []].append(index)
-        }
-        for target in targets(ofRevocation: index) {
-            revocations[target, default: []].append(index)
-        }
-        for device in Set(record.operation.action.grantedDevices ?? []) {
-            grantsOfDevice[device, default: []].append(index)
-        }
-        if let devices = record.operation.action.boundDevices, let member = record.subject {
-            for device in Set(devices) {
-                bindings[device, default: [:]][member, default: []].append(index)
-            }
-        }
-        registerContentRules(index)
-    }
-
-    private mutating func registerContentRules(_ index: Int) {
-        let record = records[index]
-        switch record.operation.action {
-        case .request:
-            if let invite = record.reference { requests[invite, default: []].append(index) }
-        case .setWorkspace(.some):
-            invitePolicies.append(index)
-        case .invite:
-            // A changed verdict on a policy may change who was allowed to write this.
-            for policy in invitePolicies where record.knows(records[policy]) {
-                records[policy].dependants.append(index)
-            }
-        case .grant(let grant):
-            if grant.dropsOwn, let author = record.author {
-                drops[author, default: []].append(index)
-            }
-        case .recut:
-            if let widened = record.reference { recuts[widened, default: []].append(index) }
-        default:
-            break
-        }
-        guard !record.operation.cuts.isEmpty else { return }
-        cuts[index] = Dictionary(grouping: record.operation.cuts, by: \.log)
     }
 }
 
@@ -186,7 +169,8 @@ extension AuthAction {
     /// The operation that the action names besides the grant.
     var reference: OperationID? {
         switch self {
-        case .admit(let id, _, _), .request(let id, _, _), .revokeInvite(let id), .recut(let id):
+        case .admit(let id, _, _, _), .request(let id, _, _, _), .revokeInvite(let id),
+            .recut(let id):
             id
         case .invite(let terms):
             terms.policy
@@ -194,6 +178,15 @@ extension AuthAction {
             nil
         }
     }
+
+    /// The request that an admission answers.
+    var request: OperationID? { if case .admit(_, _, _, let id) = self { id } else { nil } }
+
+    /// The end of a membership that a request answers.
+    var end: OperationID? { if case .request(_, _, _, let id) = self { id } else { nil } }
+
+    /// The devices for which the author of a transfer keeps one role less.
+    var drops: [DeviceID]? { if case .grant(let grant) = self { grant.drops } else { nil } }
 
     /// The conditions, when it is an invite.
     var terms: InviteTerms? {

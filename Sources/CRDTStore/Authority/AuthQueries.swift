@@ -8,6 +8,8 @@ public struct MemberStanding: Hashable, Sendable {
     public let role: Role
     /// The grant that gives it.
     public let grant: OperationID
+    /// How strong that makes the member.
+    public let rank: GrantRank
     /// The devices with some grant in force, ascending.
     public let devices: [DeviceID]
 }
@@ -28,6 +30,7 @@ extension AuthEvaluator {
         let record = records[index]
         if let fault = record.fault { return .faulty(fault) }
         if record.isValid { return .valid }
+        if record.isOpaque { return .opaque }
         if let support = record.supports.first(where: { !records[$0].isValid }) {
             return .unsupported(by: records[support].operation.id)
         }
@@ -51,6 +54,22 @@ extension AuthEvaluator {
         return records[last].knows(records[first])
     }
 
+    /// Whose authority an operation uses: whom the grant that it cites names for its device.
+    public func author(of id: OperationID) -> MemberID? {
+        indices[id].flatMap { records[$0].author }
+    }
+
+    /// The role in which an operation acts: what the grant that it cites gives to its device.
+    public func actingRole(of id: OperationID) -> Role? {
+        indices[id].flatMap { records[$0].actingRole }
+    }
+
+    /// Whom a grant gives a role for this device; `nil` when it lists no such device. Of a
+    /// transfer that is the heir, or, for the devices that its author keeps, the author.
+    public func subject(ofGrant id: OperationID, for device: DeviceID) -> MemberID? {
+        grant(id, of: device).flatMap { records[$0].subject }
+    }
+
     /// What a grant gives, whether it is in force or not; `nil` when it is no grant.
     public func role(ofGrant id: OperationID) -> Role? {
         indices[id].flatMap { records[$0].role }
@@ -61,10 +80,10 @@ extension AuthEvaluator {
         indices[id].flatMap { rank(ofGrant: $0) }
     }
 
-    /// How strong whatever is written now under a grant is: its subject may have given up the
-    /// role since. `nil` when it is no grant.
-    public func standing(ofGrant id: OperationID) -> GrantRank? {
-        indices[id].flatMap { standing(ofGrant: $0) }
+    /// How strong whatever the device writes now under a grant is: its subject may have given up
+    /// the role since. `nil` when the grant does not list it.
+    public func standing(ofGrant id: OperationID, for device: DeviceID) -> GrantRank? {
+        grant(id, of: device).flatMap { standing(ofGrant: $0) }
     }
 
     /// How strong the author of an operation was when it was written, by the grant that it cites
@@ -100,7 +119,9 @@ extension AuthEvaluator {
         var tips: [OperationID] = []
         for index in records.indices.reversed() {
             let operation = records[index].operation
-            guard isCovered[index] || counts(records[index]) else { continue }
+            guard !records[index].isOwnPart, isCovered[index] || counts(records[index]) else {
+                continue
+            }
             if !isCovered[index] { tips.append(operation.id) }
             for id in operation.dependencies { indices[id].map { isCovered[$0] = true } }
             operation.previous.flatMap { indices[$0] }.map { isCovered[$0] = true }
@@ -110,7 +131,7 @@ extension AuthEvaluator {
 
     /// The valid operations in the order of arrival.
     public var validOperations: [OperationID] {
-        records.filter(\.isValid).map(\.operation.id)
+        records.filter { $0.isValid && !$0.isOwnPart }.map(\.operation.id)
     }
 
     /// The grants under which an operation that the device writes now would be valid, the
@@ -146,7 +167,7 @@ extension AuthEvaluator {
                 let role = Role(rawValue: UInt64(max(rank.level, 0)))
             else { return nil }
             return MemberStanding(
-                member: member, role: role, grant: records[grant].operation.id,
+                member: member, role: role, grant: records[grant].operation.id, rank: rank,
                 devices: devices[member] ?? [])
         }
     }
@@ -154,9 +175,9 @@ extension AuthEvaluator {
     /// The valid removals, departures and replacements by which `device` lost `grant`, the
     /// strongest first; empty while it may act under it or never could.
     public func revocations(hittingGrant grant: OperationID, device: DeviceID) -> [OperationID] {
-        guard let index = indices[grant], let exposure = contentExposure(index, device) else {
-            return []
-        }
+        guard let index = self.grant(grant, of: device),
+            let exposure = contentExposure(index, device)
+        else { return [] }
         return revocations(hitting: exposure).map { records[$0].operation.id }
     }
 
@@ -164,7 +185,7 @@ extension AuthEvaluator {
         (grantsOfDevice[device] ?? [])
             .filter { grant in
                 guard records[grant].isValid, !lapsed.contains(grant),
-                    let exposure = contentExposure(grant, device)
+                    !isReplaced(grant, for: device), let exposure = contentExposure(grant, device)
                 else { return false }
                 return revocations(hitting: exposure).isEmpty
             }
@@ -178,15 +199,104 @@ extension AuthEvaluator {
         return left < right
     }
 
-    /// How strong a grant is now: its subject may have given up the role since.
+    /// How strong a grant is now (V-3): where its subject has given up a role since, as strong as
+    /// what was kept.
     func standing(ofGrant index: Int) -> GrantRank? {
         let record = records[index]
-        guard let role = record.role, let subject = record.subject else { return nil }
-        let hasDropped = drops[subject]?.contains { drop in
-            records[drop].isValid && !record.knows(records[drop])
+        guard let role = record.role else { return nil }
+        guard let drop = drop(reaching: index), role <= .admin else {
+            return GrantRank(role: role, lamport: record.lamport, id: record.operation.id)
         }
         return GrantRank(
-            role: hasDropped == true ? role.dropped : role, lamport: record.lamport,
-            id: record.operation.id)
+            role: role.dropped, lamport: max(record.lamport, records[drop].lamport),
+            id: records[drop].operation.id)
+    }
+
+    /// The latest valid transfer by the subject of a grant that the grant does not know of, and
+    /// is not the rest of.
+    private func drop(reaching index: Int) -> Int? {
+        let record = records[index]
+        guard let subject = record.subject, let all = drops[subject] else { return nil }
+        return all.filter {
+            records[$0].isValid && records[$0].ownPart != index && !record.knows(records[$0])
+        }.max {
+            (records[$0].lamport, records[$0].operation.id)
+                < (records[$1].lamport, records[$1].operation.id)
+        }
+    }
+
+    /// Whether the device has something else instead since a transfer.
+    private func isReplaced(_ grant: Int, for device: DeviceID) -> Bool {
+        guard let subject = records[grant].subject, let all = drops[subject] else { return false }
+        return all.contains { drop in
+            guard records[drop].isValid, let part = records[drop].ownPart, part != grant else {
+                return false
+            }
+            return records[part].devices.contains(device)
+                && !records[grant].knows(records[drop])
+        }
+    }
+
+    // MARK: Devices
+
+    /// Whose a device is by what is valid, the strongest first; `nil` while nothing valid binds it.
+    public func owner(of device: DeviceID) -> MemberID? {
+        var best: (rank: AuthRank, member: MemberID)?
+        for (member, bindings) in bindings[device] ?? [:] {
+            for index in bindings where records[index].isValid {
+                if let known = best, known.rank < records[index].rank { continue }
+                best = (records[index].rank, member)
+            }
+        }
+        return best?.member
+    }
+
+    /// Every device that something valid binds.
+    public var boundDevices: [DeviceID] {
+        bindings.filter { $0.value.values.contains { $0.contains { records[$0].isValid } } }
+            .keys.sorted()
+    }
+
+    /// The operation that first bound a device to its owner, of those that are valid.
+    public func binding(of device: DeviceID) -> OperationID? {
+        guard let owner = owner(of: device) else { return nil }
+        return (bindings[device]?[owner] ?? []).filter { records[$0].isValid }
+            .min { (records[$0].lamport, records[$0].operation.id)
+                < (records[$1].lamport, records[$1].operation.id) }
+            .map { records[$0].operation.id }
+    }
+
+    /// Whether a grant written now may not list the device: an older one of the member's had
+    /// revoked it.
+    public func isBarred(_ device: DeviceID, of member: MemberID) -> Bool {
+        isBarred(device, of: member, before: everything)
+    }
+
+    /// Whether nothing that is here has bound the member or the device yet.
+    public func isNewcomer(_ member: MemberID, _ devices: [DeviceID]) -> Bool {
+        newcomerFault(everything, member, devices) == nil
+    }
+
+    /// `devices` with those in front that came to the member first: a grant's order is a rank.
+    public func byAge(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
+        let everything = everything
+        let aged = devices.map { ($0, age(of: $0, member, before: everything)) }
+        return aged.sorted { left, right in
+            guard let first = left.1 else { return right.1 == nil && left.0 < right.0 }
+            return right.1.map { first < $0 } ?? true
+        }.map(\.0)
+    }
+
+    /// An operation that would know all that is here.
+    private var everything: AuthRecord {
+        var past = CausalPast()
+        for tip in branchTips {
+            past.insert(branch: records[tip].branch, position: records[tip].position)
+        }
+        return AuthRecord(
+            AuthOperation(
+                id: .zero, device: .zero, incarnation: 0, sequence: 0, previous: nil,
+                dependencies: [], grant: nil, action: .cutPart),
+            lamport: .max, branch: branchTips.count, position: 0, past: past)
     }
 }

@@ -67,10 +67,12 @@ struct AuthRank: Hashable, Comparable, Sendable {
     let author: DeviceRank
     let lamport: UInt64
     let id: OperationID
+    /// 1 for what the author of a transfer keeps: judged behind the transfer itself.
+    var part: UInt8 = 0
 
     static func < (left: Self, right: Self) -> Bool {
         if left.author != right.author { return left.author < right.author }
         if left.lamport != right.lamport { return left.lamport < right.lamport }
-        return left.id < right.id
+        return left.id == right.id ? left.part < right.part : left.id < right.id
     }
 }

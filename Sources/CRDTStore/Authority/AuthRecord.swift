@@ -14,11 +14,14 @@ struct AuthRecord: Sendable {
     var grant: Int?
     /// Whose authority is used: the subject of the cited grant.
     var author: MemberID?
-    /// What the author may do by it: the role of the cited grant, or one less where the author
-    /// had given up a role before.
+    /// What the author may do by it: the role that the cited grant gives to the device.
     var actingRole: Role?
-    /// The invite or revocation named by the action, when it is in the past.
+    /// The invite, policy or revocation named by the action, when it is in the past.
     var reference: Int?
+    /// The request that an admission names, when it is in the past.
+    var request: Int?
+    /// The end of a membership that a request names, when it is in the past.
+    var end: Int?
     /// How strong it is. Meaningless while `fault` is set.
     var rank: AuthRank
     /// The grant by which somebody else let its subject in or gave a role: of an own addition of
@@ -28,6 +31,16 @@ struct AuthRecord: Sendable {
     var subject: MemberID?
     /// What it gives, when it is a grant.
     var role: Role?
+    /// The devices that may act under it, when it is a grant, the strongest first.
+    var devices: [DeviceID] = []
+    /// How many devices stand before these in the operation's list.
+    var firstPlace = 0
+    /// Of a transfer the record of what its author keeps.
+    var ownPart: Int?
+    /// Whether it is such a record: the second half of an operation whose first is another one.
+    var isOwnPart = false
+    /// Whether it stands behind a feature that this version does not know. Nothing of it counts.
+    var isOpaque = false
     /// Why it can never be valid.
     var fault: AuthFault?
 
@@ -51,8 +64,11 @@ struct AuthRecord: Sendable {
     }
 
     /// Whether the author gives up the own role by it.
-    var givesUpRole: Bool {
-        if case .grant(let grant) = operation.action { grant.dropsOwn } else { false }
+    var givesUpRole: Bool { operation.action.drops != nil && !isOwnPart }
+
+    /// The place of a device among all that the grant lists: who stands first is stronger.
+    func place(of device: DeviceID) -> Int? {
+        devices.firstIndex(of: device).map { $0 + firstPlace }
     }
 
     /// Whether `other` is among the ancestors.
@@ -62,14 +78,24 @@ struct AuthRecord: Sendable {
 }
 
 /// Why an operation can never be valid: a function of itself and its past alone.
-public enum AuthFault: Hashable, Sendable {
-    /// A possession signature, a proof or a member id in it is wrong.
+///
+/// - Source: PROTOCOL.md, 4.0.2.
+public enum AuthFault: String, Hashable, Sendable {
+    /// A signature of a device, a proof or a member id in it is wrong.
     case notBound
-    /// A grant lists a device that nothing in its past binds to its member.
+    /// It lists a device that nothing in its past binds to its member.
     case foreignDevice
     /// It binds a device that its past binds to another member.
     case deviceTaken
-    /// A root that cites something.
+    /// It admits a member, or a device, that its past has bound already.
+    case memberBound
+    /// It lists a device that an older one of the same member had revoked.
+    case deviceBarred
+    /// It hands devices a key that nothing in its past introduces.
+    case unknownKey
+    /// It hands the workspace to somebody whom nothing in its past let in, or keeps no device.
+    case badTransfer
+    /// A root that cites something, or that none of its daily devices wrote.
     case rootCites
     /// The cited grant is not in its past, is no grant, or does not list the device.
     case noGrant
@@ -87,12 +113,12 @@ public enum AuthFault: Hashable, Sendable {
     case inviteExpired
     /// The invite wants a request, and none is in its past.
     case notRequested
-    /// The member or device was removed, and the author is no admin.
+    /// The member was rejected or removed, and the author is no admin.
     case returnNeedsAdmin
     /// More requests on an invite than anybody needs.
     case tooManyRequests
-    /// An owner leaves, and its past has no other owner.
-    case lastOwner
+    /// An owner leaves, who has to hand the workspace over first.
+    case ownerLeaves
     /// A kind this version does not know.
     case unknownKind
 }
@@ -103,6 +129,8 @@ public enum AuthVerdict: Hashable, Sendable {
     case valid
     /// It never can have.
     case faulty(AuthFault)
+    /// A feature that this version does not know stands in its past.
+    case opaque
     /// The grant, invite or policy it rests on is not valid.
     case unsupported(by: OperationID)
     /// The strongest valid revocation that reaches it, or the stronger of two operations that
@@ -132,4 +160,6 @@ public enum AuthError: Error, Hashable {
     case brokenChain
     /// A second `create`: a document has one root, whose hash is its name.
     case secondRoot
+    /// It can never be valid, so there is no place for it.
+    case faulty(AuthFault)
 }

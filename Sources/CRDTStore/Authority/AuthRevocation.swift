@@ -25,8 +25,6 @@ struct AuthExposure {
     /// For an admission: its invite, and who opened it.
     var invite: Int?
     var inviter: MemberID?
-    /// Whether it gives up the author's role: a transfer does not void another one.
-    var isTransfer = false
     /// The devices it makes its subject's, and who that is.
     var bound: [DeviceID] = []
     var subject: MemberID?
@@ -53,8 +51,6 @@ extension AuthEvaluator {
         case .admit:
             exposure.invite = record.reference
             exposure.inviter = record.reference.flatMap { records[$0].author }
-        case .grant(let grant):
-            exposure.isTransfer = grant.dropsOwn
         default:
             break
         }
@@ -75,8 +71,8 @@ extension AuthEvaluator {
             return record.author.map { [.member($0)] } ?? []
         case .grant(let grant):
             let replaced: [AuthTarget] = grant.replaces ? [.member(grant.member)] : []
-            let dropped = grant.dropsOwn ? record.author.map { [AuthTarget.member($0)] } : nil
-            return replaced + (dropped ?? [])
+            let dropped = grant.drops == nil ? nil : record.author.map(AuthTarget.member)
+            return replaced + [dropped].compactMap { $0 }
         case .create, .admit, .addDevices:
             return (record.operation.action.boundDevices ?? []).map(AuthTarget.binding)
         default:
@@ -95,16 +91,21 @@ extension AuthEvaluator {
     /// A grant that was given knowing the revocation is a re-admission and exempt; but somebody
     /// removed does not come back through an invite that was his own.
     ///
-    /// A departure ends all content of its author, and all that is asked about the author's
-    /// devices, stronger ones and those that were added later included.
+    /// A departure ends the content of its author, and all that is asked about the author's
+    /// devices, stronger ones and those that were added later included: as far as the role in
+    /// which it acts, so that a device that holds more stays (V-4).
     ///
     /// Of two operations that bind one device to different members the stronger counts, like a
     /// revocation of the other. They are concurrent: knowing one, the other is faulty.
     func hits(_ index: Int, _ target: AuthExposure) -> Bool {
         let revocation = records[index]
         let isDeparture = revocation.operation.action.isDeparture
-        // Content rests on everything and bears on nothing, so here a departure needs no rank.
-        guard revocation.rank < target.rank || isDeparture && target.index == nil else {
+        if isDeparture, target.index == nil {
+            // Content rests on everything and bears on nothing, so here it needs no rank.
+            guard let role = revocation.actingRole,
+                target.rank.author.grant.level >= Int8(role.rawValue)
+            else { return false }
+        } else if !(revocation.rank < target.rank) {
             return false
         }
         if let devices = revocation.operation.action.boundDevices {
@@ -127,7 +128,7 @@ extension AuthEvaluator {
     }
 
     /// A grant replaces what it knows: nobody is out because two changed the role without knowing
-    /// of each other, or one while another let the member in again.
+    /// of each other. Of admissions it replaces all, or somebody could be let in beside it.
     private func isAimed(
         _ revocation: AuthRecord, index: Int, at target: AuthExposure
     ) -> Bool {
@@ -143,12 +144,11 @@ extension AuthEvaluator {
         case .grant(let grant):
             if grant.replaces, target.author == grant.member, target.grant != index {
                 return revocation.knows(records[target.grant])
+                    || records[target.grant].operation.action.isAdmission
             }
-            // What knows that the role was given up is judged as that of somebody weaker.
-            guard grant.dropsOwn, !target.isTransfer, let operation = target.index else {
-                return false
-            }
-            return target.author == revocation.author && !records[operation].knows(revocation)
+            // Of content, and of what is asked now, it takes one role instead (V-3).
+            return grant.drops != nil && target.index != nil
+                && target.author == revocation.author && target.grant != revocation.ownPart
         default:
             return false
         }

@@ -72,15 +72,18 @@ extension AuthEvaluator {
 
     /// The strongest grant under which the device may write content now.
     ///
-    /// It can be one that a role change took from authority operations: a member who gave
-    /// ownership away goes on writing.
+    /// It can be one that a transfer took from authority operations: a member who gave ownership
+    /// away goes on writing under it. A transfer itself serves only the heir's content, so that
+    /// a grant tells whose content it is.
     ///
     /// - Parameter member: only grants to this member, as for `bestGrant`.
     public func contentGrant(
         of device: DeviceID, leastRole: Role, as member: MemberID? = nil
     ) -> OperationID? {
         let allowed = (grantsOfDevice[device] ?? []).filter { grant in
-            guard member == nil || records[grant].subject == member else { return false }
+            guard member == nil || records[grant].subject == member,
+                !records[grant].isOwnPart
+            else { return false }
             guard records[grant].isValid, let role = records[grant].role, role <= leastRole,
                 let exposure = contentExposure(grant, device)
             else { return false }
@@ -110,7 +113,7 @@ extension AuthEvaluator {
                 reached.insert(record.operation.id)
                 continue
             }
-            for device in record.operation.action.grantedDevices ?? [] {
+            for device in record.devices {
                 guard let exposure = contentExposure(grant, device),
                     standings(ofContent: exposure).contains(where: { hits(index, $0) })
                 else { continue }
@@ -126,7 +129,7 @@ extension AuthEvaluator {
     /// It ranks as what is written now: whoever gave up a role can be removed by those above.
     func contentExposure(_ grant: Int, _ device: DeviceID) -> AuthExposure? {
         guard let rank = standing(ofGrant: grant), let author = records[grant].subject,
-            let place = records[grant].operation.action.grantedDevices?.firstIndex(of: device)
+            let place = records[grant].place(of: device)
         else { return nil }
         let rankOfContent = AuthRank(
             author: DeviceRank(grant: rank, index: place), lamport: AuthRank.infinity, id: .zero)

@@ -11,7 +11,7 @@ extension AuthEvaluator {
             guard let rank = standing(ofGrant: index),
                 let role = Role(rawValue: UInt64(max(rank.level, 0))),
                 best.map({ rank < $0.rank }) ?? true,
-                (records[index].operation.action.grantedDevices ?? [])
+                records[index].devices
                     .contains(where: { isInForce(index, on: $0) })
             else { continue }
             best = (rank, role)
@@ -25,7 +25,7 @@ extension AuthEvaluator {
         var best: GrantRank?
         for index in grants(everTo: member) where records[index].isValid {
             guard let rank = standing(ofGrant: index), best.map({ rank < $0 }) ?? true,
-                (records[index].operation.action.grantedDevices ?? []).contains(where: { device in
+                records[index].devices.contains(where: { device in
                     guard let exposure = contentExposure(index, device) else { return false }
                     return revocations(hitting: exposure)
                         .allSatisfy { records[$0].operation.action.endsMembership }
@@ -40,7 +40,7 @@ extension AuthEvaluator {
     public func devices(everOf member: MemberID) -> [DeviceID] {
         var devices: Set<DeviceID> = []
         for index in grants(everTo: member) {
-            devices.formUnion(records[index].operation.action.grantedDevices ?? [])
+            devices.formUnion(records[index].devices)
         }
         return devices.sorted()
     }
@@ -102,7 +102,7 @@ extension AuthEvaluator {
     public func revocations(ending member: MemberID) -> [OperationID] {
         guard role(of: member) == nil else { return [] }
         return ends(
-            grants(everTo: member).map { ($0, records[$0].operation.action.grantedDevices ?? []) })
+            grants(everTo: member).map { ($0, records[$0].devices) })
     }
 
     /// What hits these grants, or took validity from what they rest on: whoever was let in by
@@ -200,6 +200,9 @@ extension AuthEvaluator {
 }
 
 extension AuthAction {
+    /// Whether it lets somebody in by an invite.
+    var isAdmission: Bool { if case .admit = self { true } else { false } }
+
     /// Whether its author leaves.
     var isDeparture: Bool { if case .leave = self { true } else { false } }
 

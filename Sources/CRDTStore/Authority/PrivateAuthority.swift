@@ -79,7 +79,10 @@ public struct PrivateAuthority: Sendable {
                     guard let part = operation.seat(of: member), part < parts[index].count else {
                         continue
                     }
-                    evaluator.lapsed.insert(parts[index].lowerBound + part)
+                    let name = PrivatePlacement.name(index, part)
+                    evaluator.grant(name, of: member.asDevice).map {
+                        _ = evaluator.lapsed.insert($0)
+                    }
                 }
             }
         }

@@ -88,7 +88,7 @@ extension PrivateOperation {
         case .role(let member, let role, let drops):
             var grant = RoleGrant(PrivateSeat(member, role))
             grant.replaces = !drops
-            grant.dropsOwn = drops
+            grant.drops = drops ? [author].compactMap { $0?.asDevice } : nil
             return [.grant(grant)]
         case .set(let settings):
             // The engine asks for the right that it takes; what is set is read from the change.
@@ -107,8 +107,8 @@ extension PrivateOperation {
                 .firstIndex { $0.member == member }.map { $0 + 1 }
         case .add(let addition):
             return addition.seats.firstIndex { $0.member == member }
-        case .role(let seated, _, _):
-            return seated == member ? 0 : nil
+        case .role(let seated, _, let drops):
+            return seated == member || drops && member == author ? 0 : nil
         default:
             return nil
         }

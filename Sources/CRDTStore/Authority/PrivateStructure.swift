@@ -38,8 +38,8 @@ extension AuthEvaluator {
     /// There is one owner: only by dropping the own role is another one made. And only who was
     /// let in has a role that can change.
     private func seatFault(_ record: AuthRecord, _ grant: RoleGrant) -> AuthFault? {
-        guard (grant.role == .owner) == grant.dropsOwn else { return .roleTooStrong }
-        guard grant.replaces || grant.dropsOwn else { return nil }
+        guard (grant.role == .owner) == (grant.drops != nil) else { return .roleTooStrong }
+        guard grant.replaces || grant.drops != nil else { return nil }
         let isSeated = grant.devices.allSatisfy { device in
             (grantsOfDevice[device] ?? []).contains { record.knows(records[$0]) }
         }

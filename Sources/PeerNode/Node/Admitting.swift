@@ -56,25 +56,31 @@ extension NodeCore {
             devices.contains(where: { $0.device == link.peer?.device }),
             (try? CheckedName.checkWire(request.name)) != nil
         else { return answerJoin(.init(code: .invalid), on: link) }
-        if let known = admission(by: id, of: request.member, in: workspace) {
+        if let known = entry(of: link.peer?.device, as: request.member, in: workspace) {
             return try admitted(known, workspace, sync, on: link)
         }
         let joiner = JoinerTerms(
             invite: id, member: request.member, devices: devices, proof: request.proof,
-            name: request.name)
+            name: request.name, answering: request.answering)
         // Without keys nobody is let in and no request is written: another member may.
-        guard home != nil else { return answerJoin(.init(code: .busy), on: link) }
+        guard let home else { return answerJoin(.init(code: .busy), on: link) }
         let asked = joinRequests(of: workspace).first { $0.isOf(joiner) }
-        if let refusal = refusal(of: id, invite, asked, in: workspace) {
+        if let refusal = refusal(of: joiner, invite, asked, in: workspace) {
             return answerJoin(.init(code: refusal), on: link)
         }
-        guard Binding.isGood(request, devices, in: workspace) else {
+        guard Binding.isGood(joiner.unnamed, before: home.device, in: workspace) else {
             return answerJoin(.init(code: .invalid), on: link)
         }
-        if invite.approve {
-            if asked == nil { _ = try writeRequest(joiner, in: workspace) }
+        // Who was bound here before comes in by no invite: a person decides about that.
+        if invite.approve || joiner.answering != nil {
+            if asked == nil, try writeRequest(joiner, in: workspace) == nil {
+                return answerJoin(.init(code: .invalid), on: link)
+            }
             link.asking = request.member
             return answerJoin(.init(code: .pending), on: link)
+        }
+        guard workspace.evaluator.isNewcomer(joiner.member, devices.map(\.device)) else {
+            return answerJoin(.init(code: .invalid), on: link)
         }
         guard let admission = try admit(joiner, request: nil, to: workspace) else {
             return answerJoin(.init(code: .busy), on: link)
@@ -84,18 +90,20 @@ extension NodeCore {
 
     /// Whether the invite stands, and this device may do what it asks for.
     private func refusal(
-        of id: OperationID, _ invite: AuthorityPayload.Invite, _ asked: JoinRequestGroup?,
+        of joiner: JoinerTerms, _ invite: AuthorityPayload.Invite, _ asked: JoinRequestGroup?,
         in workspace: Workspace
     ) -> JoinResult.Code? {
+        let id = joiner.invite
+        let asksFirst = invite.approve || joiner.answering != nil
         if isRevoked(id, in: workspace) || !workspace.isServed(invite) { return .invalid }
-        if let asked, invite.approve {
+        if let asked, asksFirst {
             return state(of: asked, in: workspace) == .pending ? nil : .invalid
         }
         if invite.expires < time.wall { return .expired }
-        let used = workspace.invites.admissions[id]?.count ?? 0
-        if UInt64(used) >= invite.maximum { return .used }
+        let used = workspace.invites.used[id] ?? 0
+        if joiner.answering == nil, UInt64(used) >= invite.maximum { return .used }
         guard let own = workspace.ownRole, own <= .member else { return .busy }
-        if invite.approve {
+        if asksFirst {
             let count = UInt64(workspace.invites.requests[id]?.count ?? 0)
             return count < max(Limits.requestsPerInviteMin, invite.maximum) ? nil : .busy
         }
@@ -111,9 +119,9 @@ extension NodeCore {
         guard let current = workspace.currentKey, let discovery = workspace.discovery.last else {
             return nil
         }
-        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload else {
-            return nil
-        }
+        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
+            joiner.answering == nil
+        else { return nil }
         let isGuest = invite.role == .guest
         let wraps = wraps(isGuest ? nil : current.key, discovery, for: joiner.devices)
         let admission = try authorAuthority(in: workspace) { authoring in
@@ -141,6 +149,14 @@ extension NodeCore {
             workspace.authority[id]?.payload.joiner?.member == member
                 && workspace.evaluator.isValid(id)
         }
+    }
+
+    /// What makes a device one of a member's now: the admission, or what let it in since.
+    func entry(
+        of device: DeviceID?, as member: MemberID, in workspace: Workspace
+    ) -> OperationID? {
+        guard let device else { return nil }
+        return workspace.evaluator.bestGrant(of: device, as: member)
     }
 
     private func admitted(
@@ -172,7 +188,7 @@ extension NodeCore {
             guard let member = link.asking, let (number, id) = link.invite,
                 let workspace = workspaces[number], let sync = link.syncs[number]
             else { continue }
-            if let admission = admission(by: id, of: member, in: workspace) {
+            if let admission = entry(of: link.peer?.device, as: member, in: workspace) {
                 try admitted(admission, workspace, sync, on: link)
                 continue
             }

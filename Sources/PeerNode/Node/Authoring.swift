@@ -87,9 +87,7 @@ extension NodeCore {
             draft: draft, device: signing.device, keyID: current.id, key: current.key,
             random: environment.random)
         let signed = draft.signed(payload: payload(context).encoded, with: signing)
-        guard let trial = outcome(of: signed, in: workspace), isEffective(trial) else {
-            return nil
-        }
+        guard mayTake(signed, in: workspace, isEffective) else { return nil }
         try acceptOwn(signed, in: workspace, document: workspace.id)
         return signed.id
     }
@@ -104,27 +102,15 @@ extension NodeCore {
 
     /// Tries an authority operation on a copy of the evaluator. What is written stays for ever,
     /// at everybody's, so what would have no effect is not written at all.
-    ///
-    /// - Returns: the evaluator with it, or `nil` where it would not be valid.
-    private func outcome(
-        of operation: SignedOperation, in workspace: Workspace
-    ) -> AuthEvaluator? {
-        guard let payload = try? AuthorityPayload(decoding: operation.payload),
-            Binding.isGood(
-                payload, under: operation.header.grant, in: workspace, isRoot: false),
-            let cuts = CutParts.cuts(
-                of: payload, behind: operation.header.previous, in: workspace)
-        else { return nil }
-        let header = operation.header
+    private func mayTake(
+        _ operation: SignedOperation, in workspace: Workspace,
+        _ isEffective: (AuthEvaluator) -> Bool
+    ) -> Bool {
+        guard let payload = try? AuthorityPayload(decoding: operation.payload) else { return false }
         var trial = workspace.evaluator
         _ = try? trial.add(
-            AuthOperation(
-                id: operation.id, device: header.device, incarnation: header.incarnation,
-                sequence: header.sequence, previous: header.previous,
-                dependencies: header.dependencies.map(\.id),
-                timestamp: header.timestamp.rawValue, grant: header.grant, isWellBound: true,
-                action: payload.action, cuts: cuts))
-        return trial.isValid(operation.id) ? trial : nil
+            AuthOperation(operation.id, operation.header, payload, in: workspace))
+        return trial.isValid(operation.id) && isEffective(trial)
     }
 
     /// At most 64 references; more concurrent heads than that are left to the next operation.

@@ -4,28 +4,19 @@ import WorkspaceModel
 
 /// What authority operations do to a workspace: verdicts, keys, channels, names, events.
 extension NodeCore {
-    /// Judges a stored authority operation and everything it bears on.
+    /// Carries out what a stored authority operation, and all that it bears on, have come to.
     func applyAuthority(
-        _ appended: OperationStore.Appended, branch: Int64, in workspace: Workspace,
-        from source: OperationSource
+        _ appended: OperationStore.Appended, _ change: AuthChange, branch: Int64,
+        in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         let operation = appended.operation
         guard let payload = operation.authority else { return }
-        let record = Workspace.AuthorityRecord(
-            payload: payload,
-            log: LogName(
-                document: workspace.id, device: operation.header.device,
-                incarnation: operation.header.incarnation),
-            sequence: operation.header.sequence, timestamp: operation.header.timestamp,
-            grant: operation.header.grant, arrival: appended.arrival,
-            isRoot: operation.header.document == .zero)
-        let change = enter(
-            operation.id, record, previous: operation.header.previous,
-            dependencies: operation.header.dependencies.map(\.id), in: workspace)
-        var opened = try openKeys(of: payload, in: workspace)
-        if change.becameValid.contains(where: { $0 != operation.id }) {
-            try opened += openMissedDiscovery(of: workspace)
-        }
+        enter(
+            operation.id,
+            Workspace.AuthorityRecord(
+                payload, operation.header, arrival: appended.arrival, in: workspace.id),
+            in: workspace)
+        let opened = try openKeys(of: change.becameValid, in: workspace)
         try settle(change, in: workspace, from: source)
         try keep(operation.id, branch, in: workspace, change)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
@@ -38,6 +29,8 @@ extension NodeCore {
 
     /// Puts an operation that is read back from the store into the evaluator; `finishLoading`
     /// does the rest for all of them.
+    ///
+    /// - Throws: `.corrupt` for one that the rules refuse: nothing of the kind was ever stored.
     func restoreAuthority(
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) {
@@ -52,49 +45,25 @@ extension NodeCore {
             timestamp: stored.entry.timestamp, grant: stored.entry.grant,
             arrival: stored.place.arrival,
             isRoot: stored.place.sequence == 0 && stored.entry.grant == .zero)
-        _ = enter(
+        let operation = AuthOperation(
             stored.place.link.id, record, previous: try store.operations.previous(of: stored.place),
             dependencies: stored.entry.dependencies.map(\.id), in: workspace)
+        do throws(AuthError) {
+            try workspace.evaluator.add(operation)
+        } catch {
+            throw StorageError(.corrupt, "an authority operation that the rules refuse: \(error)")
+        }
+        enter(stored.place.link.id, record, in: workspace)
     }
 
+    /// Notes what the evaluator does not need to know.
     private func enter(
-        _ id: OperationID, _ record: Workspace.AuthorityRecord, previous: OperationID?,
-        dependencies: [OperationID], in workspace: Workspace
-    ) -> AuthChange {
+        _ id: OperationID, _ record: Workspace.AuthorityRecord, in workspace: Workspace
+    ) {
         workspace.authority[id] = record
         workspace.authorityOrder.append(id)
         note(record.payload, id, in: workspace)
         if case .request = record.payload { workspace.hasRequests = true }
-        let isBound = Binding.isGood(
-            record.payload, under: record.grant, in: workspace, isRoot: record.isRoot)
-        if isBound { noteDevices(of: record, in: workspace) }
-        let cuts = CutParts.cuts(of: record.payload, behind: previous, in: workspace)
-        let operation = AuthOperation(
-            id: id, device: record.log.device, incarnation: record.log.incarnation,
-            sequence: record.sequence, previous: previous, dependencies: dependencies,
-            timestamp: record.timestamp.rawValue, grant: record.isRoot ? nil : record.grant,
-            isWellBound: isBound && cuts != nil, action: record.payload.action, cuts: cuts ?? [])
-        // What it cites is stored, so it can be placed; if not, it has no effect.
-        return (try? workspace.evaluator.add(operation)) ?? AuthChange()
-    }
-
-    /// Whose devices they are, and which are recovery phrases. A key stays whose it was first.
-    private func noteDevices(of record: Workspace.AuthorityRecord, in workspace: Workspace) {
-        let owner: MemberID?
-        let devices: [DeviceEntry]
-        switch record.payload {
-        case .create(let create): (owner, devices) = (create.member, create.devices)
-        case .admit(let joiner, _, _, _): (owner, devices) = (joiner.member, joiner.devices)
-        case .addDevices(let added, _, _):
-            (owner, devices) = (workspace.evaluator.subject(ofGrant: record.grant), added)
-        default: return
-        }
-        guard let owner else { return }
-        for entry in devices where workspace.deviceOwners[entry.device] == nil {
-            workspace.deviceOwners[entry.device] = owner
-        }
-        if case .addDevices = record.payload { return }
-        Binding.recoveryDevice(of: devices).map { _ = workspace.recoveryDevices.insert($0) }
     }
 
     // MARK: Keys
@@ -112,6 +81,21 @@ extension NodeCore {
             case .privateKey, .privateAuthorityKey: continue
             }
         }
+    }
+
+    /// Opens the boxes of operations that have taken effect. What has none is never opened: who is
+    /// out could make anybody open any number of boxes.
+    ///
+    /// - Returns: the keys that were not held before.
+    private func openKeys(
+        of operations: [OperationID], in workspace: Workspace
+    ) throws(StorageError) -> [KeyID] {
+        var opened: [KeyID] = []
+        for id in operations {
+            guard let payload = workspace.authority[id]?.payload else { continue }
+            try opened += openKeys(of: payload, in: workspace)
+        }
+        return opened
     }
 
     /// Opens the box that is for this device, if there is one and its key is new here.

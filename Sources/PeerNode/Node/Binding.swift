@@ -3,58 +3,66 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The checks of an authority operation that need keys: who may be called what, and who has
-/// shown to hold which key (PROTOCOL.md, 4 "Binding"). A function of the operation and its past.
+/// The checks of an authority operation that need keys: who may be called what, and which devices
+/// have consented (PROTOCOL.md, A-1 to A-4). A function of the operation and its past.
 enum Binding {
-    /// Whether member ids, possession signatures and proofs in `payload` are good.
+    /// Whether member ids, signatures of devices and proofs in `payload` are good.
     ///
-    /// - Parameter grant: the grant that the operation cites.
+    /// - Parameters:
+    ///   - author: the device that signed the operation.
+    ///   - grant: the grant that the operation cites.
     static func isGood(
-        _ payload: AuthorityPayload, under grant: OperationID, in workspace: Workspace,
-        isRoot: Bool
+        _ payload: AuthorityPayload, by author: DeviceID, under grant: OperationID,
+        in workspace: Workspace, isRoot: Bool
     ) -> Bool {
         switch payload {
         case .create(let create):
-            return isRoot
-                && isMember(create.member, of: create.devices, salt: create.nonce)
-        case .admit(let joiner, _, _, _), .request(let joiner):
-            return isMember(
-                joiner.member, of: joiner.devices, salt: salt(of: joiner.member, in: workspace))
-                && isProven(
-                    joiner.proof, of: joiner.invite, joiner.member, joiner.devices, in: workspace)
+            return isRoot && isNamedAfterFirst(create.member, create.devices, salt: create.nonce)
+                && DeviceCompany.founding(nonce: create.nonce, member: create.member)
+                    .isSigned(by: create.devices, mayRecover: true)
+        case .request(let joiner):
+            return isGood(joiner, before: author, in: workspace)
+        case .admit(let joiner, _, _, let request):
+            guard joiner.answering == nil else { return false }
+            guard let request else { return isGood(joiner, before: author, in: workspace) }
+            guard let record = workspace.authority[request],
+                case .request(let asked) = record.payload,
+                DeviceEntry.encodedKeys(asked.devices) == DeviceEntry.encodedKeys(joiner.devices)
+            else { return false }
+            return isGood(joiner, before: record.log.device, in: workspace)
         case .addDevices(let devices, _, _):
             // Nobody makes another's device an own one.
-            guard let member = workspace.evaluator.subject(ofGrant: grant) else { return false }
-            return arePossessed(devices, by: member, salt: salt(of: member, in: workspace))
+            guard devices.count == 1,
+                let member = workspace.evaluator.subject(ofGrant: grant, for: author)
+            else { return false }
+            return DeviceCompany.adding(to: workspace.id, before: author, member: member)
+                .isSigned(by: devices, mayRecover: false)
         default:
             return true
         }
     }
 
-    /// The create nonce for the creator, the workspace's id for everybody else.
-    static func salt(of member: MemberID, in workspace: Workspace) -> [UInt8] {
-        let root = workspace.authority[OperationID(sameBytesAs: workspace.id)]?.payload
-        if case .create(let create)? = root, create.member == member { return create.nonce }
-        return workspace.id.bytes
-    }
-
-    /// Whether `join2` is good, judged before anything is written because of it.
+    /// Whether who asks to come in, or back in, has consented to that before this answerer, and
+    /// holds the invite.
     static func isGood(
-        _ request: JoinRequest, _ devices: [DeviceEntry], in workspace: Workspace
+        _ joiner: AuthorityPayload.Joiner, before answerer: DeviceID, in workspace: Workspace
     ) -> Bool {
-        isMember(request.member, of: devices, salt: salt(of: request.member, in: workspace))
-            && isProven(
-                request.proof, of: request.invite, request.member, devices, in: workspace)
+        guard isProven(joiner, in: workspace) else { return false }
+        guard let end = joiner.answering else {
+            return isNamedAfterFirst(joiner.member, joiner.devices, salt: workspace.id.bytes)
+                && DeviceCompany.joining(
+                    workspace.id, by: joiner.invite, before: answerer, member: joiner.member
+                ).isSigned(by: joiner.devices, mayRecover: true)
+        }
+        return isReturn(joiner.devices)
+            && DeviceCompany.returning(
+                to: workspace.id, after: end, before: answerer, member: joiner.member
+            ).isSigned(by: joiner.devices, mayRecover: false)
     }
 
     /// The member that `device` is the first device of.
     static func member(of device: DeviceID, salt: [UInt8]) -> MemberID {
         MemberID(prefixOf: Hash.name("wsx-member", device.bytes + salt) as OperationID)
-    }
-
-    /// What a device signs to show that it holds its keys.
-    static func possession(salt: [UInt8], member: MemberID, agreementKey: [UInt8]) -> [UInt8] {
-        Array("wsx-dev1".utf8) + salt + member.bytes + agreementKey
     }
 
     /// What the invite key signs over who comes in.
@@ -76,44 +84,36 @@ enum Binding {
         Array("wsx-rec1".utf8) + agreementKey + device.bytes
     }
 
-    /// The recovery device in a list of `create` or `admit`: the first of several.
+    /// The recovery device in a list of `create` or `admit`: the first of two.
     static func recoveryDevice(of devices: [DeviceEntry]) -> DeviceID? {
         devices.count > 1 ? devices.first?.device : nil
     }
 
-    private static func isMember(
-        _ member: MemberID, of devices: [DeviceEntry], salt: [UInt8]
+    /// one device, or a recovery device and a daily one.
+    private static func isNamedAfterFirst(
+        _ member: MemberID, _ devices: [DeviceEntry], salt: [UInt8]
     ) -> Bool {
-        guard let first = devices.first, member == self.member(of: first.device, salt: salt)
+        guard let first = devices.first, devices.count <= 2,
+            Set(devices.map(\.device)).count == devices.count
         else { return false }
-        guard devices.count > 1 else { return arePossessed(devices, by: member, salt: salt) }
-        return Set(devices.map(\.device)).count == devices.count
-            && first.device.signed(
-                recoveryCertificate(
-                    agreementKey: first.agreementKey, of: devices[1].device), first.possession)
-            && arePossessed(Array(devices.dropFirst()), by: member, salt: salt)
+        return member == self.member(of: first.device, salt: salt)
     }
 
-    static func arePossessed(
-        _ devices: [DeviceEntry], by member: MemberID, salt: [UInt8]
-    ) -> Bool {
-        devices.allSatisfy { entry in
-            entry.device.signed(
-                possession(salt: salt, member: member, agreementKey: entry.agreementKey),
-                entry.possession)
-        }
+    private static func isReturn(_ devices: [DeviceEntry]) -> Bool {
+        !devices.isEmpty && devices.count <= Limits.returningDevicesMax
+            && Set(devices.map(\.device)).count == devices.count
     }
 
     private static func isProven(
-        _ signature: Signature, of id: OperationID, _ member: MemberID, _ devices: [DeviceEntry],
-        in workspace: Workspace
+        _ joiner: AuthorityPayload.Joiner, in workspace: Workspace
     ) -> Bool {
-        guard case .invite(let invite)? = workspace.authority[id]?.payload,
+        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
             let key = DeviceID(untrusted: invite.publicKey)
         else { return false }
         let message = proof(
-            workspace: workspace.id, invite: id, member: member, devices: devices)
-        return key.signed(message, signature)
+            workspace: workspace.id, invite: joiner.invite, member: joiner.member,
+            devices: joiner.devices)
+        return key.signed(message, joiner.proof)
     }
 }
 
@@ -134,17 +134,17 @@ extension AuthorityPayload {
         case .request(let joiner):
             .request(
                 invite: joiner.invite, member: joiner.member,
-                devices: joiner.devices.map(\.device))
-        case .admit(let joiner, _, _, _):
+                devices: joiner.devices.map(\.device), answering: joiner.answering)
+        case .admit(let joiner, _, _, let request):
             .admit(
                 invite: joiner.invite, member: joiner.member,
-                devices: joiner.devices.map(\.device))
+                devices: joiner.devices.map(\.device), request: request)
         case .addDevices(let devices, _, _): .addDevices(devices.map(\.device))
         case .grant(let grant):
             .grant(
                 RoleGrant(
                     member: grant.member, devices: grant.devices, role: grant.role,
-                    replaces: grant.replaces, dropsOwn: grant.drops))
+                    replaces: grant.replaces, drops: grant.drops))
         case .remove(let remove): .remove(member: remove.member)
         case .removeDevice(let device, _, _): .removeDevice(device)
         case .revokeInvite(let invite): .revokeInvite(invite)
@@ -158,8 +158,16 @@ extension AuthorityPayload {
             .setWorkspace(mayInvite: settings.whoMayInvite.flatMap(InviteRight.init))
         case .deleteWorkspace: .deleteWorkspace
         case .rekey: .rekey
-        case .feature: .feature
+        case .feature: .feature(isKnown: false)
         case .unknown: .unknown
+        }
+    }
+
+    /// The epoch key that admit and adddev hand to devices.
+    var namedKey: KeyID? {
+        switch self {
+        case .admit(_, let key, _, _), .addDevices(_, let key, _): key
+        default: nil
         }
     }
 

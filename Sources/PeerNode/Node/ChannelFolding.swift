@@ -94,7 +94,7 @@ extension NodeCore {
         return (
             nil,
             Workspace.DeletedChannel(
-                number: number, author: workspace.evaluator.subject(ofGrant: deleting.grant),
+                number: number, author: workspace.evaluator.author(of: deletion),
                 seen: UInt64(max(seen, 0)), last: channel)
         )
     }

@@ -43,7 +43,7 @@ extension NodeCore {
     /// Members' clocks only: who is out is no witness.
     func compareClocks(on link: PeerLink) throws(StorageError) {
         guard let peer = link.peer, !isFormer(peer.device),
-            workspaces.values.contains(where: { $0.deviceOwners[peer.device] != nil })
+            workspaces.values.contains(where: { $0.owner(of: peer.device) != nil })
         else { return }
         clocks.note(peer.device, showed: peer.wallMilliseconds, at: link.openedAt)
         try warnOfClocks()

@@ -86,7 +86,7 @@ extension NodeCore {
     private func holder(
         _ device: DeviceID, _ hasIt: Bool, in workspace: Workspace
     ) -> HolderObject? {
-        workspace.deviceOwners[device].map { owner in
+        workspace.owner(of: device).map { owner in
             HolderObject(
                 device: PublicID.device(device), member: person(owner, in: workspace),
                 have: hasIt ? 1 : 0, isComplete: hasIt, at: lastSeen(device))

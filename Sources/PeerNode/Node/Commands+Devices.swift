@@ -24,7 +24,7 @@ extension NodeCore {
         var devices: [DeviceID] = []
         for id in workspace.authorityOrder {
             for entry in workspace.authority[id]?.payload.listedDevices ?? []
-            where workspace.deviceOwners[entry.device] == member
+            where workspace.owner(of: entry.device) == member
                 && !devices.contains(entry.device)
             {
                 devices.append(entry.device)
@@ -36,7 +36,7 @@ extension NodeCore {
     func object(ofDevice device: DeviceID, in workspace: Workspace) -> DeviceObject? {
         let record = workspace.authorityOrder.lazy.compactMap { workspace.authority[$0] }
             .first { $0.payload.listedDevices.contains { $0.device == device } }
-        guard let record, let owner = workspace.deviceOwners[device] else { return nil }
+        guard let record, let owner = workspace.owner(of: device) else { return nil }
         let isRecovery = workspace.recoveryDevices.contains(device)
         let id = PublicID.device(device)
         var object = DeviceObject(
@@ -63,11 +63,11 @@ extension NodeCore {
     func device(
         _ reference: String, in workspace: Workspace
     ) throws(NodeError) -> DeviceID {
-        let devices = workspace.deviceOwners.keys.sorted()
+        let devices = workspace.evaluator.boundDevices
         let isLong = isIdentifier(reference, prefix: "d_")
         let found = devices.filter { device in
             if isLong { return PublicID.device(device).utf8.starts(with: reference.utf8) }
-            guard workspace.deviceOwners[device] == workspace.member,
+            guard workspace.owner(of: device) == workspace.member,
                 let name = workspace.deviceNames[device]?.name
             else { return false }
             return NameFolding.matches(name, reference)
@@ -92,7 +92,7 @@ extension NodeCore {
         let name = try checked(name, field: "name")
         return try inEach(reference, scope, "device rename") {
             (workspace, device) throws(NodeError) in
-            guard workspace.deviceOwners[device] == workspace.member else {
+            guard workspace.owner(of: device) == workspace.member else {
                 throw .forbidden(
                     "that is a device of somebody else", reason: "device.foreign",
                     hint: "wsx-node device list")
@@ -121,7 +121,7 @@ extension NodeCore {
     ) throws(NodeError) -> DeviceObject {
         var (first, device) = try deviceAnywhere(reference, scope)
         var all = [first]
-        if scope.workspace == nil, first.deviceOwners[device] == first.member {
+        if scope.workspace == nil, first.owner(of: device) == first.member {
             all += workspaces.values.sorted { $0.number < $1.number }.filter { other in
                 other !== first && isOwn(device, in: other)
             }
@@ -156,7 +156,7 @@ extension NodeCore {
     /// Whether a device is the own person's in a workspace in which that person is.
     private func isOwn(_ device: DeviceID, in workspace: Workspace) -> Bool {
         workspace.standing == .member && workspace.fields.deletion == nil
-            && workspace.deviceOwners[device] == workspace.member && ownEnd(in: workspace) == nil
+            && workspace.owner(of: device) == workspace.member && ownEnd(in: workspace) == nil
     }
 
     /// The device that a call means: looked for in its workspace, and then, where it names none,
@@ -182,7 +182,7 @@ extension NodeCore {
         in workspace: Workspace
     ) {
         guard let author = workspace.evaluator.subject(ofGrant: grant),
-            workspace.deviceOwners[device] == author,
+            workspace.owner(of: device) == author,
             (try? CheckedName.checkWire(name.name)) != nil
         else { return }
         if let known = workspace.deviceNames[device],
@@ -230,7 +230,7 @@ extension NodeCore {
         guard let device = event.extra.flatMap(DeviceID.init(untrusted:)),
             let object = object(ofDevice: device, in: workspace)
         else { return .null }
-        guard var fields = object.json.objectValue, let owner = workspace.deviceOwners[device]
+        guard var fields = object.json.objectValue, let owner = workspace.owner(of: device)
         else { return object.json }
         let member = person(owner, in: workspace).json
         fields["revoked"] = .bool(type == .deviceRevoked)

@@ -161,9 +161,7 @@ extension NodeCore {
                 hint: "to leave: wsx-node workspace leave")
         }
         // As whoever gave a role up stands now, not as they were let in.
-        guard let ownRank = workspace.evaluator.standing(ofGrant: own.grant),
-            let rank = workspace.evaluator.standing(ofGrant: other.grant), ownRank < rank
-        else {
+        guard own.rank < other.rank else {
             throw .forbidden(
                 "\(name) is \(other.role.word) and not weaker than you", reason: "rank",
                 hint: "wsx-node member list")

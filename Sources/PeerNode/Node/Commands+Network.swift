@@ -16,7 +16,7 @@ extension NodeCore {
     /// looked for only to be told so.
     private func isFormer(_ peer: PeerRegistry.Peer) -> Bool {
         guard case .device(let device) = peer.name, peer.state != .connected else { return false }
-        let known = workspaces.values.filter { $0.deviceOwners[device] != nil }
+        let known = workspaces.values.filter { $0.owner(of: device) != nil }
         return !known.isEmpty && known.allSatisfy { standing(of: device, in: $0) == .removed }
     }
 

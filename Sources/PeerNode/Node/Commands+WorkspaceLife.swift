@@ -93,11 +93,15 @@ extension NodeCore {
     func handOver(
         _ workspace: Workspace, to heir: MemberStanding
     ) throws(StorageError) -> OperationID? {
-        try authorAuthority(in: workspace) { _ in
+        let evaluator = workspace.evaluator
+        let own = workspace.members.first { $0.member == workspace.member }
+        let kept = evaluator.byAge(own?.devices ?? [], of: workspace.member)
+        return try authorAuthority(in: workspace) { _ in
             .grant(
                 .init(
-                    member: heir.member, devices: heir.devices, role: .owner,
-                    replaces: false, drops: true, cuts: []))
+                    member: heir.member,
+                    devices: evaluator.byAge(heir.devices, of: heir.member), role: .owner,
+                    replaces: false, drops: kept, cuts: []))
         }
     }
 

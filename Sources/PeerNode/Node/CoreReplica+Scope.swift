@@ -66,7 +66,7 @@ extension CoreReplica {
         guard let known = workspace.privateDocuments[document], known.root != nil else {
             return true
         }
-        guard let member = peer.flatMap({ workspace.deviceOwners[$0] }) else { return false }
+        guard let member = peer.flatMap({ workspace.owner(of: $0) }) else { return false }
         return known.authority.standing(of: member) != nil || known.everIn.contains(member)
     }
 }

@@ -13,7 +13,7 @@ extension NodeCore {
                     "a device does not revoke itself", reason: "device.self",
                     hint: "do it on another device of yours, or wsx-node workspace leave")
             }
-            guard let owner = workspace.deviceOwners[device] else {
+            guard let owner = workspace.owner(of: device) else {
                 throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
             }
             guard workspace.evaluator.bestGrant(of: device, as: owner) != nil else { return }
@@ -27,7 +27,7 @@ extension NodeCore {
         var signer: SigningKey?
         if let phrase {
             let key = try recoveryPhrase(phrase).signingKey
-            guard workspace.deviceOwners[key.device] == workspace.member else {
+            guard workspace.owner(of: key.device) == workspace.member else {
                 throw NodeError(
                     .wrongSecret, "this recovery phrase is not yours in this workspace",
                     hint: "wsx-node device list", reason: "recovery.unknown",

@@ -44,8 +44,8 @@ extension NodeCore {
     /// A device by the name of the member whom it belongs to, if known.
     func deviceText(_ device: DeviceID) -> String {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            if let grant = workspace.evaluator.bestGrant(of: device),
-                let member = workspace.evaluator.subject(ofGrant: grant)
+            if workspace.evaluator.bestGrant(of: device) != nil,
+                let member = workspace.owner(of: device)
             {
                 let name = workspace.displayName(of: member)
                 return "a device of \(name) (\(PublicID.device(device).prefix(12)))"

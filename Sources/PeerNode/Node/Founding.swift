@@ -53,7 +53,7 @@ extension NodeCore {
             random: environment.random)
         let nonce = environment.random.bytes(16)
         let member = home.member(salt: nonce)
-        let devices = home.deviceEntries(member: member, salt: nonce)
+        let devices = home.deviceEntries(entering: .founding(nonce: nonce, member: member))
         let payload = AuthorityPayload.create(
             .init(
                 nonce: nonce, member: member,
@@ -146,22 +146,5 @@ extension NodeCore {
             let box = try? SealedBox.seal(secrets, to: agreementKey, using: environment.random)
         else { return nil }
         return WrappedKey(devicePrefix: [UInt8](device.bytes.prefix(8)), box: box)
-    }
-}
-
-extension HomeIdentity {
-    /// The devices with which this person comes into a workspace, strongest first: the recovery
-    /// device, if there is one, then this one.
-    func deviceEntries(member: MemberID, salt: [UInt8]) -> [DeviceEntry] {
-        [recovery].compactMap { $0 } + [deviceEntry(member: member, salt: salt)]
-    }
-
-    /// This device as a grant lists it, with the proof that it holds its keys.
-    func deviceEntry(member: MemberID, salt: [UInt8]) -> DeviceEntry {
-        DeviceEntry(
-            device: device, agreementKey: box.publicKey.bytes,
-            possession: signing.signature(
-                for: Binding.possession(
-                    salt: salt, member: member, agreementKey: box.publicKey.bytes)))
     }
 }

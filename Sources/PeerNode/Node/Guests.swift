@@ -102,7 +102,7 @@ extension NodeCore {
         for (id, admissions) in workspace.invites.admissions {
             guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
                 invite.role == .guest,
-                let inviter = workspace.evaluator.subject(ofGrant: record.grant)
+                let inviter = workspace.evaluator.author(of: id)
             else { continue }
             let admitted = admissions.compactMap { admission in
                 workspace.authority[admission]?.payload.joiner.flatMap { joiner in

@@ -113,7 +113,19 @@ extension NodeCore {
             gap.offset += run.entries.count - checked.count
             return try wait(for: gap, run, in: workspace, from: source)
         }
-        try append(checked, of: run.log, at: position.place, in: workspace, from: source)
+        var verdict: AuthChange?
+        if run.log.document == workspace.id, let operation = checked.first {
+            switch judge(operation, of: run.log, in: workspace, from: source) {
+            case .refused(let fault):
+                effects.append(.log(.info, "auth.fault fault=\(fault.rawValue)"))
+                return .rejected(.unauthorised)
+            case .dropped: return .known
+            case .taken(let change): verdict = change
+            }
+        }
+        try append(
+            checked, of: run.log, at: position.place, in: workspace, from: source,
+            judged: verdict)
         return .stored(checked.count)
     }
 

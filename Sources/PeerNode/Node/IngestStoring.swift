@@ -6,7 +6,7 @@ import WorkspaceModel
 extension NodeCore {
     func append(
         _ operations: [CheckedOperation], of log: LogName, at place: OperationStore.Place,
-        in workspace: Workspace, from source: OperationSource
+        in workspace: Workspace, from source: OperationSource, judged change: AuthChange? = nil
     ) throws(StorageError) {
         try write()
         let isAuthority = log.document == workspace.id
@@ -29,7 +29,8 @@ extension NodeCore {
         }
         if isAuthority {
             for operation in appended {
-                try applyAuthority(operation, branch: branch, in: workspace, from: source)
+                try applyAuthority(
+                    operation, change ?? AuthChange(), branch: branch, in: workspace, from: source)
             }
         } else {
             try applyContent(appended, log: log, branch: branch, in: workspace, from: source)

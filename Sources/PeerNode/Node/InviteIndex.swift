@@ -7,9 +7,9 @@ import WorkspaceModel
 struct InviteIndex {
     /// Every invite that has effect, the oldest first.
     private(set) var invites: [OperationID] = []
-    /// Admissions by invite, valid or not: the past is counted as it is.
+    /// Valid admissions by invite.
     private(set) var admissions: [OperationID: [OperationID]] = [:]
-    /// How many of them have effect.
+    /// How many different people came in by them.
     private(set) var used: [OperationID: Int] = [:]
     /// Invites that were ended.
     private(set) var revoked: Set<OperationID> = []
@@ -19,13 +19,14 @@ struct InviteIndex {
     private(set) var removals: [MemberID: [OperationID]] = [:]
 
     init(of workspace: Workspace) {
+        var people: [OperationID: Set<MemberID>] = [:]
         for id in workspace.authorityOrder {
             guard let record = workspace.authority[id] else { continue }
             let isValid = workspace.evaluator.isValid(id)
             switch record.payload {
-            case .admit(let joiner, _, _, _):
+            case .admit(let joiner, _, _, _) where isValid:
                 admissions[joiner.invite, default: []].append(id)
-                if isValid { used[joiner.invite, default: 0] += 1 }
+                people[joiner.invite, default: []].insert(joiner.member)
             case .invite where isValid: invites.append(id)
             case .revokeInvite(let invite) where isValid: revoked.insert(invite)
             case .request(let joiner) where isValid:
@@ -35,6 +36,7 @@ struct InviteIndex {
             default: continue
             }
         }
+        used = people.mapValues(\.count)
     }
 }
 

@@ -139,14 +139,14 @@ extension NodeCore {
     /// Every admin may end an invite who is not weaker than its author, and members may end their
     /// own. Asked before anything is written: what is written stays, valid or not.
     func mayRevoke(_ invite: OperationID, in workspace: Workspace) -> Bool {
-        guard let home, let record = workspace.authority[invite],
-            case .invite(let terms) = record.payload,
+        guard let home, case .invite(let terms)? = workspace.authority[invite]?.payload,
             let grant = workspace.evaluator.bestGrant(of: home.device, as: workspace.member),
-            let rank = workspace.evaluator.standing(ofGrant: grant), let role = workspace.ownRole,
+            let rank = workspace.evaluator.standing(ofGrant: grant, for: home.device),
+            let role = workspace.ownRole,
             let authors = workspace.evaluator.authorRank(of: invite)
         else { return false }
         let isOwn =
-            workspace.evaluator.subject(ofGrant: record.grant) == workspace.member
+            workspace.evaluator.author(of: invite) == workspace.member
             && terms.policy != nil
         return (role <= .admin || isOwn) && !(authors < rank)
     }
@@ -178,7 +178,7 @@ extension NodeCore {
 
     func object(ofInvite id: OperationID, in workspace: Workspace) -> InviteObject? {
         guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
-            let author = workspace.evaluator.subject(ofGrant: record.grant)
+            let author = workspace.evaluator.author(of: id)
         else { return nil }
         let used = workspace.invites.used[id] ?? 0
         var object = InviteObject(

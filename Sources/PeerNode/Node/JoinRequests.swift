@@ -9,13 +9,23 @@ struct JoinerTerms {
     let devices: [DeviceEntry]
     let proof: Signature
     let name: String
+    /// The end of the membership after which somebody asks to come back.
+    var answering: OperationID?
+
+    /// The same with no name, for checks that do not look at it.
+    var unnamed: AuthorityPayload.Joiner {
+        .init(
+            invite: invite, member: member, devices: devices, proof: proof,
+            name: SealedField(keyID: .zero, nonce: [], ciphertext: []), answering: answering)
+    }
 
     func sealed(
         _ authoring: NodeCore.AuthorityDraft, field: UInt64
     ) -> AuthorityPayload.Joiner {
         .init(
             invite: invite, member: member, devices: devices, proof: proof,
-            name: authoring.sealed(name, field: field))
+            name: authoring.sealed(name, field: field),
+            answering: field == AuthorityPayload.Joiner.requestNameField ? answering : nil)
     }
 }
 
@@ -27,28 +37,34 @@ struct JoinRequestGroup {
     /// In the order of arrival.
     var operations: [OperationID]
 
-    /// H("wsx-request1", invite || member || Enc devices): equal on every node.
+    /// H("wsx-request2", invite || member || Enc keys of the devices): equal on every node, whoever
+    /// was asked.
     var id: String {
         let name: OperationID = Hash.name(
-            "wsx-request1", joiner.invite.bytes, joiner.member.bytes,
-            DeviceEntry.encoded(joiner.devices))
+            "wsx-request2", joiner.invite.bytes, joiner.member.bytes,
+            DeviceEntry.encodedKeys(joiner.devices))
         return PublicID.request(name)
     }
 
     func isOf(_ terms: JoinerTerms) -> Bool {
-        joiner.invite == terms.invite && joiner.member == terms.member
-            && joiner.devices == terms.devices
+        isOf(terms.unnamed)
     }
 
     func isOf(_ other: AuthorityPayload.Joiner) -> Bool {
         joiner.invite == other.invite && joiner.member == other.member
-            && joiner.devices == other.devices
+            && joiner.answering == other.answering
+            && DeviceEntry.encodedKeys(joiner.devices) == DeviceEntry.encodedKeys(other.devices)
     }
 }
 
 /// What became of a request.
 enum JoinRequestState: String {
     case pending, approved, rejected, void
+}
+
+extension AuthorityPayload.Joiner {
+    /// The map key under which a request has the name.
+    static var requestNameField: UInt64 { 5 }
 }
 
 extension AuthorityPayload {
@@ -89,15 +105,16 @@ extension NodeCore {
         let joiner = group.joiner
         let isIn = workspace.members.contains { $0.member == joiner.member }
         let admission = admission(by: joiner.invite, of: joiner.member, in: workspace)
-        if admission != nil, isIn { return .approved }
+        if admission != nil || joiner.answering != nil, isIn { return .approved }
         let isRejected = (workspace.invites.removals[joiner.member] ?? []).contains { removal in
             group.operations.contains { workspace.evaluator.isAncestor($0, of: removal) }
         }
         if isRejected { return .rejected }
-        if admission != nil { return .approved }
+        if admission != nil, joiner.answering == nil { return .approved }
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
             !isRevoked(joiner.invite, in: workspace), citable(group, in: workspace) != nil,
-            UInt64(workspace.invites.admissions[joiner.invite]?.count ?? 0) < invite.maximum
+            joiner.answering != nil
+                || UInt64(workspace.invites.used[joiner.invite] ?? 0) < invite.maximum
         else { return .void }
         return .pending
     }
@@ -115,7 +132,9 @@ extension NodeCore {
     func writeRequest(
         _ joiner: JoinerTerms, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
-        try authorAuthority(in: workspace) { .request(joiner.sealed($0, field: 5)) }
+        try authorAuthority(in: workspace) {
+            .request(joiner.sealed($0, field: AuthorityPayload.Joiner.requestNameField))
+        }
     }
 
     func object(of group: JoinRequestGroup, in workspace: Workspace) -> RequestObject {
@@ -175,10 +194,35 @@ extension NodeCore {
             invite: group.joiner.invite, member: group.joiner.member,
             devices: group.joiner.devices, proof: group.joiner.proof, name: name)
         let made = try stored { () throws(StorageError) in
-            try admit(terms, request: cited, to: workspace)
+            group.joiner.answering == nil
+                ? try admit(terms, request: cited, to: workspace)
+                : try takeBack(group.joiner, in: workspace)
         }
         guard made != nil else { throw notAllowed(in: workspace) }
         return object(of: group, in: workspace)
+    }
+
+    /// Lets somebody in again whose membership had ended: a grant to the devices that asked, and a
+    /// key that they may hold.
+    private func takeBack(
+        _ joiner: AuthorityPayload.Joiner, in workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
+        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
+            let own = workspace.ownRole, own <= .admin
+        else { return nil }
+        let devices = workspace.evaluator.byAge(joiner.devices.map(\.device), of: joiner.member)
+        // An admin makes no admin, whatever the invite says.
+        let role = own < invite.role ? invite.role : .member
+        let made = try authorAuthority(in: workspace) { _ in
+            .grant(
+                .init(
+                    member: joiner.member, devices: devices, role: role, replaces: false,
+                    drops: nil, cuts: []))
+        }
+        guard made != nil else { return nil }
+        if role == .guest { try addGuests(only: joiner.member, in: workspace) }
+        try changeKey(of: workspace)
+        return made
     }
 
     func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {

@@ -192,12 +192,14 @@ extension NodeCore {
         guard let invite else {
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
-        guard let member = ownMember(in: workspace) else {
-            return try endJoin(index, .failure(Self.linkedBefore))
+        let entrance: JoinEntrance
+        do throws(NodeError) {
+            entrance = try self.entrance(to: workspace, by: invite, before: link.peer?.device)
+        } catch {
+            return try endJoin(index, .failure(error))
         }
-        workspace.member = member
-        let devices = DeviceEntry.encoded(
-            home.deviceEntries(member: member, salt: Binding.salt(of: member, in: workspace)))
+        workspace.member = entrance.member
+        let devices = DeviceEntry.encoded(entrance.devices)
         network.joins[index].stage = .asked
         link.session.send(
             .joinRequest(
@@ -206,36 +208,20 @@ extension NodeCore {
                     proof: secret.admissionProof(
                         workspace: workspace.id, invite: invite, member: workspace.member,
                         encodedDevices: devices),
-                    name: personName(of: home))),
+                    name: personName(of: home), answering: entrance.answering)),
             in: .control, isUnasked: false)
     }
-
-    /// Who this home is when it asks to be let in: whoever its devices were here before, which a
-    /// founder is by another salt than everybody else. `nil` where they were added to somebody who
-    /// came in with another device: a member is named after the first one.
-    private func ownMember(in workspace: Workspace) -> MemberID? {
-        guard let home else { return nil }
-        let first = home.recovery?.device ?? home.device
-        let known = [first, home.device].compactMap { workspace.deviceOwners[$0] }
-        guard let member = known.first else { return home.member(salt: workspace.id.bytes) }
-        let salt = Binding.salt(of: member, in: workspace)
-        let isSame = known.allSatisfy { $0 == member }
-        return isSame && Binding.member(of: first, salt: salt) == member ? member : nil
-    }
-
-    private static let linkedBefore = NodeError(
-        .conflict, "this device was added here by another device of yours, which came in first",
-        hint: "join with that one, then on it: wsx-node device link; or use a new home",
-        reason: "join.linked_device")
 
     private func becomeMember(
         _ index: Int, by admission: OperationID, _ workspace: Workspace, _ sync: WorkspaceLink,
         on link: PeerLink
     ) throws(StorageError) {
-        guard let home, case .admit(let joiner, _, _, _)? = workspace.authority[admission]?.payload,
-            workspace.evaluator.isValid(admission), joiner.member == workspace.member,
-            joiner.devices.last?.device == home.device, workspace.isKeyed
-        else {
+        guard let home, workspace.evaluator.isValid(admission),
+            workspace.evaluator.subject(ofGrant: admission, for: home.device) == workspace.member
+        else { return try endJoin(index, .failure(Self.refusal(.invalid))) }
+        guard workspace.isKeyed else {
+            // Who was let in again has the key from an operation that comes behind the grant.
+            if case .grant? = workspace.authority[admission]?.payload { return }
             return try endJoin(index, .failure(Self.refusal(.invalid)))
         }
         // Whoever was out since came in by it once.

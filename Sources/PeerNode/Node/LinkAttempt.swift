@@ -145,7 +145,7 @@ extension NodeCore {
 
     /// Proves to hold this device's keys, for each workspace in which it is not yet.
     func linkOffered(_ offer: LinkOffer, on link: PeerLink) throws(StorageError) {
-        guard isLinking(link), let home else {
+        guard isLinking(link), let home, let issuer = link.peer?.device else {
             return try drop(link, because: LinkEnding("link.protocol"))
         }
         let wanted = offer.memberships.filter { membership in
@@ -160,10 +160,12 @@ extension NodeCore {
         }
         for membership in wanted { network.linking?.offered[membership.workspace] = membership }
         let proofs = wanted.map { membership in
-            LinkPossession(
+            LinkConsent(
                 workspace: membership.workspace, agreementKey: home.box.publicKey.bytes,
-                possession: home.deviceEntry(member: membership.member, salt: membership.salt)
-                    .possession)
+                signature: home.deviceEntry(
+                    entering: .adding(
+                        to: membership.workspace, before: issuer, member: membership.member)
+                ).signature)
         }
         link.session.send(.linkRequest(proofs), in: .control, isUnasked: false)
     }

@@ -81,26 +81,25 @@ extension NodeCore {
             .filter { canAddDevices(in: $0) && mayAdd(device, to: $0) }
             .prefix(SyncMessage.linkedWorkspacesMax)
             .map { workspace in
-                LinkOffer.Membership(
-                    workspace: workspace.id,
-                    salt: Binding.salt(of: workspace.member, in: workspace),
-                    member: workspace.member)
+                LinkOffer.Membership(workspace: workspace.id, member: workspace.member)
             }
         link.session.send(
             .linkOffer(LinkOffer(name: personName(of: home), memberships: Array(memberships))),
             in: .control, isUnasked: false)
     }
 
-    /// A key is bound to one member for ever; one that is bound to us already may ask again.
+    /// A key is bound to one member for ever; one that is bound to us already may ask again, unless
+    /// it was revoked.
     private func mayAdd(_ device: DeviceID, to workspace: Workspace) -> Bool {
-        guard let owner = workspace.deviceOwners[device] else { return true }
+        guard let owner = workspace.owner(of: device) else { return true }
         return owner == workspace.member
             && workspace.evaluator.bestGrant(of: device, as: owner) != nil
+            && !workspace.evaluator.isBarred(device, of: owner)
     }
 
     /// Writes an `adddev` in each workspace for which the proof is good.
     func linkRequested(
-        _ proofs: [LinkPossession], on link: PeerLink
+        _ proofs: [LinkConsent], on link: PeerLink
     ) throws(StorageError) {
         guard let peer = link.peer, peer.psk == .deviceLink else {
             return try drop(link, because: LinkEnding("link.protocol"))
@@ -116,9 +115,12 @@ extension NodeCore {
             else { continue }
             let entry = DeviceEntry(
                 device: peer.device, agreementKey: proof.agreementKey,
-                possession: proof.possession)
-            let salt = Binding.salt(of: workspace.member, in: workspace)
-            guard Binding.arePossessed([entry], by: workspace.member, salt: salt) else {
+                signature: proof.signature)
+            let company = home.map {
+                DeviceCompany.adding(
+                    to: workspace.id, before: $0.device, member: workspace.member)
+            }
+            guard company?.isSigned(by: [entry], mayRecover: false) == true else {
                 isBad = true
                 continue
             }

@@ -83,7 +83,7 @@ extension NodeCore {
         case .removeDevice(let device, _, _):
             members.formUnion(evaluator.members(everUsing: device))
         case .leave, .grant:
-            evaluator.subject(ofGrant: record.grant).map { _ = members.insert($0) }
+            evaluator.author(of: id).map { _ = members.insert($0) }
         default: break
         }
         return members
@@ -129,12 +129,11 @@ extension NodeCore {
                 arrival: arrival, sort: stored.place.sort, document: document)
         else { return .null }
         let revocation = event.extra.flatMap(OperationID.init(untrusted:))
-            .flatMap { workspace.authority[$0] }
-        let author = revocation.flatMap { workspace.evaluator.subject(ofGrant: $0.grant) }
+        let author = revocation.flatMap { workspace.evaluator.author(of: $0) }
         return [
             "message": .string(PublicID.message(row.key)),
             "channel": .string(publicID(ofChannel: stored.log.document, in: workspace)),
-            "reason": .string(Self.reason(of: revocation?.payload)),
+            "reason": .string(Self.reason(of: revocation.flatMap { workspace.authority[$0]?.payload })),
             "by": author.map { person($0, in: workspace).json } ?? .null,
         ]
     }

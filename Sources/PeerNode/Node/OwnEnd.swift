@@ -38,7 +38,7 @@ extension NodeCore {
 
     /// The valid revocation of this device, `nil` while it may act, or was not the one meant.
     func ownRevocation(in workspace: Workspace) -> OperationID? {
-        guard let home, workspace.deviceOwners[home.device] == workspace.member,
+        guard let home, workspace.owner(of: home.device) == workspace.member,
             workspace.evaluator.bestGrant(of: home.device, as: workspace.member) == nil
         else { return nil }
         return workspace.authorityOrder.first { id in
@@ -51,7 +51,7 @@ extension NodeCore {
 
     private func ownEnd(by id: OperationID, in workspace: Workspace) -> OwnEnd? {
         guard let record = workspace.authority[id] else { return nil }
-        let author = workspace.evaluator.subject(ofGrant: record.grant)
+        let author = workspace.evaluator.author(of: id)
         let name = NodeError.quoted(workspace.displayName)
         let by = author == workspace.member ? nil : author.map { person($0, in: workspace) }
         let whom = by.map { " by \($0.name)" } ?? ""

@@ -11,7 +11,7 @@ extension NodeCore {
     /// Asks a peer whose copy is known to equal this one for what still does not open.
     func askForKeys(of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink) {
         guard sync.standing == .full, let peer = link.peer?.device,
-            let other = workspace.deviceOwners[peer], mayWrite
+            let other = workspace.owner(of: peer), mayWrite
         else { return }
         let view = CoreReplica(core: self, workspace: workspace, peer: peer)
         // Of a document that the peer is told nothing of it is not told either that there is one.
@@ -65,7 +65,7 @@ extension NodeCore {
 
     func keysWanted(_ want: KeyWant, in workspace: Workspace, on link: PeerLink) {
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
-            let device = link.peer?.device, let other = workspace.deviceOwners[device],
+            let device = link.peer?.device, let other = workspace.owner(of: device),
             let document = workspace.privateDocuments[want.document],
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
         else { return }

@@ -33,7 +33,7 @@ extension NodeCore {
             case .removeDevice(let device, _, _):
                 concerned = workspace.evaluator.members(everUsing: device)
             default:
-                concerned = [workspace.evaluator.subject(ofGrant: record.grant)].compactMap { $0 }
+                concerned = [workspace.evaluator.author(of: id)].compactMap { $0 }
             }
             if concerned.contains(where: people.contains) { ends.insert(id) }
         }

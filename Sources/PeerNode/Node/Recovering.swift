@@ -28,7 +28,7 @@ extension RecoveryPhrase {
         let agreement = agreementKey.publicKey.bytes
         return DeviceEntry(
             device: signing.device, agreementKey: agreement,
-            possession: signing.signature(
+            signature: signing.signature(
                 for: Binding.recoveryCertificate(agreementKey: agreement, of: device)))
     }
 }
@@ -72,7 +72,7 @@ extension NodeCore {
         return !own.isEmpty
             && own.allSatisfy { workspace in
                 workspace.recoveryDevices.contains {
-                    workspace.deviceOwners[$0] == workspace.member
+                    workspace.owner(of: $0) == workspace.member
                 }
             }
     }
@@ -112,7 +112,7 @@ extension NodeCore {
         let without = workspaces.values.sorted { $0.number < $1.number }.filter { workspace in
             workspace.standing == .member && workspace.ownRole != nil
                 && !workspace.recoveryDevices.contains {
-                    workspace.deviceOwners[$0] == workspace.member
+                    workspace.owner(of: $0) == workspace.member
                 }
         }
         let spare = "link a second device: wsx-node device link"
@@ -169,7 +169,7 @@ extension NodeCore {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }) {
             let shown = try stored { () throws(StorageError) in try object(of: known) }
-            guard known.deviceOwners[phrase.signingKey.device] == known.member else {
+            guard known.owner(of: phrase.signingKey.device) == known.member else {
                 throw NodeError(
                     .conflict, "this home is somebody else in that workspace already",
                     hint: "use a new home: wsx-node --home FOLDER identity recover …",
@@ -218,10 +218,10 @@ extension NodeCore {
         guard let home else { return }
         let signing = phrase.signingKey
         guard workspace.recoveryDevices.contains(signing.device),
-            let member = workspace.deviceOwners[signing.device]
+            let member = workspace.owner(of: signing.device)
         else { return try endJoin(index, .failure(Self.unknownPhrase)) }
         guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil,
-            workspace.deviceOwners[home.device] ?? member == member
+            (workspace.owner(of: home.device) ?? member) == member
         else {
             let hasLeft = workspace.departure(of: member) != nil
             return try endJoin(index, .failure(hasLeft ? Self.hasLeft : Self.mayNotReturn))
@@ -230,13 +230,13 @@ extension NodeCore {
         workspace.member = member
         let reader = (device: signing.device, box: phrase.agreementKey)
         var opened: [KeyID] = []
-        for id in workspace.authorityOrder {
+        for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
             guard let payload = workspace.authority[id]?.payload else { continue }
             opened += try openKeys(of: payload, in: workspace, for: reader)
         }
         _ = try openOlderKeys(under: opened, in: workspace)
         let entry = home.deviceEntry(
-            member: member, salt: Binding.salt(of: member, in: workspace))
+            entering: .adding(to: workspace.id, before: signing.device, member: member))
         guard try addDevice(entry, to: workspace, signedBy: signing) != nil else {
             return try endJoin(index, .failure(Self.mayNotReturn))
         }

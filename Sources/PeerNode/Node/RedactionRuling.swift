@@ -287,8 +287,7 @@ extension Workspace {
         of ruling: ChannelRuling, until timestamp: HybridTimestamp
     ) -> ChannelRoles {
         var roles = ChannelRoles()
-        guard let creation = authority[ruling.creation] else { return roles }
-        roles.owner = evaluator.subject(ofGrant: creation.grant)
+        roles.owner = evaluator.author(of: ruling.creation)
         let claims = channelClaims[DocumentID(sameBytesAs: ruling.creation)] ?? []
         for link in ruling.chain.dropFirst() {
             guard let record = authority[link],

@@ -228,11 +228,8 @@ extension NodeCore {
             workspace.needsKeyChange
         else { return }
         let ranked = workspace.members.filter { $0.role <= .admin }
-            .compactMap { standing in
-                workspace.evaluator.rank(ofGrant: standing.grant).map { (standing.member, $0) }
-            }
-            .sorted { $0.1 < $1.1 }
-        let place = ranked.firstIndex { $0.0 == workspace.member } ?? ranked.count
+            .sorted { $0.rank < $1.rank }
+        let place = ranked.firstIndex { $0.member == workspace.member } ?? ranked.count
         keyChangesDue[workspace.number] =
             time.monotonic &+ 1_000 &+ 4_000 &* UInt64(min(place, 64))
     }

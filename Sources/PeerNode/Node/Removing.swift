@@ -61,10 +61,8 @@ extension NodeCore {
     /// The invites of a member by which somebody could still come in, oldest first.
     func openInvites(of member: MemberID, in workspace: Workspace) -> [OperationID] {
         let open = workspace.authorityOrder.filter { id in
-            guard let record = workspace.authority[id], case .invite = record.payload else {
-                return false
-            }
-            return workspace.evaluator.subject(ofGrant: record.grant) == member
+            guard case .invite? = workspace.authority[id]?.payload else { return false }
+            return workspace.evaluator.author(of: id) == member
                 && !workspace.evaluator.isClosed(invite: id)
         }
         return Array(open.suffix(Limits.revokedInvitesMax))
@@ -82,7 +80,7 @@ extension NodeCore {
             guard case .invite(let invite)? = workspace.authority[id]?.payload,
                 let psk = workspace.psk(of: id)
             else { continue }
-            let used = UInt64(workspace.invites.admissions[id]?.count ?? 0)
+            let used = UInt64(workspace.invites.used[id] ?? 0)
             guard used < invite.maximum else { continue }
             let taken = try authorAuthority(in: workspace) { authoring in
                 .invite(
@@ -130,10 +128,8 @@ extension NodeCore {
     func setRole(
         _ role: Role, of standing: MemberStanding, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
-        // The order of a grant's devices is their rank, so it is kept.
-        let listed = workspace.evaluator.devices(ofGrant: standing.grant)
-            .filter { standing.devices.contains($0) }
-        let devices = listed + standing.devices.filter { !listed.contains($0) }
+        // The order of a grant's devices is their rank: who came first stays the strongest.
+        let devices = workspace.evaluator.byAge(standing.devices, of: standing.member)
         let isGuest = role > .member
         let everOf = self.devices(everOf: standing.member, in: workspace)
         // What was deleted by the right that ends here stays deleted as far as the cuts say.
@@ -144,7 +140,7 @@ extension NodeCore {
             .grant(
                 .init(
                     member: standing.member, devices: devices, role: role,
-                    replaces: role > standing.role, drops: false, cuts: parts.first ?? []))
+                    replaces: role > standing.role, drops: nil, cuts: parts.first ?? []))
         }
         guard let id else { return nil }
         for part in parts.dropFirst() {

@@ -37,7 +37,7 @@ extension NodeCore {
     ) throws(StorageError) -> Bool {
         let kept = branch.kept?.sequence
         guard kept.map({ $0 < branch.tipSequence }) ?? true,
-            workspace.deviceOwners[branch.log.device] != workspace.member
+            workspace.owner(of: branch.log.device) != workspace.member
         else { return false }
         let isBuiltOn = others.contains {
             $0.parent == branch.number && $0.forkSequence > (kept ?? branch.forkSequence)

@@ -13,7 +13,7 @@ struct Why {
     /// The same, where for the settings of a channel its ruling has the last word.
     func step(_ id: OperationID, under ruling: ChannelRuling?) -> WhyObject.Step? {
         guard let record = workspace.authority[id] else { return nil }
-        let author = author(of: record)
+        let author = author(of: id)
         let name = author.map(workspace.displayName(of:)) ?? "somebody"
         var text = sentence(record.payload, by: name)
         let verdict = evaluator.verdict(on: id)
@@ -32,10 +32,10 @@ struct Why {
             at: Int64(clamping: record.timestamp.milliseconds), valid: counts, text: text)
     }
 
-    /// Who signed: the subject of the grant that is cited, for the root its first member.
-    private func author(of record: Workspace.AuthorityRecord) -> MemberID? {
-        if case .create(let create) = record.payload { return create.member }
-        return evaluator.subject(ofGrant: record.grant)
+    /// Whose authority was used, for the root its first member.
+    private func author(of id: OperationID) -> MemberID? {
+        if case .create(let create)? = workspace.authority[id]?.payload { return create.member }
+        return evaluator.author(of: id)
     }
 
     // MARK: Chains
@@ -55,9 +55,9 @@ struct Why {
             case .grant(let grant) where grant.member == member: wanted.insert(id)
             case .remove(let remove) where remove.member == member: wanted.insert(id)
             case .removeDevice(let device, _, _) where devices.contains(device): wanted.insert(id)
-            case .addDevices where evaluator.subject(ofGrant: record.grant) == member:
+            case .addDevices where evaluator.author(of: id) == member:
                 wanted.insert(id)
-            case .leave where evaluator.subject(ofGrant: record.grant) == member:
+            case .leave where evaluator.author(of: id) == member:
                 wanted.insert(id)
             default: break
             }
@@ -146,6 +146,7 @@ struct Why {
         switch verdict {
         case .valid: "it has effect"
         case .faulty(let fault): fault.sentence
+        case .opaque: "this version does not know the feature that it is written for"
         case .unsupported(let id): "\(PublicID.operation(id)), on which it rests, has none"
         case .revoked(let id): "\(PublicID.operation(id)) revoked it"
         case nil: "it cannot be placed"
@@ -217,7 +218,7 @@ extension AuthFault {
         case .foreignDevice: "it names a device that is not that member's"
         case .deviceTaken: "it names a device that is another member's"
         case .notBound: "a signature or a member's id in it is wrong"
-        case .rootCites: "a beginning cites nothing"
+        case .rootCites: "a beginning cites nothing, and its own device writes it"
         case .noGrant: "its author had no grant for that device"
         case .roleTooWeak: "its author's role is too weak for it"
         case .roleTooStrong: "its author may not give that role"
@@ -228,7 +229,11 @@ extension AuthFault {
         case .notRequested: "the invite wants a request, and there was none"
         case .returnNeedsAdmin: "only an admin takes back who was removed"
         case .tooManyRequests: "there were too many requests"
-        case .lastOwner: "an owner leaves only where there is another"
+        case .ownerLeaves: "an owner hands the workspace over before leaving"
+        case .memberBound: "that person, or that device, was let in before"
+        case .deviceBarred: "it names a device that its owner has revoked"
+        case .unknownKey: "the key that it hands on was not there"
+        case .badTransfer: "a transfer is an owner's, to a member, and keeps own devices"
         case .unknownKind: "this version does not know its kind"
         }
     }

@@ -25,10 +25,6 @@ final class Workspace {
             mailboxSecrets = [:]
         }
     }
-    /// The devices that are recovery phrases: they write nothing from day to day.
-    var recoveryDevices: Set<DeviceID> = []
-    /// Whose each device is that an authority operation ever bound.
-    var deviceOwners: [DeviceID: MemberID] = [:]
     /// What people call devices, with the register's (hlc, id).
     var deviceNames: [DeviceID: Profile] = [:]
     /// Whether anybody ever asked to be let in, so that admissions need not look for it.
@@ -122,6 +118,8 @@ final class Workspace {
         var memberEnds: [MemberID: Set<OperationID>]?
         /// What let somebody in last; the inner `nil` for nothing.
         var admissions: [MemberID: AuthorityRecord?] = [:]
+        /// The devices that are recovery phrases.
+        var recoveryDevices: Set<DeviceID>?
         /// What devices whose membership has ended may see.
         var farewells: [DeviceID: [LogTip]] = [:]
     }
@@ -210,6 +208,26 @@ final class Workspace {
         return key
     }
 
+    /// Whose a device is, by what is valid; `nil` while nothing valid binds it.
+    func owner(of device: DeviceID) -> MemberID? { evaluator.owner(of: device) }
+
+    /// The devices that are recovery phrases by what is valid: they write nothing from day to day.
+    var recoveryDevices: Set<DeviceID> {
+        if let known = derived.recoveryDevices { return known }
+        var found: Set<DeviceID> = []
+        for (id, record) in authority where evaluator.isValid(id) {
+            switch record.payload {
+            case .create(let create):
+                Binding.recoveryDevice(of: create.devices).map { _ = found.insert($0) }
+            case .admit(let joiner, _, _, _):
+                Binding.recoveryDevice(of: joiner.devices).map { _ = found.insert($0) }
+            default: continue
+            }
+        }
+        derived.recoveryDevices = found
+        return found
+    }
+
     /// Everybody who may act now, in the order of their ids.
     var members: [MemberStanding] {
         if let known = derived.members { return known }
@@ -226,8 +244,8 @@ final class Workspace {
     /// that left is out nevertheless.
     func departure(of member: MemberID) -> OperationID? {
         authorityOrder.first { id in
-            guard let record = authority[id], case .leave = record.payload else { return false }
-            return evaluator.isValid(id) && evaluator.subject(ofGrant: record.grant) == member
+            guard case .leave? = authority[id]?.payload else { return false }
+            return evaluator.isValid(id) && evaluator.author(of: id) == member
         }
     }
 

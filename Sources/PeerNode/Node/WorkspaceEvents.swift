@@ -19,7 +19,7 @@ extension NodeCore {
         case .setWorkspace:
             guard !isFounding(id, of: workspace) else { return }
             type = .workspaceEdited
-        case .grant(let grant) where grant.drops && grant.role == .owner:
+        case .grant(let grant) where grant.drops != nil && grant.role == .owner:
             type = .workspaceTransferred
         case .deleteWorkspace:
             type = .workspaceDeleted
@@ -99,8 +99,7 @@ extension NodeCore {
     func workspaceDeletionData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue
     {
         guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
-            let grant = workspace.authority[id]?.grant,
-            let author = workspace.evaluator.subject(ofGrant: grant)
+            let author = workspace.evaluator.author(of: id)
         else { return .null }
         return [
             "id": .string(PublicID.workspace(workspace.id)),

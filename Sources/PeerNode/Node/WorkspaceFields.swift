@@ -79,7 +79,7 @@ struct WorkspaceFields {
                 name = workspace.name(create.name, key: 6, of: id)
             case .setWorkspace(let settings):
                 guard let lamport = workspace.evaluator.lamport(of: id),
-                    let rank = workspace.evaluator.rank(ofGrant: record.grant)
+                    let rank = workspace.evaluator.authorRank(of: id)
                 else { continue }
                 claims.append((Claim(lamport: lamport, rank: rank, id: id), settings))
             case .deleteWorkspace:
@@ -108,8 +108,7 @@ struct WorkspaceFields {
         }
         if let rule = settings.join.flatMap(JoinRule.init(rawValue:)) { join = rule }
         let isOwners =
-            workspace.authority[id].flatMap { workspace.evaluator.role(ofGrant: $0.grant) }
-            == .owner
+            workspace.evaluator.actingRole(of: id) == .owner
         if let bytes = settings.successor, isOwners { successor = MemberID(untrusted: bytes) }
     }
 }

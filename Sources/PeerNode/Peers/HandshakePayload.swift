@@ -15,7 +15,7 @@ struct HandshakePayload: Equatable {
     var wallMilliseconds: UInt64
 
     /// The versions of the protocol that this program speaks.
-    static let versions: ClosedRange<UInt64> = 1...1
+    static let versions: ClosedRange<UInt64> = 2...2
 
     init(_ identity: LocalIdentity, wallMilliseconds: UInt64) {
         device = identity.device

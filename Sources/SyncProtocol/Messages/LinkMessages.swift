@@ -6,15 +6,12 @@ public struct LinkOffer: Sendable, Equatable {
     public struct Membership: Hashable, Sendable {
         /// The workspace.
         public var workspace: WorkspaceID
-        /// What possession signatures there are made with: 16 or 32 bytes.
-        public var salt: [UInt8]
         /// The person.
         public var member: MemberID
 
         /// The person `member` in `workspace`.
-        public init(workspace: WorkspaceID, salt: [UInt8], member: MemberID) {
+        public init(workspace: WorkspaceID, member: MemberID) {
             self.workspace = workspace
-            self.salt = salt
             self.member = member
         }
     }
@@ -31,20 +28,20 @@ public struct LinkOffer: Sendable, Equatable {
     }
 }
 
-/// The proof by which a new device may be added in one workspace.
-public struct LinkPossession: Hashable, Sendable {
+/// The consent of a new device to being added in one workspace.
+public struct LinkConsent: Hashable, Sendable {
     /// The workspace.
     public var workspace: WorkspaceID
     /// The X25519 key for sealed boxes, 32 bytes.
     public var agreementKey: [UInt8]
-    /// By the new device over "wsx-dev1", salt, member and `agreementKey`.
-    public var possession: Signature
+    /// By the new device over what it enters (PROTOCOL.md, 4.0.1, type 5).
+    public var signature: Signature
 
-    /// A proof for `workspace`.
-    public init(workspace: WorkspaceID, agreementKey: [UInt8], possession: Signature) {
+    /// The consent for `workspace`.
+    public init(workspace: WorkspaceID, agreementKey: [UInt8], signature: Signature) {
         self.workspace = workspace
         self.agreementKey = agreementKey
-        self.possession = possession
+        self.signature = signature
     }
 }
 
@@ -101,9 +98,8 @@ extension LinkOffer {
         body.key(2)
         body.array(count: memberships.count)
         for membership in memberships {
-            body.array(count: 3)
+            body.array(count: 2)
             body.byteString(membership.workspace)
-            body.byteString(membership.salt)
             body.byteString(membership.member)
         }
     }
@@ -115,21 +111,16 @@ extension LinkOffer {
         try body.key(exactly: 2)
         memberships = []
         for _ in 0..<(try body.arrayCount(max: SyncMessage.linkedWorkspacesMax)) {
-            try body.arrayCount(exactly: 3)
-            let workspace: WorkspaceID = try body.identifier32()
-            let start = body.position
-            let salt = try body.byteString(maxCount: 32)
-            guard salt.count == 16 || salt.count == 32 else {
-                throw Malformed(.outOfRange, at: start)
-            }
+            try body.arrayCount(exactly: 2)
             memberships.append(
-                Membership(workspace: workspace, salt: salt, member: try body.identifier16()))
+                Membership(
+                    workspace: try body.identifier32(), member: try body.identifier16()))
         }
     }
 }
 
 extension CBOREncoder {
-    mutating func linkRequest(_ proofs: [LinkPossession]) {
+    mutating func linkRequest(_ proofs: [LinkConsent]) {
         map(count: 1)
         key(1)
         array(count: proofs.count)
@@ -137,22 +128,22 @@ extension CBOREncoder {
             array(count: 3)
             byteString(proof.workspace)
             byteString(proof.agreementKey)
-            byteString(proof.possession.bytes)
+            byteString(proof.signature.bytes)
         }
     }
 }
 
 extension CBORDecoder {
-    mutating func linkRequest() throws(Malformed) -> [LinkPossession] {
+    mutating func linkRequest() throws(Malformed) -> [LinkConsent] {
         try mapCount(exactly: 1)
         try key(exactly: 1)
-        var proofs: [LinkPossession] = []
+        var proofs: [LinkConsent] = []
         for _ in 0..<(try arrayCount(max: SyncMessage.linkedWorkspacesMax)) {
             try arrayCount(exactly: 3)
             proofs.append(
-                LinkPossession(
+                LinkConsent(
                     workspace: try identifier32(), agreementKey: try byteString(exactly: 32),
-                    possession: try signature()))
+                    signature: try signature()))
         }
         return proofs
     }

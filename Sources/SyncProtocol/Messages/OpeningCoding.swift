@@ -78,7 +78,7 @@ extension CBORDecoder {
 
 extension JoinRequest {
     func encode(to body: inout CBOREncoder) {
-        body.map(count: 5)
+        body.map(count: answering == nil ? 5 : 6)
         body.key(1)
         body.byteString(invite)
         body.key(2)
@@ -89,10 +89,14 @@ extension JoinRequest {
         body.byteString(proof.bytes)
         body.key(5)
         body.text(name)
+        guard let answering else { return }
+        body.key(6)
+        body.byteString(answering)
     }
 
     init(from body: inout CBORDecoder) throws(Malformed) {
-        try body.mapCount(exactly: 5)
+        let count = try body.mapCount()
+        guard count == 5 || count == 6 else { throw Malformed(.wrongKeys, at: body.position) }
         try body.key(exactly: 1)
         invite = try body.identifier32()
         try body.key(exactly: 2)
@@ -104,6 +108,9 @@ extension JoinRequest {
         proof = try body.signature()
         try body.key(exactly: 5)
         name = try body.text(maxBytes: Limits.nameBytesMax)
+        guard count == 6 else { return }
+        try body.key(exactly: 6)
+        answering = try body.identifier32()
     }
 }
 

@@ -20,7 +20,7 @@ public enum SyncMessage: Sendable, Equatable {
     /// 06: who the holder of a device link becomes a device of.
     case linkOffer(LinkOffer)
     /// 07: the new device's proofs, for each workspace that it wants to be added to.
-    case linkRequest([LinkPossession])
+    case linkRequest([LinkConsent])
     /// 08: what became of a device link.
     case linkResult(LinkResult)
     /// 10: the 256 bucket digests of a workspace, 16 bytes each, joined: 4,096 bytes.
@@ -177,16 +177,20 @@ public struct JoinRequest: Sendable, Equatable {
     public var proof: Signature
     /// How the newcomer wants to be called.
     public var name: String
+    /// The removal or departure after which somebody asks to come back.
+    public var answering: OperationID?
 
     /// A request with the given fields.
     public init(
-        invite: OperationID, member: MemberID, devices: [UInt8], proof: Signature, name: String
+        invite: OperationID, member: MemberID, devices: [UInt8], proof: Signature, name: String,
+        answering: OperationID? = nil
     ) {
         self.invite = invite
         self.member = member
         self.devices = devices
         self.proof = proof
         self.name = name
+        self.answering = answering
     }
 }
 

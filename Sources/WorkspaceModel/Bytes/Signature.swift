@@ -19,6 +19,9 @@ public struct Signature: Hashable, Sendable {
         self = signature
     }
 
+    /// 64 zeros: no signature of anybody's.
+    public static var zero: Self { Self([UInt8](repeating: 0, count: byteCount)) }
+
     /// The signature in `bytes`, or `nil` unless there are exactly 64. Says nothing about whether
     /// it is a good one.
     public init?(untrusted bytes: [UInt8]) {

@@ -27,20 +27,21 @@ public enum Role: UInt64, CaseIterable, Comparable, Sendable {
     }
 }
 
-/// A device as a grant lists it: its keys, and the proof that it holds them.
+/// A device as a grant lists it: its keys, and its consent to what it enters.
 public struct DeviceEntry: Hashable, Sendable {
     /// The signing key, which names the device.
     public let device: DeviceID
     /// The X25519 key for sealed boxes, 32 bytes.
     public let agreementKey: [UInt8]
-    /// By `device` over "wsx-dev1", salt, member and `agreementKey`.
-    public let possession: Signature
+    /// By `device` over the company in which it enters (PROTOCOL.md, 4.0.1); of a recovery device
+    /// its certificate for the second device of the list.
+    public let signature: Signature
 
     /// An entry with the given keys and proof.
-    public init(device: DeviceID, agreementKey: [UInt8], possession: Signature) {
+    public init(device: DeviceID, agreementKey: [UInt8], signature: Signature) {
         self.device = device
         self.agreementKey = agreementKey
-        self.possession = possession
+        self.signature = signature
     }
 }
 

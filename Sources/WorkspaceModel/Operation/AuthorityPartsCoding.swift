@@ -3,7 +3,7 @@ extension CBOREncoder {
         array(count: 3)
         byteString(entry.device)
         byteString(entry.agreementKey)
-        byteString(entry.possession.bytes)
+        byteString(entry.signature.bytes)
     }
 
     mutating func wrap(_ wrap: WrappedKey) {
@@ -67,7 +67,7 @@ extension CBORDecoder {
         try arrayCount(exactly: 3)
         return DeviceEntry(
             device: try identifier32(), agreementKey: try byteString(exactly: 32),
-            possession: try signature())
+            signature: try signature())
     }
 
     mutating func signature() throws(Malformed) -> Signature {
@@ -142,6 +142,17 @@ extension DeviceEntry {
     public static func encoded(_ devices: [DeviceEntry]) -> [UInt8] {
         var encoder = CBOREncoder(reservingBytes: 160 * devices.count + 8)
         encoder.list(devices) { $0.device($1) }
+        return encoder.bytes
+    }
+
+    /// `Enc` of the keys of a list of devices, without their signatures.
+    public static func encodedKeys(_ devices: [DeviceEntry]) -> [UInt8] {
+        var encoder = CBOREncoder(reservingBytes: 80 * devices.count + 8)
+        encoder.list(devices) { encoder, entry in
+            encoder.array(count: 2)
+            encoder.byteString(entry.device)
+            encoder.byteString(entry.agreementKey)
+        }
         return encoder.bytes
     }
 

@@ -22,7 +22,7 @@ extension AuthorityPayload {
         switch type {
         case 1: return .create(try Create(&fields))
         case 2: return .invite(try Invite(&fields))
-        case 3: return .request(try Joiner(&fields, name: 5))
+        case 3: return .request(try Joiner(&fields, name: 5, answering: 6))
         case 4: return try admit(&fields)
         case 5:
             return .addDevices(
@@ -139,12 +139,15 @@ extension AuthorityPayload.Invite {
 }
 
 extension AuthorityPayload.Joiner {
-    fileprivate init(_ fields: inout FieldReader, name key: UInt64) throws(Malformed) {
+    fileprivate init(
+        _ fields: inout FieldReader, name key: UInt64, answering end: UInt64
+    ) throws(Malformed) {
         invite = try fields.required(1) { (d) throws(Malformed) in try d.identifier32() }
         member = try fields.required(2) { (d) throws(Malformed) in try d.identifier16() }
         devices = try fields.required(3) { (d) throws(Malformed) in try d.devices() }
         proof = try fields.required(4) { (d) throws(Malformed) in try d.signature() }
         name = try fields.required(key) { (d) throws(Malformed) in try d.sealedField() }
+        answering = try fields.optional(end) { (d) throws(Malformed) in try d.identifier32() }
     }
 }
 
@@ -158,7 +161,13 @@ extension AuthorityPayload.Grant {
         }
         role = try fields.required(3) { (d) throws(Malformed) in try d.role() }
         replaces = try fields.required(4) { (d) throws(Malformed) in try d.bool() }
-        drops = try fields.required(5) { (d) throws(Malformed) in try d.bool() }
+        drops = try fields.required(5) { (d) throws(Malformed) in
+            try d.nullOr { (d) throws(Malformed) in
+                try d.list(max: AuthorityListLimits.devices) { (d) throws(Malformed) in
+                    try d.identifier32()
+                }
+            }
+        }
         cuts = try fields.cuts(6)
     }
 }

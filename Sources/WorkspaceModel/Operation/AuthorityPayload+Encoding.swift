@@ -62,6 +62,7 @@ extension AuthorityPayload {
         case .request(let joiner):
             joiner.write(to: &fields)
             fields.field(5) { $0.field(joiner.name) }
+            fields.optional(6, joiner.answering) { $0.byteString($1) }
         case .admit(let joiner, let keyID, let wraps, let request):
             joiner.write(to: &fields)
             fields.field(5) { $0.byteString(keyID) }
@@ -143,7 +144,13 @@ extension AuthorityPayload.Grant {
         fields.field(2) { $0.list(devices) { $0.byteString($1) } }
         fields.field(3) { $0.uint(role.rawValue) }
         fields.field(4) { $0.bool(replaces) }
-        fields.field(5) { $0.bool(drops) }
+        fields.field(5) { encoder in
+            if let drops {
+                encoder.list(drops) { $0.byteString($1) }
+            } else {
+                encoder.null()
+            }
+        }
         fields.field(6) { $0.list(cuts) { $0.cut($1) } }
     }
 }

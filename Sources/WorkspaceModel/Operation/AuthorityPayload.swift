@@ -76,23 +76,26 @@ public enum AuthorityPayload: Hashable, Sendable {
         public let invite: OperationID
         /// The newcomer.
         public let member: MemberID
-        /// The newcomer's devices, strongest first.
+        /// The newcomer's devices, strongest first. Who returns lists devices that are bound.
         public let devices: [DeviceEntry]
         /// By the invite key over workspace, invite, member and devices.
         public let proof: Signature
         /// The newcomer's name.
         public let name: SealedField
+        /// The removal or departure after which somebody asks to come back; never in an admission.
+        public let answering: OperationID?
 
         /// A newcomer with the given fields.
         public init(
             invite: OperationID, member: MemberID, devices: [DeviceEntry], proof: Signature,
-            name: SealedField
+            name: SealedField, answering: OperationID? = nil
         ) {
             self.invite = invite
             self.member = member
             self.devices = devices
             self.proof = proof
             self.name = name
+            self.answering = answering
         }
     }
 
@@ -106,15 +109,15 @@ public enum AuthorityPayload: Hashable, Sendable {
         public let role: Role
         /// Whether the member's other grants end.
         public let replaces: Bool
-        /// Whether the author gives up the own grant (transfer).
-        public let drops: Bool
+        /// In a transfer the author's devices that keep one role less; else `nil`.
+        public let drops: [DeviceID]?
         /// What is kept of what was written under ended grants.
         public let cuts: [CutEntry]
 
         /// A grant with the given fields.
         public init(
-            member: MemberID, devices: [DeviceID], role: Role, replaces: Bool, drops: Bool,
-            cuts: [CutEntry]
+            member: MemberID, devices: [DeviceID], role: Role, replaces: Bool,
+            drops: [DeviceID]?, cuts: [CutEntry]
         ) {
             self.member = member
             self.devices = devices

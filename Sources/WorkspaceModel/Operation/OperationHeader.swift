@@ -7,7 +7,7 @@
 /// - Wire size: at most `Limits.headerBytesMax`.
 public struct OperationHeader: Equatable, Sendable {
     /// Header field 0. Another version is another format.
-    public static let version: UInt64 = 1
+    public static let version: UInt64 = 2
 
     /// What the payload is, see `OperationKind`; unknown kinds are chained and skipped.
     public var kind: UInt64
@@ -92,7 +92,7 @@ public struct OperationHeader: Equatable, Sendable {
 extension OperationHeader {
     /// Reads the canonical form and refuses every other, whatever else it may be.
     ///
-    /// - Throws: `Malformed` for bytes that no author of version 1 would sign: another version,
+    /// - Throws: `Malformed` for bytes that no author of this version would sign: another version,
     ///   too many or unsorted dependencies, a previous id at 0 or none after it.
     public init(decoding bytes: [UInt8]) throws(Malformed) {
         guard bytes.count <= Limits.headerBytesMax else { throw Malformed(.outOfRange, at: 0) }

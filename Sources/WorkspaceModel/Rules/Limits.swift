@@ -204,6 +204,8 @@ public enum Limits {
     public static let addressMillisecondsMax: UInt64 = 3_650 * 24 * 3_600 * 1_000
     /// Requests that may wait on an invite for fewer people: the wrong people may ask first.
     public static let requestsPerInviteMin: UInt64 = 16
+    /// Devices with which somebody asks to come back: more than a person carries.
+    public static let returningDevicesMax = 16
     /// Joins that this home waits to be approved: nobody waits for more doors than this.
     public static let pendingJoinsMax = 16
     /// How long this home asks whether it was approved: longer than any invite is answered.

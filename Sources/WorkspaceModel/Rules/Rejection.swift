@@ -18,7 +18,7 @@ public enum Rejection: Error, Hashable, Sendable {
     case outOfOrder
     /// A root operation whose id is not the document's name.
     case wrongRoot
-    /// The author may not do this.
+    /// It can never have an effect: its author may not do this.
     case unauthorised
 
     /// The stable word for logs and for `data.reason`.
@@ -32,7 +32,7 @@ public enum Rejection: Error, Hashable, Sendable {
         case .wrongScope: "op.wrong_scope"
         case .outOfOrder: "op.malformed"
         case .wrongRoot: "op.wrong_scope"
-        case .unauthorised: "op.unauthorised"
+        case .unauthorised: "auth.fault"
         }
     }
 }

@@ -109,7 +109,7 @@ import WorkspaceTestKit
             (.tooLarge, "op.too_large"), (.tooManyDependencies, "op.too_many_deps"),
             (.badSignature, "op.bad_signature"), (.wrongScope, "op.wrong_scope"),
             (.outOfOrder, "op.malformed"), (.wrongRoot, "op.wrong_scope"),
-            (.unauthorised, "op.unauthorised"),
+            (.unauthorised, "auth.fault"),
         ]
         for (rejection, word) in words { #expect(rejection.word == word) }
     }

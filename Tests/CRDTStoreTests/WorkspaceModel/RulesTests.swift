@@ -18,7 +18,7 @@ import WorkspaceModel
         Row(rejection: .wrongScope, word: "op.wrong_scope"),
         Row(rejection: .wrongRoot, word: "op.wrong_scope"),
         Row(rejection: .outOfOrder, word: "op.malformed"),
-        Row(rejection: .unauthorised, word: "op.unauthorised"),
+        Row(rejection: .unauthorised, word: "auth.fault"),
     ]
 
     @Test(arguments: rows)

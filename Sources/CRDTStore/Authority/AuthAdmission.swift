@@ -1,0 +1,175 @@
+import WorkspaceModel
+
+/// Who may be let in, asked for, or given another device: rules of PROTOCOL.md, 4.0.2.
+extension AuthEvaluator {
+    /// a member writes down who asks, and no more often than anybody needs.
+    func requestFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
+        guard let invite = record.reference, let terms = records[invite].operation.action.terms
+        else { return .noReference }
+        guard role <= .member else { return .roleTooWeak }
+        let limit = max(Limits.requestsPerInviteMin, terms.uses)
+        let known = countKnown(requests[invite], to: record, atMost: limit)
+        return known < limit ? nil : .tooManyRequests
+    }
+
+    /// somebody is admitted once, and a device is bound once.
+    func newcomerFault(
+        _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID]
+    ) -> AuthFault? {
+        let isKnown = (admitted[member] ?? []).contains { record.knows(records[$0]) }
+        return isKnown || devices.contains { isBound($0, before: record) } ? .memberBound : nil
+    }
+
+    /// who was removed or left asks to come back, with own devices alone.
+    func returnFault(
+        _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID]
+    ) -> AuthFault? {
+        guard let end = record.end else { return .noReference }
+        switch records[end].operation.action {
+        case .remove(member): break
+        case .leave where records[end].author == member: break
+        default: return .noReference
+        }
+        return listingFault(record, devices, of: member)
+            ?? (devices.contains { isBound($0, toOthersThan: member, before: record) }
+                ? .deviceTaken : nil)
+    }
+
+    ///
+    func admitFault(
+        _ record: AuthRecord, _ role: Role, _ member: MemberID, _ devices: [DeviceID]
+    ) -> AuthFault? {
+        guard let invite = record.reference, let terms = records[invite].operation.action.terms
+        else { return .noReference }
+        guard role <= min(terms.role, .member) else { return .roleTooWeak }
+        if role > .admin, wasRemoved(member, before: record) { return .returnNeedsAdmin }
+        if isUsedUp(invite, terms, before: record) { return .inviteUsedUp }
+        var time = record.operation.timestamp
+        if record.operation.action.request != nil {
+            guard let request = record.request,
+                case .request(records[invite].operation.id, member, devices, nil) =
+                    records[request].operation.action
+            else { return .notRequested }
+            if terms.needsApproval { time = records[request].operation.timestamp }
+        } else if terms.needsApproval {
+            return .notRequested
+        }
+        guard !terms.needsApproval || role <= .admin else { return .roleTooWeak }
+        return terms.expires.map { time > $0 } == true ? .inviteExpired : nil
+    }
+
+    ///
+    func addDevicesFault(_ record: AuthRecord, _ devices: [DeviceID]) -> AuthFault? {
+        guard let author = record.author, devices.count == 1 else { return .notBound }
+        for device in devices {
+            if isBound(device, toOthersThan: author, before: record) { return .deviceTaken }
+            if isBarred(device, of: author, before: record) { return .deviceBarred }
+        }
+        return keyFault(record)
+    }
+
+    /// what devices are handed is a key that this past knows.
+    func keyFault(_ record: AuthRecord) -> AuthFault? {
+        guard let key = record.operation.namedKey else { return nil }
+        let isIntroduced = (introductions[key] ?? []).contains { record.knows(records[$0]) }
+        return isIntroduced ? nil : .unknownKey
+    }
+
+    private func wasRemoved(_ member: MemberID, before record: AuthRecord) -> Bool {
+        (removals[.member(member)] ?? []).contains { record.knows(records[$0]) }
+    }
+
+    /// Whether as many different people as an invite is for came in by it in this past.
+    private func isUsedUp(
+        _ invite: Int, _ terms: InviteTerms, before record: AuthRecord
+    ) -> Bool {
+        guard let all = admissions[invite], UInt64(all.count) >= terms.uses else {
+            return terms.uses == 0
+        }
+        var members: Set<MemberID> = []
+        for index in all where record.knows(records[index]) {
+            records[index].subject.map { _ = members.insert($0) }
+            if UInt64(members.count) >= terms.uses { return true }
+        }
+        return false
+    }
+
+    /// How many of `candidates` are in the past of `record`; counting stops at `limit`, and is
+    /// spared when there are fewer.
+    private func countKnown(
+        _ candidates: [Int]?, to record: AuthRecord, atMost limit: UInt64
+    ) -> UInt64 {
+        guard let candidates, UInt64(candidates.count) >= limit else { return 0 }
+        var count: UInt64 = 0
+        for index in candidates where count < limit && record.knows(records[index]) { count += 1 }
+        return count
+    }
+}
+
+/// Whose a device is, and which of two devices of one member is the older.
+extension AuthEvaluator {
+    /// When a device came to a member: smaller is older, and the older may bar the younger.
+    struct DeviceAge: Comparable {
+        let lamport: UInt64
+        let id: OperationID
+        let place: Int
+
+        static func < (left: Self, right: Self) -> Bool {
+            if left.lamport != right.lamport { return left.lamport < right.lamport }
+            return left.id == right.id ? left.place < right.place : left.id < right.id
+        }
+    }
+
+    /// a list of a member's own devices, none of which is barred.
+    func listingFault(
+        _ record: AuthRecord, _ devices: [DeviceID], of member: MemberID
+    ) -> AuthFault? {
+        for device in devices {
+            guard isBound(device, to: member, before: record) else { return .foreignDevice }
+            if isBarred(device, of: member, before: record) { return .deviceBarred }
+        }
+        return nil
+    }
+
+    func isBound(_ device: DeviceID, to member: MemberID, before record: AuthRecord) -> Bool {
+        (bindings[device]?[member] ?? []).contains { record.knows(records[$0]) }
+    }
+
+    func isBound(_ device: DeviceID, before record: AuthRecord) -> Bool {
+        (bindings[device] ?? [:]).keys.contains { isBound(device, to: $0, before: record) }
+    }
+
+    func isBound(
+        _ device: DeviceID, toOthersThan member: MemberID, before record: AuthRecord
+    ) -> Bool {
+        (bindings[device] ?? [:]).keys.contains {
+            $0 != member && isBound(device, to: $0, before: record)
+        }
+    }
+
+    /// Whether an older device of the member had revoked this one.
+    func isBarred(_ device: DeviceID, of member: MemberID, before record: AuthRecord) -> Bool {
+        let ends = (removals[.device(device)] ?? []).filter {
+            records[$0].author == member && record.knows(records[$0])
+        }
+        guard !ends.isEmpty, let own = age(of: device, member, before: record) else {
+            return false
+        }
+        return ends.contains { end in
+            age(of: records[end].operation.device, member, before: record).map { $0 < own } == true
+        }
+    }
+
+    func age(
+        of device: DeviceID, _ member: MemberID, before record: AuthRecord
+    ) -> DeviceAge? {
+        (bindings[device]?[member] ?? []).filter { record.knows(records[$0]) }
+            .compactMap { binding in
+                records[binding].place(of: device).map {
+                    DeviceAge(
+                        lamport: records[binding].lamport, id: records[binding].operation.id,
+                        place: $0)
+                }
+            }.min()
+    }
+}

@@ -1,0 +1,149 @@
+public import WorkspaceModel
+
+/// Which operations are found by what: each is entered when it is placed, and taken out again
+/// where the one that was placed last has no effect.
+extension AuthEvaluator {
+    /// Makes the operation findable by all that bears on it and that it bears on.
+    mutating func register(_ index: Int) {
+        let record = records[index]
+        guard record.fault == nil, !record.isOpaque else { return }
+        for support in record.supports { records[support].dependants.append(index) }
+        for policy in policies(knownTo: record) { records[policy].dependants.append(index) }
+        for target in exposure(of: index)?.targets ?? [] {
+            exposed[target, default: []].append(index)
+        }
+        for target in targets(ofRevocation: index) {
+            revocations[target, default: []].append(index)
+        }
+        for device in Set(record.devices) { grantsOfDevice[device, default: []].append(index) }
+        if let devices = record.operation.action.boundDevices, let member = record.subject {
+            for device in Set(devices) {
+                bindings[device, default: [:]][member, default: []].append(index)
+            }
+        }
+        if let key = record.operation.introducedKey {
+            introductions[key, default: []].append(index)
+        }
+        registerAction(index)
+        guard !record.operation.cuts.isEmpty else { return }
+        cuts[index] = Dictionary(grouping: record.operation.cuts, by: \.log)
+    }
+
+    private mutating func registerAction(_ index: Int) {
+        let record = records[index]
+        switch record.operation.action {
+        case .create(let member, _):
+            admitted[member, default: []].append(index)
+        case .admit(_, let member, _, _):
+            admitted[member, default: []].append(index)
+            if let invite = record.reference { admissions[invite, default: []].append(index) }
+        case .request:
+            if let invite = record.reference { requests[invite, default: []].append(index) }
+        case .remove(let member):
+            removals[.member(member), default: []].append(index)
+        case .removeDevice(let device):
+            removals[.device(device), default: []].append(index)
+        case .setWorkspace(.some):
+            invitePolicies.append(index)
+        case .feature(isKnown: false):
+            unknownFeatures.append(index)
+        case .grant(let grant):
+            if grant.drops != nil, let author = record.author {
+                drops[author, default: []].append(index)
+            }
+        case .recut:
+            if let widened = record.reference { recuts[widened, default: []].append(index) }
+        default:
+            break
+        }
+    }
+
+    /// A changed verdict on a policy may change who was allowed to write an invite.
+    private func policies(knownTo record: AuthRecord) -> [Int] {
+        guard record.operation.action.terms != nil else { return [] }
+        return invitePolicies.filter { record.knows(records[$0]) }
+    }
+
+    // MARK: Taking back
+
+    /// Takes back the operation that was added last, if it has no effect: nothing can rest on it
+    /// yet, so the document is as if it had never come.
+    ///
+    /// - Returns: whether it is gone.
+    @discardableResult
+    public mutating func withdraw(_ id: OperationID) -> Bool {
+        guard let index = indices[id], !records[index].isValid,
+            index == records.count - (records[index].ownPart == nil ? 1 : 2)
+        else { return false }
+        if let part = records[index].ownPart {
+            for device in Set(records[part].devices) { grantsOfDevice.drop(part, at: device) }
+            records.removeLast()
+        }
+        unregister(index)
+        let record = records.removeLast()
+        indices[id] = nil
+        if record.position == 0 {
+            branchTips.removeLast()
+        } else if let previous = record.operation.previous.flatMap({ indices[$0] }) {
+            branchTips[record.branch] = previous
+        }
+        return true
+    }
+
+    private mutating func unregister(_ index: Int) {
+        let record = records[index]
+        guard record.fault == nil, !record.isOpaque else { return }
+        for other in record.supports + policies(knownTo: record)
+        where records[other].dependants.last == index {
+            records[other].dependants.removeLast()
+        }
+        for target in exposure(of: index)?.targets ?? [] { exposed.drop(index, at: target) }
+        for target in targets(ofRevocation: index) { revocations.drop(index, at: target) }
+        for device in Set(record.devices) { grantsOfDevice.drop(index, at: device) }
+        if let devices = record.operation.action.boundDevices, let member = record.subject {
+            for device in Set(devices) {
+                bindings[device]?.drop(index, at: member)
+                if bindings[device]?.isEmpty == true { bindings[device] = nil }
+            }
+        }
+        record.operation.introducedKey.map { introductions.drop(index, at: $0) }
+        cuts[index] = nil
+        unregisterAction(index)
+    }
+
+    private mutating func unregisterAction(_ index: Int) {
+        let record = records[index]
+        switch record.operation.action {
+        case .create(let member, _):
+            admitted.drop(index, at: member)
+        case .admit(_, let member, _, _):
+            admitted.drop(index, at: member)
+            record.reference.map { admissions.drop(index, at: $0) }
+        case .request:
+            record.reference.map { requests.drop(index, at: $0) }
+        case .remove(let member):
+            removals.drop(index, at: .member(member))
+        case .removeDevice(let device):
+            removals.drop(index, at: .device(device))
+        case .setWorkspace(.some):
+            invitePolicies.removeLast()
+        case .feature(isKnown: false):
+            unknownFeatures.removeLast()
+        case .grant(let grant):
+            if grant.drops != nil { record.author.map { drops.drop(index, at: $0) } }
+        case .recut:
+            record.reference.map { recuts.drop(index, at: $0) }
+        default:
+            break
+        }
+    }
+}
+
+extension Dictionary where Value == [Int] {
+    /// Takes the last number of a list away, and the list with its last number.
+    fileprivate mutating func drop(_ index: Int, at key: Key) {
+        guard self[key]?.last == index else { return }
+        self[key]?.removeLast()
+        if self[key]?.isEmpty == true { self[key] = nil }
+    }
+}

@@ -1,0 +1,90 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Which authority operations are taken in at all (PROTOCOL.md, 4.0.4): what has a fault is refused,
+/// and what is void takes no room.
+extension NodeCore {
+    /// What becomes of an authority operation whose past is all here.
+    enum AuthorityArrival {
+        /// It breaks a rule, here and everywhere, and so does whoever sends it.
+        case refused(AuthFault)
+        /// It has no effect, and nothing rests on it.
+        case dropped
+        /// It is in the evaluator, and this changed by that.
+        case taken(AuthChange)
+    }
+
+    /// Judges an operation that is not stored yet.
+    func judge(
+        _ operation: CheckedOperation, of log: LogName, in workspace: Workspace,
+        from source: OperationSource
+    ) -> AuthorityArrival {
+        guard let payload = operation.authority else { return .refused(.unknownKind) }
+        let change: AuthChange
+        do throws(AuthError) {
+            change = try workspace.evaluator.add(
+                AuthOperation(operation.id, operation.header, payload, in: workspace))
+        } catch {
+            if case .faulty(let fault) = error { return .refused(fault) }
+            return .refused(.noReference)
+        }
+        let isNeeded =
+            workspace.evaluator.isValid(operation.id) || source == .ourselves
+            || isOwn(log.device, in: workspace)
+            || waiting.awaits(.operation(operation.id))
+            || waiting.awaits(.place(log, operation.header.sequence))
+        if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
+        return .dropped
+    }
+
+    /// Whether a device is this home's, or another of the same person.
+    private func isOwn(_ device: DeviceID, in workspace: Workspace) -> Bool {
+        device == ownDevice || workspace.owner(of: device) == workspace.member
+    }
+}
+
+extension AuthOperation {
+    /// What the evaluator is told of an operation whose form and signature were checked. What it
+    /// cites has to be in the workspace already.
+    init(
+        _ id: OperationID, _ record: Workspace.AuthorityRecord, previous: OperationID?,
+        dependencies: [OperationID], in workspace: Workspace
+    ) {
+        let payload = record.payload
+        let cuts = CutParts.cuts(of: payload, behind: previous, in: workspace)
+        let isBound = Binding.isGood(
+            payload, by: record.log.device, under: record.grant, in: workspace,
+            isRoot: record.isRoot)
+        self.init(
+            id: id, device: record.log.device, incarnation: record.log.incarnation,
+            sequence: record.sequence, previous: previous, dependencies: dependencies,
+            timestamp: record.timestamp.rawValue, grant: record.isRoot ? nil : record.grant,
+            isWellBound: isBound && cuts != nil, introducedKey: payload.newKey,
+            namedKey: payload.namedKey, action: payload.action, cuts: cuts ?? [])
+    }
+
+    /// The same, read from a header.
+    init(
+        _ id: OperationID, _ header: OperationHeader, _ payload: AuthorityPayload,
+        in workspace: Workspace
+    ) {
+        self.init(
+            id, Workspace.AuthorityRecord(payload, header, arrival: 0, in: workspace.id),
+            previous: header.previous, dependencies: header.dependencies.map(\.id), in: workspace)
+    }
+}
+
+extension Workspace.AuthorityRecord {
+    /// What an operation of the authority document says, and where it lies.
+    init(
+        _ payload: AuthorityPayload, _ header: OperationHeader, arrival: Int64,
+        in workspace: WorkspaceID
+    ) {
+        self.init(
+            payload: payload,
+            log: LogName(
+                document: workspace, device: header.device, incarnation: header.incarnation),
+            sequence: header.sequence, timestamp: header.timestamp, grant: header.grant,
+            arrival: arrival, isRoot: header.document == .zero)
+    }
+}

@@ -1,0 +1,70 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// As whom, and with which devices, this home asks to be let in.
+struct JoinEntrance {
+    let member: MemberID
+    let devices: [DeviceEntry]
+    /// The end of the membership of before; `nil` for a newcomer, and for who is in.
+    var answering: OperationID?
+}
+
+extension NodeCore {
+    /// What this home says to the device that answers: whoever it was here before it stays, and
+    /// who was out asks to come back (PROTOCOL.md, 5.6).
+    func entrance(
+        to workspace: Workspace, by invite: OperationID, before answerer: DeviceID?
+    ) throws(NodeError) -> JoinEntrance {
+        guard let home, let answerer else { throw Self.refusal(.invalid) }
+        guard let owner = workspace.owner(of: home.device) else {
+            if let recovery = home.recovery, workspace.owner(of: recovery.device) != nil {
+                throw Self.boundByPhrase
+            }
+            let member = home.member(salt: workspace.id.bytes)
+            return JoinEntrance(
+                member: member,
+                devices: home.deviceEntries(
+                    entering: .joining(
+                        workspace.id, by: invite, before: answerer, member: member)))
+        }
+        if workspace.evaluator.bestGrant(of: home.device, as: owner) != nil {
+            // The answer is what let this device in, and nobody looks at the signature.
+            return JoinEntrance(
+                member: owner,
+                devices: [
+                    home.deviceEntry(
+                        entering: .joining(
+                            workspace.id, by: invite, before: answerer, member: owner))
+                ])
+        }
+        guard !workspace.evaluator.isBarred(home.device, of: owner),
+            let end = lastEnd(of: owner, in: workspace)
+        else { throw Self.deviceWasRevoked }
+        return JoinEntrance(
+            member: owner,
+            devices: [
+                home.deviceEntry(
+                    entering: .returning(
+                        to: workspace.id, after: end, before: answerer, member: owner))
+            ], answering: end)
+    }
+
+    /// The deepest removal or departure that counts against a member.
+    private func lastEnd(of member: MemberID, in workspace: Workspace) -> OperationID? {
+        (workspace.memberEnds[member] ?? []).max {
+            (workspace.evaluator.lamport(of: $0) ?? 0, $0)
+                < (workspace.evaluator.lamport(of: $1) ?? 0, $1)
+        }
+    }
+
+    private static let boundByPhrase = NodeError(
+        .conflict, "your recovery phrase belongs to a member of this workspace already",
+        hint: "come back as that member: wsx-node identity recover",
+        reason: "join.recovery")
+
+    private static let deviceWasRevoked = NodeError(
+        .deviceRevoked, "this device was revoked in this workspace, and can never come back",
+        hint: "use a new home: wsx-node --home FOLDER join LINK", reason: "device.revoked")
+}
