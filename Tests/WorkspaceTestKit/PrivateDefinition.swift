@@ -52,8 +52,10 @@ public struct PrivateDefinition {
         var best: [MemberID: (rank: [Rank], role: Role)] = [:]
         for (part, seat) in everySeat where wellFormed.contains(part) && isValid(part) {
             let role = roleNow(of: part, seat)
-            let rank = [rankNow(of: part, role)]
-            guard !isEnded(part, seat), replacements(of: part, seat).isEmpty else { continue }
+            let rank = [rankNow(of: part, seat)]
+            guard !isEnded(part, seat), replacements(of: part, seat).isEmpty,
+                drop(after: part, seat, keepsSeat: true) == nil
+            else { continue }
             if let known = best[seat.member], known.rank[0] < rank[0] { continue }
             best[seat.member] = (rank, role)
         }
@@ -111,12 +113,16 @@ public struct PrivateDefinition {
     // MARK: Parts and seats
 
     private func parts(of operation: PrivateOperation) -> [Part] {
-        (0..<max(1, operation.seats.count)).map { Part(id: operation.id, number: $0) }
+        (0..<max(1, seats(of: operation).count)).map { Part(id: operation.id, number: $0) }
     }
 
-    /// The author's own seat in a root comes first, the others as they are listed.
+    /// The author's own seat in a root comes first, the others as they are listed. Who hands the
+    /// document on keeps a seat of one role less.
     private func seats(of operation: PrivateOperation) -> [PrivateSeat] {
-        operation.seats.filter { operation.id == story.root && $0.member == operation.author }
+        if case .role(_, _, true)? = operation.change?.action, let author = operation.author {
+            return operation.seats + [PrivateSeat(author, .admin)]
+        }
+        return operation.seats.filter { operation.id == story.root && $0.member == operation.author }
             + operation.seats.filter {
                 operation.id != story.root || $0.member != operation.author
             }
@@ -148,15 +154,7 @@ public struct PrivateDefinition {
         guard let under = seat(under: Part(id: operation.id, number: 0)),
             let giving = story[under.id]
         else { return nil }
-        let given = seats(of: giving)[under.number].role
-        let hasDropped = (story.pasts[operation.id] ?? []).contains { id in
-            guard let other = story[id], other.author == operation.author, isTransfer(other) else {
-                return false
-            }
-            return wellFormed.contains(Part(id: id, number: 0))
-                && !(story.pasts[under.id] ?? []).contains(id)
-        }
-        return hasDropped ? less(given) : given
+        return seats(of: giving)[under.number].role
     }
 
     private func less(_ role: Role) -> Role {
@@ -211,8 +209,8 @@ public struct PrivateDefinition {
         }
     }
 
-    private func isTransfer(_ operation: PrivateOperation) -> Bool {
-        if case .role(_, _, true)? = operation.change?.action { true } else { false }
+    private func isTransfer(_ operation: PrivateOperation?) -> Bool {
+        if case .role(_, _, true)? = operation?.change?.action { true } else { false }
     }
 
     private func isEnd(_ operation: PrivateOperation) -> Bool {
@@ -249,10 +247,15 @@ public struct PrivateDefinition {
     }
 
     /// Of whatever is written under a seat now: weaker than all that was.
-    private func rankNow(of seat: Part, _ role: Role) -> Rank {
-        Rank(
-            role: Int(role.rawValue), seat: (lamports[seat.id] ?? 0, seat.id, seat.number),
-            own: (.max, .zero, 0))
+    private mutating func rankNow(of part: Part, _ seat: PrivateSeat) -> Rank {
+        let own = (Int.max, OperationID.zero, 0)
+        guard let drop = drop(after: part, seat) else {
+            return Rank(
+                role: Int(seat.role.rawValue),
+                seat: (lamports[part.id] ?? 0, part.id, part.number), own: own)
+        }
+        let depth = max(lamports[part.id] ?? 0, lamports[drop.id] ?? 0)
+        return Rank(role: Int(less(seat.role).rawValue), seat: (depth, drop.id, 0), own: own)
     }
 
     // MARK: Validity
@@ -274,6 +277,9 @@ public struct PrivateDefinition {
         guard wellFormed.contains(part) else { return false }
         guard let under = seat(under: part) else { return part.id == story.root }
         guard isValid(under) else { return false }
+        if part.number > 0, isTransfer(story[part.id]) {
+            return isValid(Part(id: part.id, number: 0))
+        }
         for other in story.operations {
             let revocation = Part(id: other.id, number: 0)
             guard wellFormed.contains(revocation), rank(revocation) < rank(part),
@@ -298,20 +304,35 @@ public struct PrivateDefinition {
                 guard let under = seat(under: part), target.author == member else { return false }
                 return (story.pasts[revocation.id] ?? []).contains(under.id)
             }
-            return target.author == revocation.author && !isTransfer(target)
-                && !(story.pasts[part.id] ?? []).contains(revocation.id)
+            return target.author == revocation.author
+                && seat(under: part)?.id != revocation.id
         default:
             return false
         }
     }
 
     private mutating func roleNow(of part: Part, _ seat: PrivateSeat) -> Role {
+        drop(after: part, seat) == nil ? seat.role : less(seat.role)
+    }
+
+    /// The latest valid transfer by the member that the seat does not know of, and is not the rest
+    /// of.
+    ///
+    /// - Parameter keepsSeat: only one that gives the member another seat.
+    private mutating func drop(
+        after part: Part, _ seat: PrivateSeat, keepsSeat: Bool = false
+    ) -> PrivateOperation? {
+        guard keepsSeat || seat.role <= .admin else { return nil }
+        var latest: PrivateOperation?
         for other in story.operations where other.author == seat.member && isTransfer(other) {
-            if !(story.pasts[part.id] ?? []).contains(other.id), isValid(other) {
-                return less(seat.role)
-            }
+            guard other.id != part.id || seats(of: other)[part.number].member != seat.member,
+                !(story.pasts[part.id] ?? []).contains(other.id),
+                isValid(Part(id: other.id, number: 0))
+            else { continue }
+            if let known = latest, isEarlier(other, known) { continue }
+            latest = other
         }
-        return seat.role
+        return latest
     }
 
     private static func isEnd(_ operation: PrivateOperation, of member: MemberID) -> Bool {
@@ -331,14 +352,15 @@ public struct PrivateDefinition {
     private mutating func hitting(
         _ part: Part, _ seat: PrivateSeat, _ isWanted: (PrivateOperation) -> Bool
     ) -> [PrivateOperation] {
-        let now = rankNow(of: part, roleNow(of: part, seat))
+        let now = rankNow(of: part, seat)
         var hitting: [PrivateOperation] = []
         for other in story.operations where isWanted(other) {
             let revocation = Part(id: other.id, number: 0)
             var isLeave = false
             if case .leave? = other.change?.action { isLeave = true }
-            // Who leaves leaves every seat that he has, however strong.
-            guard rank(revocation) < now || isLeave,
+            // Who leaves leaves every seat of the role in which that is said, or a weaker one.
+            let reaches = isLeave ? Int(roles[other.id]?.rawValue ?? 9) <= now.role : rank(revocation) < now
+            guard reaches,
                 !(story.pasts[part.id] ?? []).contains(other.id), isValid(revocation)
             else { continue }
             hitting.append(other)

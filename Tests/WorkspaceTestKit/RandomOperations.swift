@@ -34,11 +34,14 @@ public struct TestDevice: Sendable {
         let member = MemberID(
             [UInt8](Hash.personal("wsx-member", id.bytes + salt).prefix(16)))
         let agreementKey = Hash.personal("wsx-testbox", id.bytes)
-        let proof = key.signature(
-            for: Array("wsx-dev1".utf8) + salt + member.bytes + agreementKey)
+        let unsigned = DeviceEntry(device: id, agreementKey: agreementKey, signature: .zero)
+        let zeros = [UInt8](repeating: 0, count: 32)
+        let consent = key.signature(
+            for: Array("wsx-dev2".utf8) + [1] + zeros + salt + zeros.prefix(16) + zeros
+                + member.bytes + Hash.personal("wsx-devs2", DeviceEntry.encodedKeys([unsigned])))
         let create = AuthorityPayload.Create(
             nonce: salt, member: member,
-            devices: [DeviceEntry(device: id, agreementKey: agreementKey, possession: proof)],
+            devices: [DeviceEntry(device: id, agreementKey: agreementKey, signature: consent)],
             keyID: .zero, wraps: [],
             name: SealedField(
                 keyID: .zero, nonce: [UInt8](repeating: 1, count: 24), ciphertext: []),

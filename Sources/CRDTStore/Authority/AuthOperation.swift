@@ -42,8 +42,8 @@ public struct AuthOperation: Sendable {
     public init(
         id: OperationID, device: DeviceID, incarnation: UInt32, sequence: UInt64,
         previous: OperationID?, dependencies: [OperationID], timestamp: UInt64 = 0,
-        grant: OperationID?, isWellBound: Bool = true, introducedKey: KeyID? = nil,
-        namedKey: KeyID? = nil, action: AuthAction, cuts: [CutEntry] = []
+        grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: [CutEntry] = [],
+        introducedKey: KeyID? = nil, namedKey: KeyID? = nil
     ) {
         self.id = id
         self.device = device

@@ -66,8 +66,13 @@ extension AuthEvaluator {
 
     /// Whom a grant gives a role for this device; `nil` when it lists no such device. Of a
     /// transfer that is the heir, or, for the devices that its author keeps, the author.
-    public func subject(ofGrant id: OperationID, for device: DeviceID) -> MemberID? {
+    public func subject(ofGrant id: OperationID, device: DeviceID) -> MemberID? {
         grant(id, of: device).flatMap { records[$0].subject }
+    }
+
+    /// What a grant gives to this device, whether it is in force or not.
+    public func role(ofGrant id: OperationID, device: DeviceID) -> Role? {
+        grant(id, of: device).flatMap { records[$0].role }
     }
 
     /// What a grant gives, whether it is in force or not; `nil` when it is no grant.
@@ -82,7 +87,7 @@ extension AuthEvaluator {
 
     /// How strong whatever the device writes now under a grant is: its subject may have given up
     /// the role since. `nil` when the grant does not list it.
-    public func standing(ofGrant id: OperationID, for device: DeviceID) -> GrantRank? {
+    public func standing(ofGrant id: OperationID, device: DeviceID) -> GrantRank? {
         grant(id, of: device).flatMap { standing(ofGrant: $0) }
     }
 
@@ -110,6 +115,12 @@ extension AuthEvaluator {
     ///
     /// - Cost: linear in the size of the document.
     public var heads: [OperationID] { tips { $0.isValid } }
+
+    /// The same, the strongest first: of more than fit, nobody weaker takes a place (S-7).
+    public var headsByStrength: [OperationID] {
+        heads.compactMap { indices[$0] }.sorted { records[$0].rank < records[$1].rank }
+            .map { records[$0].operation.id }
+    }
 
     /// The operations that nothing cites, valid or not. Ascending.
     public var frontier: [OperationID] { tips { _ in true } }

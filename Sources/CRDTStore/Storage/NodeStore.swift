@@ -20,7 +20,7 @@ public final class NodeStore {
 
     /// Opens the tables of `connection`, and makes them in an empty database.
     ///
-    /// - Throws: `.newerSchema` for a store of another version of the program.
+    /// - Throws: `.newerSchema` or `.olderSchema` for a store of another version of the program.
     public init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
         try Self.prepare(connection)
@@ -39,7 +39,8 @@ public final class NodeStore {
         let additions = Schema.additions[version]
         guard version == 0 || version == Int64(Schema.version) || additions != nil else {
             throw StorageError(
-                .newerSchema, "the store has schema \(version), this program \(Schema.version)")
+                version > Int64(Schema.version) ? .newerSchema : .olderSchema,
+                "the store has schema \(version), this program \(Schema.version)")
         }
         guard version != Int64(Schema.version) else { return }
         try connection.begin()

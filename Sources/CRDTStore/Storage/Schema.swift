@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 7
+    public static let version: Int32 = 8
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -83,10 +83,10 @@ public enum Schema {
     ]
 
     /// What a store of an older schema lacks. By the schema that it has.
-    static let additions: [Int64: [String]] = [
-        2: [registers] + since3 + late, 3: since3 + late, 4: since4 + late,
-        5: [annotationPin] + late, 6: late,
-    ]
+    ///
+    /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
+    /// other rules, so nothing is added to them and they are refused.
+    static let additions: [Int64: [String]] = [:]
 
     /// The view: how many operations of each log were there when the own member read a
     /// conversation. subject: its name. log: 8 bytes of a hash of the log's name. And the messages
@@ -107,24 +107,6 @@ public enum Schema {
     ]
 
     private static let redactionGrant = "CREATE INDEX redaction_grant ON redaction(did, gid, by)"
-
-    /// The payload of an undo is a map with the key 2 alone (PROTOCOL.md, 3.6).
-    private static let since4 = [
-        "ALTER TABLE redaction ADD COLUMN undo INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE redaction ADD COLUMN gid INTEGER NOT NULL DEFAULT 0",
-        "DELETE FROM redaction WHERE by NOT IN (SELECT arr FROM operation)",
-        """
-        UPDATE redaction SET (undo, gid) = (SELECT substr(payload, 2, 1) = x'02', gid
-            FROM operation WHERE arr = redaction.by)
-        """,
-        redactionGrant, annotationPin,
-    ]
-
-    private static let since3 =
-        [
-            "ALTER TABLE message ADD COLUMN mention INTEGER NOT NULL DEFAULT 0", annotation,
-            annotationArrival, annotationHead, annotationPin, annotationPast, annotationCiting,
-        ] + absent + redactions
 
     /// Everything, in the order of creation.
     static let statements = tables + absent + redactions + late

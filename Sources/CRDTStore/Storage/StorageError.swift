@@ -17,6 +17,8 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         case notOurs
         /// Written by a later version of the program.
         case newerSchema
+        /// Written by an earlier version, whose operations follow other rules.
+        case olderSchema
         /// The file is empty where a store was expected.
         case empty
         /// No such file, no permission, or no descriptor left.

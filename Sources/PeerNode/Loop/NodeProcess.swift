@@ -168,6 +168,11 @@ extension NodeError {
                 self = .badConfiguration(
                     "\(path) was written by a later version: \(error.message)",
                     hint: "install that version again")
+            case .olderSchema:
+                self = .badConfiguration(
+                    "\(path) was written by an earlier version, before the trust rules changed",
+                    hint: "move that file away, then be invited to your workspaces again; your "
+                        + "identity stays, and the old version can still read the old file")
             case .cannotOpen, .readOnly, .notOurs, .busy:
                 self = .badConfiguration("cannot use \(path): \(error.message)")
             case .full:

@@ -53,7 +53,8 @@ extension NodeCore {
             let sync = link.syncs[number], request.invite == id,
             case .invite(let invite)? = workspace.authority[id]?.payload,
             let devices = try? DeviceEntry.list(decoding: request.devices),
-            devices.contains(where: { $0.device == link.peer?.device }),
+            request.answering != nil
+                || devices.contains(where: { $0.device == link.peer?.device }),
             (try? CheckedName.checkWire(request.name)) != nil
         else { return answerJoin(.init(code: .invalid), on: link) }
         if let known = entry(of: link.peer?.device, as: request.member, in: workspace) {

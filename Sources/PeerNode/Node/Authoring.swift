@@ -73,6 +73,7 @@ extension NodeCore {
         else { return nil }
         // The clock may begin a new incarnation, so it is asked before the log is named.
         let timestamp = try nextTimestamp()
+        try leaveVoidLog(of: signing.device, in: workspace)
         let log = LogName(
             document: workspace.id, device: signing.device,
             incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
@@ -81,8 +82,9 @@ extension NodeCore {
             kind: .authority, document: workspace.id, incarnation: log.incarnation,
             sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
             timestamp: timestamp, grant: grant,
-            dependencies: references(to: workspace.evaluator.heads, in: workspace)
-                .filter { $0.id != own?.tip.id })
+            dependencies: references(
+                to: workspace.evaluator.headsByStrength.filter { $0 != own?.tip.id },
+                in: workspace))
         let context = AuthorityDraft(
             draft: draft, device: signing.device, keyID: current.id, key: current.key,
             random: environment.random)
@@ -113,7 +115,22 @@ extension NodeCore {
         return trial.isValid(operation.id) && isEffective(trial)
     }
 
-    /// At most 64 references; more concurrent heads than that are left to the next operation.
+    /// Goes on in a new log where the end of the own one has no effect: whoever cites it would have
+    /// to keep what stands there.
+    private func leaveVoidLog(
+        of device: DeviceID, in workspace: Workspace
+    ) throws(StorageError) {
+        let log = LogName(
+            document: workspace.id, device: device, incarnation: storeIdentity?.incarnation ?? 0)
+        guard let tip = store.operations.branches(of: log, in: workspace.number).last?.tip.id,
+            workspace.evaluator.contains(tip), !workspace.evaluator.isValid(tip)
+        else { return }
+        try renewIncarnation()
+        effects.append(.log(.info, "authority.void_tip"))
+    }
+
+    /// At most 64 references, the strongest; more concurrent heads than that are left to the next
+    /// operation.
     private func references(
         to ids: [OperationID], in workspace: Workspace
     ) -> [OperationReference] {

@@ -40,17 +40,20 @@ extension NodeCore {
             return try acceptOne(run, in: workspace, from: source)
         }
         var stored = 0
+        var hasDropped = false
         for (offset, entry) in run.entries.enumerated() {
             let sequence = run.firstSequence + UInt64(offset)
             let single = OperationRun(log: run.log, firstSequence: sequence, entries: [entry])
             switch try acceptOne(single, in: workspace, from: source) {
             case .stored(let count): stored += count
             case .known: break
+            case .dropped: hasDropped = true
             case .waiting: return try park(run, from: offset, source, workspace)
             case .rejected(let rejection): return .rejected(rejection)
             }
         }
-        return stored == 0 ? .known : .stored(stored)
+        if stored > 0 { return .stored(stored) }
+        return hasDropped ? .dropped : .known
     }
 
     /// The entry at `offset` waits already; what follows it in the run waits for it.
@@ -119,7 +122,7 @@ extension NodeCore {
             case .refused(let fault):
                 effects.append(.log(.info, "auth.fault fault=\(fault.rawValue)"))
                 return .rejected(.unauthorised)
-            case .dropped: return .known
+            case .dropped: return .dropped
             case .taken(let change): verdict = change
             }
         }
@@ -142,7 +145,7 @@ extension NodeCore {
                 log: run.log, firstSequence: run.firstSequence,
                 entries: Array(run.entries.prefix(gap.offset)))
             switch try acceptOne(start, in: workspace, from: source) {
-            case .stored, .known:
+            case .stored, .known, .dropped:
                 rest = OperationRun(
                     log: run.log, firstSequence: run.firstSequence + UInt64(gap.offset),
                     entries: Array(run.entries.dropFirst(gap.offset)))

@@ -20,6 +20,11 @@ extension NodeCore {
         from source: OperationSource
     ) -> AuthorityArrival {
         guard let payload = operation.authority else { return .refused(.unknownKind) }
+        let isMine = source == .ourselves || isOwn(log.device, in: workspace)
+        guard
+            isMine || source.isBackfill
+                || authorityBudget.takes(from: log.device, now: time.monotonic)
+        else { return .dropped }
         let change: AuthChange
         do throws(AuthError) {
             change = try workspace.evaluator.add(
@@ -29,8 +34,7 @@ extension NodeCore {
             return .refused(.noReference)
         }
         let isNeeded =
-            workspace.evaluator.isValid(operation.id) || source == .ourselves
-            || isOwn(log.device, in: workspace)
+            workspace.evaluator.isValid(operation.id) || isMine
             || waiting.awaits(.operation(operation.id))
             || waiting.awaits(.place(log, operation.header.sequence))
         if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
@@ -59,8 +63,8 @@ extension AuthOperation {
             id: id, device: record.log.device, incarnation: record.log.incarnation,
             sequence: record.sequence, previous: previous, dependencies: dependencies,
             timestamp: record.timestamp.rawValue, grant: record.isRoot ? nil : record.grant,
-            isWellBound: isBound && cuts != nil, introducedKey: payload.newKey,
-            namedKey: payload.namedKey, action: payload.action, cuts: cuts ?? [])
+            isWellBound: isBound && cuts != nil, action: payload.action, cuts: cuts ?? [],
+            introducedKey: payload.newKey, namedKey: payload.namedKey)
     }
 
     /// The same, read from a header.

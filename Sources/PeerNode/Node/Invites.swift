@@ -141,7 +141,7 @@ extension NodeCore {
     func mayRevoke(_ invite: OperationID, in workspace: Workspace) -> Bool {
         guard let home, case .invite(let terms)? = workspace.authority[invite]?.payload,
             let grant = workspace.evaluator.bestGrant(of: home.device, as: workspace.member),
-            let rank = workspace.evaluator.standing(ofGrant: grant, for: home.device),
+            let rank = workspace.evaluator.standing(ofGrant: grant, device: home.device),
             let role = workspace.ownRole,
             let authors = workspace.evaluator.authorRank(of: invite)
         else { return false }

@@ -52,7 +52,7 @@ extension NodeCore {
     }
 
     /// The deepest removal or departure that counts against a member.
-    private func lastEnd(of member: MemberID, in workspace: Workspace) -> OperationID? {
+    func lastEnd(of member: MemberID, in workspace: Workspace) -> OperationID? {
         (workspace.memberEnds[member] ?? []).max {
             (workspace.evaluator.lamport(of: $0) ?? 0, $0)
                 < (workspace.evaluator.lamport(of: $1) ?? 0, $1)

@@ -83,6 +83,10 @@ extension NodeCore {
             guard network.joins[index].stage == .asked else {
                 return try drop(link, because: LinkEnding("join.protocol"))
             }
+            // The phrase is not kept, so it is asked for again.
+            if network.joins[index].phrase != nil {
+                return try endJoin(index, .failure(Self.waitsForApproval))
+            }
             try joinWaits(index)
         case .busy where isRemembered(network.joins[index].link):
             try drop(link, because: LinkEnding("join.busy"))
@@ -171,7 +175,7 @@ extension NodeCore {
     }
 
     /// The invite of the link. What it cites is here when it is.
-    private func invite(of join: JoinAttempt, in workspace: Workspace) -> OperationID? {
+    func invite(of join: JoinAttempt, in workspace: Workspace) -> OperationID? {
         let key = join.link.secret.publicKey.bytes
         let found = workspace.invites.invites.filter { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload else {
@@ -217,7 +221,7 @@ extension NodeCore {
         on link: PeerLink
     ) throws(StorageError) {
         guard let home, workspace.evaluator.isValid(admission),
-            workspace.evaluator.subject(ofGrant: admission, for: home.device) == workspace.member
+            workspace.evaluator.subject(ofGrant: admission, device: home.device) == workspace.member
         else { return try endJoin(index, .failure(Self.refusal(.invalid))) }
         guard workspace.isKeyed else {
             // Who was let in again has the key from an operation that comes behind the grant.

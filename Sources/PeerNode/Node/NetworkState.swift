@@ -93,6 +93,10 @@ final class PeerLink {
     /// Which workspace the peer means by its numbers.
     var theirNumbers: [WorkspaceNumber: Int64] = [:]
     var nextNumber: WorkspaceNumber = 1
+    /// The address without its port, by which hosts are counted.
+    var host: String {
+        PeerAddress(address, defaultPort: 0).map { "\($0.host)" } ?? address
+    }
     /// An agreement that had to wait for the budget.
     var agreementDue: UInt64?
     /// The invite by which the other end wants to come in.

@@ -64,6 +64,8 @@ final class NodeCore {
     var search = SearchState()
     var notices = NoticeState()
     var clocks = PeerClocks()
+    /// How much authority somebody may still have this node take in.
+    var authorityBudget = AuthorityBudget()
     /// Kinds of warnings about clocks that were told since the start.
     var toldClocks: Set<String> = []
     /// When what lies beyond cuts is looked for again, on the monotonic clock.

@@ -19,6 +19,11 @@ enum OperationSource: Equatable {
         }
     }
 
+    /// The device that brought it, where it has just done so.
+    var bringer: DeviceID? {
+        if case .peer(let device, _, _) = self { device } else { nil }
+    }
+
     /// Whether bots should leave it alone.
     var isBackfill: Bool {
         switch self {
@@ -36,6 +41,8 @@ enum IngestOutcome: Equatable {
     case known
     /// It cites something unknown and waits for it, or was dropped because too much waits.
     case waiting
+    /// It has no effect, or its author wrote too much of late, and was passed over.
+    case dropped
     /// It breaks a rule.
     case rejected(Rejection)
 }

@@ -220,11 +220,11 @@ extension NodeCore {
         guard workspace.recoveryDevices.contains(signing.device),
             let member = workspace.owner(of: signing.device)
         else { return try endJoin(index, .failure(Self.unknownPhrase)) }
-        guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil,
-            (workspace.owner(of: home.device) ?? member) == member
-        else {
-            let hasLeft = workspace.departure(of: member) != nil
-            return try endJoin(index, .failure(hasLeft ? Self.hasLeft : Self.mayNotReturn))
+        guard (workspace.owner(of: home.device) ?? member) == member else {
+            return try endJoin(index, .failure(Self.unknownPhrase))
+        }
+        guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil else {
+            return try askToComeBack(index, phrase, as: member, workspace, on: link)
         }
         try write()
         workspace.member = member
@@ -251,14 +251,50 @@ extension NodeCore {
         try drop(link, because: LinkEnding("join.over"))
     }
 
+    /// Asks for the recovery device to be taken back, which is all that is left of a membership
+    /// that has ended. Once it is, the phrase leads back in.
+    private func askToComeBack(
+        _ index: Int, _ phrase: RecoveryPhrase, as member: MemberID, _ workspace: Workspace,
+        on link: PeerLink
+    ) throws(StorageError) {
+        let signing = phrase.signingKey
+        guard let home, let answerer = link.peer?.device,
+            let end = lastEnd(of: member, in: workspace),
+            let invite = invite(of: network.joins[index], in: workspace),
+            !workspace.evaluator.isBarred(signing.device, of: member)
+        else { return try endJoin(index, .failure(Self.mayNotReturn)) }
+        let company = DeviceCompany.returning(
+            to: workspace.id, after: end, before: answerer, member: member)
+        let box = phrase.agreementKey.publicKey.bytes
+        let unsigned = DeviceEntry(device: signing.device, agreementKey: box, signature: .zero)
+        let devices = DeviceEntry.encoded([
+            DeviceEntry(
+                device: signing.device, agreementKey: box,
+                signature: signing.signature(for: company.message(for: [unsigned])))
+        ])
+        let secret = network.joins[index].link.secret
+        network.joins[index].stage = .asked
+        link.session.send(
+            .joinRequest(
+                JoinRequest(
+                    invite: invite, member: member, devices: devices,
+                    proof: secret.admissionProof(
+                        workspace: workspace.id, invite: invite, member: member,
+                        encodedDevices: devices),
+                    name: personName(of: home), answering: end)),
+            in: .control, isUnasked: false)
+    }
+
+    /// What somebody is told who has asked to be taken back with the phrase.
+    static let waitsForApproval = NodeError(
+        .pending, "you were removed or left, so an admin has to approve first",
+        hint: "once they have, run 'wsx-node identity recover' again",
+        reason: "recovery.pending")
+
     private static let unknownPhrase = NodeError(
         .notFound, "nobody in that workspace has this recovery phrase",
         hint: "is it the right phrase, and the right workspace's link?",
         reason: "recovery.unknown")
-
-    private static let hasLeft = NodeError(
-        .forbidden, "the member with this recovery phrase has left, and nobody comes back alone",
-        hint: "ask for a new invite: wsx-node join LINK", reason: "left")
 
     private static let mayNotReturn = NodeError(
         .forbidden, "the member with this recovery phrase was removed",

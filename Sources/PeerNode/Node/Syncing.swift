@@ -123,6 +123,12 @@ extension NodeCore {
             return link.syncs[workspace.number]
         }
         let standing = wanted ?? standing(of: peer.device, in: workspace)
+        if standing == .authorityOnly, wanted == nil,
+            authorityBudget.mustWait(link.host, now: time.monotonic)
+        {
+            try drop(link, because: LinkEnding("auth.budget"))
+            return nil
+        }
         let session = SyncSession(
             .init(
                 workspace: link.nextNumber,
@@ -229,6 +235,8 @@ extension NodeCore {
                 from: .peer(device, source: link.id.number, isBackfill: isBackfill))
             switch outcome {
             case .stored, .known: break
+            case .dropped:
+                if try spend(run, of: workspace, on: link, device) { return }
             case .waiting: waitingLogs.append(run.log)
             case .rejected(let rejection):
                 let device = PublicID.device(device)
@@ -238,6 +246,28 @@ extension NodeCore {
             }
         }
         sync.ingested.append((request, waitingLogs))
+    }
+
+    /// Counts what somebody who is no member here brings without effect.
+    ///
+    /// - Returns: whether the link is closed for it.
+    private func spend(
+        _ run: OperationRun, of workspace: Workspace, on link: PeerLink, _ device: DeviceID
+    ) throws(StorageError) -> Bool {
+        guard isOutsider(link, device, in: workspace) else { return false }
+        let size = run.entries.reduce(0) { $0 + $1.payload.count + 512 }
+        guard authorityBudget.spend(byteCount: size, from: link.host, now: time.monotonic) else {
+            return false
+        }
+        try drop(link, because: LinkEnding("auth.budget"))
+        return true
+    }
+
+    /// Whether the other end is nobody here: no grant in force, or an older secret only.
+    private func isOutsider(_ link: PeerLink, _ device: DeviceID, in workspace: Workspace) -> Bool {
+        if workspace.evaluator.bestGrant(of: device) == nil { return true }
+        guard case .workspace(workspace.id, let secret)? = link.peer?.psk else { return false }
+        return Int(secret) + 1 < workspace.discovery.count
     }
 
     private func remember(

@@ -15,7 +15,7 @@ import WorkspaceTestKit
     func `one pass equals the recursive definition`(seed: UInt64) throws {
         var fuzzer = document(seed)
         let evaluator = try AuthEvaluator.evaluateFromScratch(fuzzer.history.operations)
-        var definition = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
+        let definition = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
         #expect(Set(evaluator.validOperations) == definition.validOperations())
         #expect(!definition.foundCycle)
     }
@@ -24,7 +24,7 @@ import WorkspaceTestKit
     func `content is reached as the definition says`(seed: UInt64) throws {
         var fuzzer = document(seed)
         let evaluator = try AuthEvaluator.evaluateFromScratch(fuzzer.history.operations)
-        var definition = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
+        let definition = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
         for operation in fuzzer.history.operations {
             for device in fuzzer.history.devices(of: operation) {
                 let log = LogName(document: DocumentID.zero, device: device, incarnation: 1)
@@ -152,7 +152,7 @@ import WorkspaceTestKit
                     counts.faulty += 1
                     if fault == .foreignDevice { devices.foreign += 1 }
                     if fault == .deviceTaken { devices.taken += 1 }
-                case nil: counts.faulty += 1
+                case nil, .opaque: counts.faulty += 1
                 }
             }
             let removals = evaluator.validOperations.filter { isAimedAtPeople($0, evaluator) }
@@ -174,7 +174,7 @@ private func isAimedAtPeople(_ id: OperationID, _ evaluator: AuthEvaluator) -> B
     switch evaluator.operation(id)?.action {
     case .remove, .removeDevice, .leave: true
     // A transfer does not reach other transfers of the same owner, so it ends nobody's authority.
-    case .grant(let grant): grant.replaces && !grant.dropsOwn
+    case .grant(let grant): grant.replaces && grant.drops == nil
     default: false
     }
 }
@@ -192,9 +192,10 @@ private func lostGrants(
         fuzzer.history.devices(of: grant).compactMap { device in
             let author = fuzzer.history[revocation]
             guard author?.grant != grant.id || author?.device != device else { return nil }
-            guard evaluator.standing(ofGrant: grant.id) == evaluator.rank(ofGrant: grant.id) else {
-                return nil
-            }
+            guard
+                evaluator.standing(ofGrant: grant.id, device: device)
+                    == evaluator.rank(ofGrant: grant.id)
+            else { return nil }
             guard isReached(grant.id, device, by: author, evaluator) else { return nil }
             return evaluator.revocations(hittingGrant: grant.id, device: device)
                 .contains(revocation) ? (grant, device) : nil
@@ -242,7 +243,7 @@ private func forgeAsRemoved(
         let accomplice = fuzzer.anyGrant(in: past)
         return fuzzer.forge(
             knowing: past, under: accomplice,
-            .admit(invite: invite.id, member: member, devices: devices))
+            .admit(invite: invite.id, member: member, devices: devices, request: nil))
     }
     let new = forged.flatMap { grant in history.devices(of: grant).map { (grant, $0) } }
     let usable = (lost + new).filter { past.contains($0.grant.id) }
@@ -278,14 +279,14 @@ private func belongings(
             }
             let bound = boundDevices(operation.action)
             var rests = people.contains(author) || belongings.contains(grant)
-            if case .admit(let invite, _, _) = operation.action {
+            if case .admit(let invite, _, _, _) = operation.action {
                 rests = rests || belongings.contains(invite)
             }
             guard rests || !devices.isDisjoint(with: bound) else { continue }
             belongings.insert(operation.id)
             guard rests else { continue }
             devices.formUnion(bound)
-            if case .admit(_, let member, _) = operation.action { people.insert(member) }
+            if case .admit(_, let member, _, _) = operation.action { people.insert(member) }
         }
     }
     return belongings
@@ -294,7 +295,7 @@ private func belongings(
 /// The devices that an operation makes somebody's.
 private func boundDevices(_ action: AuthAction) -> [DeviceID] {
     switch action {
-    case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+    case .create(_, let devices), .admit(_, _, let devices, _), .addDevices(let devices): devices
     default: []
     }
 }

@@ -19,7 +19,7 @@ import WorkspaceTestKit
         .grant(
             RoleGrant(
                 member: story.member(name), devices: [story.device(name)], role: .owner,
-                dropsOwn: true))
+                drops: [story.device("root")]))
     }
 
     @Test func `two owners who remove each other leave the elder, and an admin cannot help`()
@@ -113,10 +113,10 @@ import WorkspaceTestKit
         let devices = [story.device("dan")]
         let first = story.write(
             "root", after: [invite],
-            .admit(invite: invite, member: story.member("dan"), devices: devices))
+            .admit(invite: invite, member: story.member("dan"), devices: devices, request: nil))
         let second = story.write(
             "recovery", under: story.grant("root"), after: [invite],
-            .admit(invite: invite, member: story.member("eve"), devices: devices))
+            .admit(invite: invite, member: story.member("eve"), devices: devices, request: nil))
         let (stronger, weaker) = first < second ? (first, second) : (second, first)
         try inAllOrders(story, at: 2) { evaluator in
             #expect(evaluator.isValid(stronger))
@@ -151,7 +151,7 @@ import WorkspaceTestKit
         let second = story.write("eve", after: [open], .remove(member: story.member("bob")))
         let back = story.write(
             "eve", after: [second],
-            .admit(invite: open, member: story.member("bob"), devices: [story.device("bob")]))
+            .admit(invite: open, member: story.member("bob"), devices: [story.device("bob")], request: nil))
         let again = story.write(
             "ann", after: [first, back],
             .grant(
@@ -197,10 +197,10 @@ import WorkspaceTestKit
         let devices = [story.device("dan")]
         let here = story.write(
             "ann", after: [invite],
-            .admit(invite: invite, member: story.member("dan"), devices: devices))
+            .admit(invite: invite, member: story.member("dan"), devices: devices, request: nil))
         let there = story.write(
             "bob", after: [invite],
-            .admit(invite: invite, member: story.member("eve"), devices: devices))
+            .admit(invite: invite, member: story.member("eve"), devices: devices, request: nil))
         let his = story.write("dan", under: here, after: [here], .createDocument)
         let hers = story.write("dan", under: there, after: [there], .createDocument)
         try inAllOrders(story, at: 6) { evaluator in

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @Suite struct `Authority follows its table of rules` {
     @Test(arguments: [
         (AuthAction.rekey, Role.admin), (.setWorkspace(mayInvite: .members), .admin),
-        (.feature, .admin), (.deleteWorkspace, .owner), (.createDocument, .member),
+        (.feature(isKnown: true), .admin), (.deleteWorkspace, .owner), (.createDocument, .member),
         (.setDocument, .member), (.deleteDocument, .member), (.cutPart, .guest), (.leave, .guest),
         (.invite(InviteTerms(role: .guest)), .admin),
     ])
@@ -44,7 +44,7 @@ import WorkspaceTestKit
         let late = story.admit("eve", on: plain, by: "bob", after: [asked], timestamp: 11)
         let request = story.write(
             "bob", after: [asked],
-            .request(invite: asked, member: story.member("fay"), devices: [story.device("fay")]),
+            .request(invite: asked, member: story.member("fay"), devices: [story.device("fay")], answering: nil),
             timestamp: 9)
         let byMember = story.admit("fay", on: asked, by: "bob", after: [request], timestamp: 9)
         let byAdmin = story.admit("fay", on: asked, by: "ann", after: [request], timestamp: 99)

@@ -55,7 +55,7 @@ private struct Plans {
             .grant(
                 RoleGrant(
                     member: story.member("zoe"), devices: [story.device("zoe")], role: .member,
-                    dropsOwn: true)))
+                    drops: [story.device("root")])))
         let late = story.write("ann", after: [dropped], .setDocument)
         let claims = [
             ChannelClaim(id: early, link: nil, change: ChannelChange(history: 1)),
@@ -78,7 +78,7 @@ private struct Plans {
             .grant(
                 RoleGrant(
                     member: story.member("ann"), devices: [story.device("ann")], role: .owner,
-                    dropsOwn: true)))
+                    drops: [story.device("root")])))
         let former = story.write("root", after: [given], .setDocument)
         let present = story.write("ann", under: given, after: [given], .setDocument)
         let claims = [
@@ -236,7 +236,7 @@ private struct Plans {
             "ann", after: [invite],
             .admit(
                 invite: invite, member: story.member("dan"),
-                devices: [story.device("dan"), story.device("root")]))
+                devices: [story.device("dan"), story.device("root")], request: nil))
         let again = story.write("bob", after: [invite], .addDevices([story.device("bob")]))
         try story.inEveryOrder { evaluator in
             #expect(evaluator.verdict(on: taken) == .faulty(.deviceTaken))

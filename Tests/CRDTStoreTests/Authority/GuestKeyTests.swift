@@ -24,7 +24,7 @@ import WorkspaceTestKit
                 DeviceEntry(
                     device: DeviceID([UInt8](repeating: 1, count: 32)),
                     agreementKey: [UInt8](repeating: 2, count: 32),
-                    possession: Signature([UInt8](repeating: 3, count: 64)))
+                    signature: Signature([UInt8](repeating: 3, count: 64)))
             ], keyID: .zero,
             wraps: [
                 WrappedKey(

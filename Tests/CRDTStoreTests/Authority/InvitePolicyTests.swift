@@ -90,7 +90,7 @@ import WorkspaceTestKit
             .invite(InviteTerms(role: .member, uses: 5, needsApproval: true)))
         let request = story.write(
             "bob", after: [open],
-            .request(invite: open, member: story.member("dan"), devices: [story.device("dan")]))
+            .request(invite: open, member: story.member("dan"), devices: [story.device("dan")], answering: nil))
         let approval = story.admit("dan", on: open, by: "ann", after: [request])
         let rejection = story.write("eve", after: [request], .remove(member: story.member("dan")))
         try story.inEveryOrder { evaluator in
@@ -112,7 +112,7 @@ import WorkspaceTestKit
             .grant(
                 RoleGrant(
                     member: story.member(name), devices: [story.device(name)], role: .owner,
-                    dropsOwn: true))
+                    drops: [story.device("root")]))
         }
         let there = story.write("root", after: story.heads, handing("ann"))
         let back = story.write("ann", under: there, after: [there], handing("root"))
@@ -134,7 +134,7 @@ import WorkspaceTestKit
             .grant(
                 RoleGrant(
                     member: story.member(name), devices: [story.device(name)], role: .owner,
-                    dropsOwn: true))
+                    drops: [story.device("root")]))
         }
         let first = story.write("root", after: start, handing("ann"))
         let second = story.write(

@@ -167,7 +167,7 @@ import WorkspaceTestKit
                 case .revoked: counts.revoked += 1
                 case .unsupported: counts.unsupported += 1
                 case .faulty: counts.faulty += 1
-                case nil: Issue.record("an operation without a verdict")
+                case nil, .opaque: Issue.record("an operation without a verdict")
                 }
             }
             for end in authority.membershipEnds {

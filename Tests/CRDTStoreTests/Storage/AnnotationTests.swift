@@ -164,49 +164,6 @@ import WorkspaceTestKit
         #expect(try view.current(register) == nil)
     }
 
-    @Test func `is added to a store of the schema before`() throws {
-        let connection = try Connection()
-        let old = try NodeStore(connection)
-        try connection.begin()
-        let row = `The view of a channel`.row(1)
-        try old.view.fold(row, as: .shown)
-        for table in ["annotation", "annotation_past", "absent", "redaction", "redacted"] {
-            try connection.execute("DROP TABLE \(table)")
-        }
-        try connection.dropWhatSchema7Added()
-        try connection.execute("ALTER TABLE message DROP COLUMN mention")
-        try connection.setSchemaVersion(3)
-        try connection.commit()
-        let store = try NodeStore(connection)
-        #expect(try connection.schemaVersion() == Int64(Schema.version))
-        #expect(try store.view.message(row.key) == row)
-        try store.begin()
-        let word = Word(1, Self.register(), hlc: 1)
-        try word.fold(into: store.view)
-        #expect(try store.view.current(word.row.register) == word.row)
-    }
-
-    @Test func `is found by its pins in a store of schema 5`() throws {
-        let connection = try Connection()
-        let old = try NodeStore(connection)
-        try connection.begin()
-        let message = `The view of a channel`.row(1)
-        try old.view.fold(message, as: .shown)
-        try Word(1, Register(document: 1, target: message.key, .pin), hlc: 1).fold(into: old.view)
-        try connection.execute("DROP INDEX annotation_pin")
-        try connection.dropWhatSchema7Added()
-        try connection.setSchemaVersion(5)
-        try connection.commit()
-        let store = try NodeStore(connection)
-        var filter = ViewStore.Filter(document: 1)
-        filter.isPinned = true
-        #expect(try store.view.messages(filter, before: nil, limit: 9) == [message])
-        let pin = Register(document: 1, target: message.key, .pin)
-        #expect(try store.view.current(pin)?.isOn == true)
-        #expect(try connection.schemaVersion() == Int64(Schema.version))
-    }
-
-    // 3.15.14
     @Test(arguments: Seeds.explore(40))
     func `is the same whichever way it is folded and judged`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

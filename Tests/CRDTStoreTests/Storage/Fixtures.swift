@@ -49,13 +49,6 @@ extension Connection {
         try statement("INSERT INTO item VALUES (?1, ?2, ?3)").run(.integer(id), text, blob)
     }
 
-    /// What a store of schema 6 does not have.
-    func dropWhatSchema7Added() throws(StorageError) {
-        for item in ["TABLE read_frontier", "TABLE late", "INDEX message_refused"] {
-            try execute("DROP \(item)")
-        }
-    }
-
     func ids() throws(StorageError) -> [Int64] {
         try statement("SELECT id FROM item ORDER BY id").rows { $0.integer(0) }
     }

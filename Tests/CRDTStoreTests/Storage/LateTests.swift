@@ -72,26 +72,6 @@ import WorkspaceTestKit
         #expect(try view.firstLate(in: 1) == nil)
     }
 
-    @Test func `is added to a store of schema 6`() throws {
-        let connection = try Connection()
-        let old = try NodeStore(connection)
-        try connection.begin()
-        let row = `The view of a channel`.row(1)
-        try old.view.fold(row, as: .shown)
-        try connection.dropWhatSchema7Added()
-        try connection.setSchemaVersion(6)
-        try connection.commit()
-        let store = try NodeStore(connection)
-        #expect(try connection.schemaVersion() == Int64(Schema.version))
-        #expect(try store.view.message(row.key) == row)
-        try store.begin()
-        #expect(try store.view.fold(ReadFrontier([5: 3]), at: Self.place()))
-        #expect(try store.view.readCount(of: 5, Self.place()) == 3)
-        try store.view.putLate(row.position, in: 1, log: 5, sequence: 3)
-        #expect(try store.view.firstLate(in: 1) == row.position.sort)
-        #expect(try connection.integrityProblems().isEmpty)
-    }
-
     @Test func `is written in pieces that fit`() {
         let all = ReadFrontier(
             Dictionary(uniqueKeysWithValues: (0..<2_500).map { (UInt64($0), UInt64($0)) }))

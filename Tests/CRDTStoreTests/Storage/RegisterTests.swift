@@ -71,22 +71,4 @@ import WorkspaceTestKit
         try view.clearRegisters(of: 1)
         #expect(try view.registers(of: 1).isEmpty)
     }
-
-    @Test func `are added to a store of the schema before`() throws {
-        let connection = try Connection()
-        _ = try NodeStore(connection)
-        try connection.begin()
-        for table in [
-            "self_register", "annotation", "annotation_past", "absent", "redaction", "redacted",
-        ] {
-            try connection.execute("DROP TABLE \(table)")
-        }
-        try connection.dropWhatSchema7Added()
-        try connection.execute("ALTER TABLE message DROP COLUMN mention")
-        try connection.setSchemaVersion(2)
-        try connection.commit()
-        let store = try NodeStore(connection)
-        #expect(try store.view.registers(of: 1).isEmpty)
-        #expect(try connection.schemaVersion() == Int64(Schema.version))
-    }
 }

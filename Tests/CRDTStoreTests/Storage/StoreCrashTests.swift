@@ -124,6 +124,16 @@ import WorkspaceTestKit
         #expect(try connection.schemaVersion() == Int64(Schema.version) + 1)
     }
 
+    @Test(arguments: [1, 2, 7] as [Int32])
+    func `of an earlier version is left alone`(_ version: Int32) throws {
+        let connection = try Connection()
+        try connection.begin()
+        try connection.setSchemaVersion(version)
+        try connection.commit()
+        #expect(failure { _ = try NodeStore(connection) }?.kind == .olderSchema)
+        #expect(try connection.schemaVersion() == Int64(version))
+    }
+
     @Test func `commits nothing when nothing was begun`() throws {
         let store = try NodeStore.inMemory()
         let count = store.connection.commitCount

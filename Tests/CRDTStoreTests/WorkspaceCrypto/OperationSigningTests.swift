@@ -13,13 +13,13 @@ import WorkspaceTestKit
         #expect(
             id.bytes
                 == Vectors.bytes(
-                    hex: "8cc466d2b67c1f04b03dda8d744e023e613da742907e0f7f08a621910ca272be"))
+                    hex: "3650f37f14db81d3eecc9bf915e9ba924bd2e8cf3297c20bf03c3d7be76acc5f"))
         let signature = key.signature(for: OperationSigning.signedBytes(of: id))
         #expect(
             signature.bytes
                 == Vectors.bytes(
-                    hex: "439c3ba859fa6406202fe8312943690aff38068de0a6f7eba1b1d4e156f1dd60"
-                        + "4d389230e53ecd478282ee2ee6d5450bee740b5c37a0bdcf7e44784868ea4301"))
+                    hex: "307db5282d8b6f5027befb605cee8f42f27799c89c15e05752d06e364173a034"
+                        + "6a35246ab5ee5e0324b9295196f3a9dc9c95043eb72b44ffc00e345b6272be01"))
         #expect(OperationSigning.verify(signature, of: id, by: key.device))
         #expect(OperationSigning.hash(ofPayload: Array("hello".utf8)) == header.payloadHash)
     }

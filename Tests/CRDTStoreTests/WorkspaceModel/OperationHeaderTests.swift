@@ -7,14 +7,14 @@ import WorkspaceTestKit
     /// Written by cbor2 for Python and `hashlib`, from PROTOCOL.md 2.
     static let golden = spelled(
         """
-        8d 01 01 58 20 41*32 58 20 42*32 1a de ad be ef 1a 00 01 11 70 58 20 43*32 1b 10 \
+        8d 02 01 58 20 41*32 58 20 42*32 1a de ad be ef 1a 00 01 11 70 58 20 43*32 1b 10 \
         00*6 01 58 20 44*32 50 45*16 82 84 58 20 50*32 07 19 01 2c 58 20 51*32 84 58 20 \
         60*32 07 19 01 2c 58 20 61*32 05 58 20 04 a4 6a c7 2c a4 8d 4e 12 a6 70 ef ce 14 \
         8b f6 e3 36 8d 8e 14 32 26 ed de 32 6f 81 76 29 08 72
         """)
     static let goldenRoot = spelled(
         """
-        8d 01 02 58 20 00*32 58 20 42*32 01 00 40 1a 00 01 00 00 58 20 00*32 40 80 00 58 \
+        8d 02 02 58 20 00*32 58 20 42*32 01 00 40 1a 00 01 00 00 58 20 00*32 40 80 00 58 \
         20 86 15 2f 39 78 cc 29 a5 07 29 f8 06 3e 26 22 bd dc e3 3d cd c1 60 2e 4c 3b b3 \
         ca 06 66 9f f9 04
         """)
@@ -24,7 +24,7 @@ import WorkspaceTestKit
         #expect(header.encoded == Self.golden)
         #expect(try OperationHeader(decoding: Self.golden) == header)
         let id = Vectors.bytes(
-            hex: "b23c9fcfe9d0b1990fac66aad64d75a53282c037f115e53d4e8768c7c4ce6905")
+            hex: "fb723b1b3b7215958e4d7035a63cb48942f28e6a1c7fba36c1169f464fbc16f0")
         #expect(OperationSigning.id(ofHeader: Self.golden).bytes == id)
     }
 
@@ -114,15 +114,17 @@ import WorkspaceTestKit
 
     @Test func `is of one version`() {
         var bytes = Self.golden
-        bytes[1] = 2
+        bytes[1] = 1
+        #expect(refusal(of: bytes) == .unsupported)
+        bytes[1] = 3
         #expect(refusal(of: bytes) == .unsupported)
     }
 
     // C03
     @Test(arguments: [
-        "9b 7f ff*7", "8d 01 01 5b 7f ff*7",
-        "8d 01 01 58 20 41*32 58 20 42*32 01 00 40 00 58 20 00*32 40 9b 7f ff*7",
-        "8d 01 01 58 20 41*32 58 20 42*32 1b 00 00 00 01 00 00 00 00",
+        "9b 7f ff*7", "8d 02 01 5b 7f ff*7",
+        "8d 02 01 58 20 41*32 58 20 42*32 01 00 40 00 58 20 00*32 40 9b 7f ff*7",
+        "8d 02 01 58 20 41*32 58 20 42*32 1b 00 00 00 01 00 00 00 00",
     ])
     func `claims no more than it may`(_ notation: String) {
         #expect(refusal(of: spelled(notation)) != nil)

@@ -27,7 +27,7 @@ enum PayloadSamples {
     private static func entry(_ byte: UInt8) -> DeviceEntry {
         DeviceEntry(
             device: DeviceID(bytes(byte, 32)), agreementKey: bytes(byte + 1, 32),
-            possession: Signature(bytes(byte + 2, 64)))
+            signature: Signature(bytes(byte + 2, 64)))
     }
 
     private static let joiner = AuthorityPayload.Joiner(
@@ -73,13 +73,21 @@ enum PayloadSamples {
                 role: .member, maximum: 1, expires: 24, publicKey: bytes(5, 32),
                 approve: false, documents: [], psk: field, policy: nil)),
         "request": .request(joiner),
+        "returnRequest": .request(
+            .init(
+                invite: operation(8), member: member, devices: [device],
+                proof: Signature(bytes(9, 64)), name: field, answering: operation(7))),
         "admit": .admit(joiner, keyID: keyID, wraps: [wrap], request: operation(10)),
         "plainAdmit": .admit(joiner, keyID: keyID, wraps: [], request: nil),
         "addDevices": .addDevices([device], keyID: keyID, wraps: [wrap]),
         "grant": .grant(
             .init(
                 member: member, devices: [device.device, entry(0x21).device], role: .guest,
-                replaces: true, drops: false, cuts: [cut])),
+                replaces: true, drops: nil, cuts: [cut])),
+        "transfer": .grant(
+            .init(
+                member: member, devices: [device.device], role: .owner, replaces: false,
+                drops: [entry(0x21).device], cuts: [])),
         "remove": .remove(
             .init(
                 member: member, cuts: [cut], rekey: rekey, revokedInvites: [operation(8)],
@@ -193,6 +201,10 @@ extension PayloadSamples {
         82 03 a5 01 58 20 08*32 02 50 02*16 03 81 83 58 20 11*32 58 20 12*32 58 40 13*64 \
         04 58 40 09*64 05 83 50 16*16 58 18 17*24 54 18*20
         """,
+        "returnRequest": """
+        82 03 a6 01 58 20 08*32 02 50 02*16 03 81 83 58 20 11*32 58 20 12*32 58 40 13*64 \
+        04 58 40 09*64 05 83 50 16*16 58 18 17*24 54 18*20 06 58 20 07*32
+        """,
         "admit": """
         82 04 a8 01 58 20 08*32 02 50 02*16 03 81 83 58 20 11*32 58 20 12*32 58 40 13*64 \
         04 58 40 09*64 05 50 03*16 06 81 82 48 14*8 58 70 15*112 07 83 50 16*16 58 18 \
@@ -207,8 +219,11 @@ extension PayloadSamples {
         58 70 15*112
         """,
         "grant": """
-        82 06 a6 01 50 02*17 82 58 20 11*32 58 20 21*32 03 03 04 f5 05 f4 06 81 85 58 20 \
+        82 06 a6 01 50 02*17 82 58 20 11*32 58 20 21*32 03 03 04 f5 05 f6 06 81 85 58 20 \
         31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 33*16
+        """,
+        "transfer": """
+        82 06 a6 01 50 02*17 81 58 20 11*32 03 00 04 f4 05 81 58 20 21*32 06 80
         """,
         "remove": """
         82 07 a6 01 50 02*17 81 85 58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 \
@@ -318,6 +333,9 @@ extension PayloadSamples {
         """,
         "join": """
         82 02 a2 01 00 02 80
+        """,
+        "transfer": """
+        82 06 a6 01 50 02*17 81 58 20 11*32 03 00 04 f4 05 81 58 20 21*32 06 80
         """,
         "remove": """
         82 02 a2 01 03 02 82 50 02*16 50 2a*16

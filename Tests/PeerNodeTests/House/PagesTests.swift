@@ -59,7 +59,7 @@ import WorkspaceModel
         #expect(Set(numbers).count == numbers.count, "\(numbers)")
         for file in try SourceTree.swiftFiles(under: "Sources") {
             let lines = file.lines.joined(separator: "\n")
-            for cited in lines.matches(of: /PROTOCOL\.md, ([0-9]+(?:\.[0-9]+)?)/) {
+            for cited in lines.matches(of: /PROTOCOL\.md, ([0-9]+(?:\.[0-9]+)*)/) {
                 #expect(numbers.contains(String(cited.1)), "\(file.path) cites \(cited.1)")
             }
         }

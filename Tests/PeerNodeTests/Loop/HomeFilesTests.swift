@@ -138,6 +138,7 @@ import WorkspaceModel
 
     static let stores: [(StorageError.Kind, NodeError.Kind, String)] = [
         (.newerSchema, .badConfiguration, "config.invalid"),
+        (.olderSchema, .badConfiguration, "config.invalid"),
         (.cannotOpen, .badConfiguration, "config.invalid"),
         (.readOnly, .badConfiguration, "config.invalid"),
         (.notOurs, .badConfiguration, "config.invalid"),

@@ -28,6 +28,14 @@ extension BenchNode {
         return try ok(method, ["id": first["id"] ?? .null])
     }
 
+    /// Asks to come back after a removal or a departure, which an admin approves.
+    func comeBack(to admin: BenchNode, in bench: CoreBench) throws {
+        #expect(ask(try admin.link()) == "pending", "\(name) is back without a person's word")
+        bench.advance(2_000)
+        try admin.decide("join.approve")
+        bench.advance(5_000)
+    }
+
     /// The names of workspaces here.
     func workspaceNames() throws -> [String] { try ok("workspace.list").texts("name") }
 

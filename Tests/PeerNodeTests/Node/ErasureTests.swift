@@ -84,7 +84,7 @@ import WorkspaceTestKit
         // Whoever wrote it keeps it, and what is written on top brings it back to all.
         #expect(try joon.states().count == 6)
         bench.heal(joon, mina)
-        try joon.join(try mina.link())
+        try joon.comeBack(to: mina, in: bench)
         bench.advance(60_000)
         try joon.send("back")
         bench.advance(60_000)

@@ -128,7 +128,7 @@ import WorkspaceTestKit
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         try mina.ok("member.remove", ["member": "Joon"])
         bench.advance(60_000)
-        try joon.join(try mina.link())
+        try joon.comeBack(to: mina, in: bench)
         bench.advance(60_000)
         #expect(try peerNames(mina).contains(try joon.deviceID()))
         #expect(try joon.ok("workspace.get")["note"] == .null)

@@ -240,13 +240,15 @@ import WorkspaceTestKit
         // The workspace's owner gives Bob's device a box key of her own, and Bob a device of hers.
         let liar = SigningKey(using: SeededRandom(seed: 8))
         let box = AgreementKey(using: SeededRandom(seed: 9)).publicKey.bytes
-        let salt = Binding.salt(of: member, in: try ada.workspace())
-        let said = Binding.possession(salt: salt, member: member, agreementKey: box)
-        let entries = [
-            DeviceEntry(device: device, agreementKey: box, possession: liar.signature(for: said)),
-            DeviceEntry(
-                device: liar.device, agreementKey: box, possession: liar.signature(for: said)),
-        ]
+        let company = DeviceCompany.adding(
+            to: try ada.workspace().id, before: try #require(ada.host?.core.home).device,
+            member: member)
+        let entries = [device, liar.device].map { key in
+            let unsigned = DeviceEntry(device: key, agreementKey: box, signature: .zero)
+            return DeviceEntry(
+                device: key, agreementKey: box,
+                signature: liar.signature(for: company.message(for: [unsigned])))
+        }
         let told = try cleo.eventTypes().filter { $0 == "member.key_changed" }
         var log = try ForgedLog(ada, incarnation: 80)
         let heads = try ForgedLog.heads(of: ada)
@@ -254,13 +256,17 @@ import WorkspaceTestKit
             log.write(.addDevices([entry], keyID: log.field.keyID, wraps: []), knowing: heads)
         }
         let workspace = try ada.workspace().id
-        try ada.take(log.operations.map { $0.run(in: workspace) })
+        for operation in log.operations {
+            #expect(throws: RefusedRun.self, "A-1") {
+                try ada.take([operation.run(in: workspace)])
+            }
+        }
         table.bench.advance(5_000)
         for node in table.all {
             let workspace = try node.workspace()
             #expect(workspace.boxKeys(of: [member]).map(\.agreementKey) == boxes)
             #expect(workspace.boxKeys(everOf: device) == ever)
-            #expect(workspace.deviceOwners[liar.device] == nil)
+            #expect(workspace.owner(of: liar.device) == nil)
         }
         #expect(try cleo.eventTypes().filter { $0 == "member.key_changed" } == told)
         try cleo.send("for Bob alone", to: "@Bob")

@@ -188,7 +188,11 @@ import WorkspaceTestKit
                 return invite.publicKey == link.secret.publicKey.bytes
             })
         let member = Binding.member(of: home.device, salt: workspace.id.bytes)
-        let devices = [home.deviceEntry(member: member, salt: workspace.id.bytes)]
+        let answerer = try #require(other.host?.core.home).device
+        let devices = [
+            home.deviceEntry(
+                entering: .joining(workspace.id, by: invite, before: answerer, member: member))
+        ]
         return JoinerTerms(
             invite: invite, member: member, devices: devices,
             proof: link.secret.admissionProof(
@@ -235,6 +239,14 @@ import WorkspaceTestKit
         guard case .invite(let good)? = workspace.authority[id]?.payload else { return }
         let record = try #require(workspace.authority[id])
         let fault = OperationID([UInt8](repeating: 9, count: 32))
+        let refused: AuthOperation = .init(
+            id: fault, device: record.log.device, incarnation: 77, sequence: 0, previous: nil,
+            dependencies: workspace.evaluator.heads, grant: record.grant,
+            action: .invite(.init(role: .member)))
+        #expect(throws: AuthError.faulty(.roleTooWeak), "A-8") {
+            try workspace.evaluator.add(refused)
+        }
+        // Nor does one that is only noted, were there a way round that.
         workspace.authority[fault] = .init(
             payload: .invite(
                 .init(
@@ -244,11 +256,6 @@ import WorkspaceTestKit
             log: record.log, sequence: record.sequence, timestamp: record.timestamp,
             grant: record.grant, arrival: record.arrival, isRoot: false)
         workspace.authorityOrder.append(fault)
-        _ = try workspace.evaluator.add(
-            .init(
-                id: fault, device: record.log.device, incarnation: 77, sequence: 0, previous: nil,
-                dependencies: workspace.evaluator.heads, grant: record.grant,
-                action: .invite(.init(role: .member))))
         core.network.candidates = nil
         #expect(workspace.psk(of: fault) != nil)
         #expect(!core.pskCandidates().contains { $0.label == .invite(fault) })

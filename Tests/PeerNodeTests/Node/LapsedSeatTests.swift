@@ -28,7 +28,7 @@ import WorkspaceTestKit
         }
         table.bench.advance(2_000)
         try table.ada.send("meanwhile", to: "board")
-        try table.bob.join(try table.ada.link())
+        try table.bob.comeBack(to: table.ada, in: table.bench)
         table.bench.advance(60_000)
         try table.ada.send("after", to: "board")
         table.bench.advance(60_000)
@@ -102,7 +102,7 @@ import WorkspaceTestKit
         // And out again by another removal.
         try table.ada.ok("member.remove", ["member": "@Bob", "force": true])
         table.bench.advance(2_000)
-        try table.bob.join(try table.ada.link())
+        try table.bob.comeBack(to: table.ada, in: table.bench)
         table.bench.advance(60_000)
         #expect(try Self.people(table.ada) == ["Ada", "Cleo"])
     }
@@ -118,7 +118,7 @@ import WorkspaceTestKit
             "channel.create",
             ["name": "board", "private": true, "history": .string(history)])
         try table.ada.send("before", to: "board")
-        try table.bob.join(try table.ada.link())
+        try table.bob.comeBack(to: table.ada, in: table.bench)
         table.bench.advance(5_000)
         try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
         table.bench.advance(5_000)
@@ -142,7 +142,7 @@ import WorkspaceTestKit
         try table.ada.send("before", to: direct)
         try table.ada.ok("member.remove", ["member": "@Bob", "force": true])
         table.bench.advance(2_000)
-        try table.bob.join(try table.ada.link())
+        try table.bob.comeBack(to: table.ada, in: table.bench)
         table.bench.advance(60_000)
         try table.ada.send("after", to: direct)
         try table.bob.send("yes", to: direct)
@@ -193,7 +193,7 @@ import WorkspaceTestKit
         #expect(try mayAdd())
         try table.ada.ok("member.remove", ["member": "@Bob", "force": true])
         table.bench.advance(2_000)
-        try table.bob.join(try table.ada.link())
+        try table.bob.comeBack(to: table.ada, in: table.bench)
         table.bench.advance(60_000)
         #expect(try !mayAdd())
     }

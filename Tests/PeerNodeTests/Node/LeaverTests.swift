@@ -25,8 +25,11 @@ import WorkspaceTestKit
         let fresh = try bench.bareNode("Fresh")
         let refused = try fresh.refused(
             "identity.recover", ["phrase": phrase, "link": link, "name": "Joon"])
-        #expect(refused.kind == .forbidden && refused.reason == "left")
-        try fresh.ok("workspace.join", ["link": link])
+        #expect(refused.kind == .pending && refused.reason == "recovery.pending")
+        #expect(refused.hint?.contains("identity recover") == true)
+        try mina.decide("join.approve")
+        bench.advance(2_000)
+        try fresh.ok("identity.recover", ["phrase": phrase, "link": link, "name": "Joon"])
         bench.advance(10_000)
         #expect(try fresh.ok("identity.show")["members"]?[0]?["member"] == member)
         #expect(try mina.memberNames() == ["Joon", "Mina"])
@@ -65,7 +68,7 @@ import WorkspaceTestKit
         try mina.ok("workspace.leave")
         bench.advance(20_000)
         #expect(try joon.memberNames() == ["Joon"])
-        try mina.join(try joon.link())
+        try mina.comeBack(to: joon, in: bench)
         bench.advance(20_000)
         #expect(try mina.ok("identity.show")["members"]?[0]?["member"] == member)
         #expect(try mina.ok("workspace.get")["role"] == "member")
@@ -75,19 +78,20 @@ import WorkspaceTestKit
         #expect(try joon.digest() == mina.digest())
     }
 
-    @Test func `with a linked device is told to come in with the first one`() throws {
+    @Test func `with a linked device comes back with that one`() throws {
         let (bench, mina, joon) = try world()
         let phone = try bench.bareNode("Phone")
         try joon.link(phone)
         bench.advance(10_000)
         try phone.ok("workspace.leave")
         bench.advance(20_000)
-        let refused = try phone.refused(
-            "workspace.join", ["link": .string(try mina.link()), "timeout_ms": 5_000])
-        #expect(refused.reason == "join.linked_device")
-        try joon.join(try mina.link())
-        bench.advance(10_000)
+        try phone.comeBack(to: mina, in: bench)
         #expect(try mina.memberNames() == ["Joon", "Mina"])
+        try phone.send("from the phone")
+        bench.advance(5_000)
+        #expect(try mina.log() == ["from the phone"])
+        // The grant names the device that asked, and no other.
+        #expect(try joon.ok("workspace.get")["role"] == .null)
     }
 
     @Test func `owns no channel that others are in`() throws {
@@ -109,7 +113,7 @@ import WorkspaceTestKit
         withExtendedLifetime(bench) {}
     }
 
-    @Test func `does not come in again by the link that was used`() throws {
+    @Test func `does not come in again by a link without somebody's word`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
         let bob = try bench.bareNode("Bob")
@@ -123,9 +127,11 @@ import WorkspaceTestKit
             }
             bench.advance(2_000)
             let failure = try bob.refused("workspace.join", ["link": .string(link)])
-            #expect(failure.kind == .inviteUsed, "\(end)")
+            #expect(failure.kind == .pending, "\(end)")
+            bench.advance(2_000)
             #expect(try ada.memberNames() == ["Ada"])
-            try bob.join(try ada.link())
+            try ada.decide("join.approve")
+            bench.advance(5_000)
             #expect(try ada.memberNames() == ["Ada", "Bob"])
         }
         withExtendedLifetime(bench) {}

@@ -52,7 +52,7 @@ import WorkspaceTestKit
         #expect(try wim.log() == ["late"])
         #expect(try joon.told("message.restored").isEmpty, "he hears nothing of it until then")
         bench.heal(joon, mina)
-        try joon.join(try mina.link())
+        try joon.comeBack(to: mina, in: bench)
         bench.advance(60_000)
         #expect(try joon.told("message.restored").compactMap { $0["text"] } == ["late"])
         #expect(try joon.log() == ["late"])

@@ -206,7 +206,7 @@ extension BenchNode {
         try mina.ok("member.remove", ["member": "Joon"])
         try wim.send("while Joon is out")
         bench.advance(10_000)
-        try joon.join(try mina.link())
+        try joon.comeBack(to: mina, in: bench)
         bench.advance(60_000)
         #expect(try joon.ok("workspace.get")["role"] == "member")
         #expect(try joon.ok("workspace.get")["removed_at"] == .null)

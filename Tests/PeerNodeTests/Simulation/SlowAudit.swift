@@ -55,8 +55,9 @@ struct SlowAudit {
                     incarnation: header.incarnation, sequence: header.sequence,
                     previous: header.previous, dependencies: header.dependencies.map(\.id),
                     timestamp: header.timestamp.rawValue, grant: isRoot ? nil : header.grant,
-                    isWellBound: isWellBound(payload, under: header.grant),
-                    action: payload.action, cuts: payload.cuts))
+                    isWellBound: isWellBound(payload, by: header.device, under: header.grant),
+                    action: payload.action, cuts: payload.cuts,
+                    introducedKey: payload.newKey, namedKey: payload.namedKey))
             keptTips[stored.place.link.id] = payload.cuts
             if !OperationSigning.verify(
                 stored.entry.signature, of: stored.place.link.id, by: header.device)
@@ -86,52 +87,74 @@ struct SlowAudit {
     }
 
     /// Whether members are named after their keys and every new key has consented.
-    private func isWellBound(_ payload: AuthorityPayload, under grant: OperationID) -> Bool {
+    private func isWellBound(
+        _ payload: AuthorityPayload, by author: DeviceID, under grant: OperationID
+    ) -> Bool {
         switch payload {
         case .create(let create):
-            return belong(create.devices, to: create.member, salt: create.nonce)
-        case .admit(let joiner, _, _, _), .request(let joiner):
-            guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
-                let inviteKey = DeviceID(untrusted: invite.publicKey),
-                belong(joiner.devices, to: joiner.member, salt: workspace.id.bytes)
-            else { return false }
-            let statement =
-                Array("wsx-inv1".utf8) + workspace.id.bytes + joiner.invite.bytes
-                + joiner.member.bytes
-                + Hash.personal("wsx-devs1", DeviceEntry.encoded(joiner.devices))
-            return inviteKey.signed(statement, joiner.proof)
+            return belong(
+                create.devices, to: create.member, salt: create.nonce,
+                signing: statement(
+                    1, [UInt8](repeating: 0, count: 32),
+                    create.nonce + [UInt8](repeating: 0, count: 16), .zero, create.member,
+                    create.devices))
+        case .admit(let joiner, _, _, let asked):
+            let request = asked.flatMap { workspace.authority[$0] }
+            return isWellBound(joiner, before: request?.log.device ?? author)
+        case .request(let joiner):
+            return isWellBound(joiner, before: author)
         case .addDevices(let devices, _, _):
             guard let member = history.subject(of: grant) else { return false }
-            let salt = salt(of: member)
-            return devices.allSatisfy { consents($0, to: member, salt) }
+            let zeros = [UInt8](repeating: 0, count: 32)
+            let said = statement(5, workspace.id.bytes, zeros, author, member, devices)
+            return devices.allSatisfy { $0.device.signed(said, $0.signature) }
         default:
             return true
         }
     }
 
-    private func salt(of member: MemberID) -> [UInt8] {
-        let root = workspace.authority[OperationID(sameBytesAs: workspace.id)]
-        if case .create(let create)? = root?.payload, create.member == member {
-            return create.nonce
+    private func isWellBound(
+        _ joiner: AuthorityPayload.Joiner, before answerer: DeviceID
+    ) -> Bool {
+        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
+            let inviteKey = DeviceID(untrusted: invite.publicKey)
+        else { return false }
+        let proven =
+            Array("wsx-inv1".utf8) + workspace.id.bytes + joiner.invite.bytes
+            + joiner.member.bytes
+            + Hash.personal("wsx-devs1", DeviceEntry.encoded(joiner.devices))
+        guard inviteKey.signed(proven, joiner.proof) else { return false }
+        let said = statement(
+            joiner.answering == nil ? 3 : 4, workspace.id.bytes,
+            (joiner.answering ?? joiner.invite).bytes, answerer, joiner.member, joiner.devices)
+        guard joiner.answering == nil else {
+            return joiner.devices.allSatisfy { $0.device.signed(said, $0.signature) }
         }
-        return workspace.id.bytes
+        return belong(
+            joiner.devices, to: joiner.member, salt: workspace.id.bytes, signing: said)
     }
 
-    private func belong(_ devices: [DeviceEntry], to member: MemberID, salt: [UInt8]) -> Bool {
-        guard let first = devices.first else { return false }
+    /// What a device signs when it enters, by the words of PROTOCOL.md, 4.0.1.
+    private func statement(
+        _ type: UInt8, _ workspace: [UInt8], _ context: [UInt8], _ answerer: DeviceID,
+        _ member: MemberID, _ devices: [DeviceEntry]
+    ) -> [UInt8] {
+        Array("wsx-dev2".utf8) + [type] + workspace + context + answerer.bytes + member.bytes
+            + Hash.personal("wsx-devs2", DeviceEntry.encodedKeys(devices))
+    }
+
+    private func belong(
+        _ devices: [DeviceEntry], to member: MemberID, salt: [UInt8], signing said: [UInt8]
+    ) -> Bool {
+        guard let first = devices.first, devices.count < 3 else { return false }
         let name = Hash.name("wsx-member", first.device.bytes + salt) as OperationID
         guard MemberID(prefixOf: name) == member else { return false }
-        guard devices.count > 1 else { return consents(first, to: member, salt) }
-        // The first of several is a recovery phrase, which vouches for one device, once.
+        guard devices.count > 1 else { return first.device.signed(said, first.signature) }
+        // The first of two is a recovery phrase, which vouches for one device, once.
         let certificate = Array("wsx-rec1".utf8) + first.agreementKey + devices[1].device.bytes
-        return first.device.signed(certificate, first.possession)
-            && Set(devices.map(\.device)).count == devices.count
-            && devices.dropFirst().allSatisfy { consents($0, to: member, salt) }
-    }
-
-    private func consents(_ entry: DeviceEntry, to member: MemberID, _ salt: [UInt8]) -> Bool {
-        let statement = Array("wsx-dev1".utf8) + salt + member.bytes + entry.agreementKey
-        return entry.device.signed(statement, entry.possession)
+        return first.device.signed(certificate, first.signature)
+            && first.device != devices[1].device
+            && devices[1].device.signed(said, devices[1].signature)
     }
 
     // MARK: Content

@@ -285,7 +285,7 @@ final class WorldOfLiars {
     ) -> AuthorityPayload.Grant {
         .init(
             member: member, devices: [device], role: role, replaces: generator.oneIn(2),
-            drops: false, cuts: [])
+            drops: nil, cuts: [])
     }
 
     private func removal(of member: MemberID) -> AuthorityPayload.Remove {

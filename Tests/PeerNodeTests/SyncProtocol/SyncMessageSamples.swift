@@ -112,16 +112,16 @@ enum SyncMessageSamples {
                     name: "Ada",
                     memberships: [
                         .init(
-                            workspace: document, salt: [UInt8](repeating: 0x5a, count: 16),
+                            workspace: document,
                             member: MemberID([UInt8](repeating: 0x33, count: 16)))
                     ])),
-            golden: "06 a2 01 63 416461 02 81 83 5820 d0*32 50 5a*16 50 33*16"),
+            golden: "06 a2 01 63 416461 02 81 82 5820 d0*32 50 33*16"),
         Sample(
             name: "link_request",
             message: .linkRequest([
-                LinkPossession(
+                LinkConsent(
                     workspace: document, agreementKey: [UInt8](repeating: 0x25, count: 32),
-                    possession: signature)
+                    signature: signature)
             ]),
             golden: "07 a1 01 81 83 5820 d0*32 5820 25*32 5840 51*64"),
         Sample(

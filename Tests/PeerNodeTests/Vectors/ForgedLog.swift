@@ -98,7 +98,6 @@ struct ForgedLog {
     func admission(_ seed: Int, _ door: Door, isProven: Bool = true) throws -> AuthorityPayload {
         let key = SigningKey(using: SeededRandom(seed: UInt64(seed)))
         let member = Binding.member(of: key.device, salt: workspace.id.bytes)
-        let devices = [entry(of: key, seed, member, salt: workspace.id.bytes)]
         let secret = try InviteLink(door.link).secret
         let invite = try #require(
             workspace.authorityOrder.first {
@@ -107,6 +106,11 @@ struct ForgedLog {
                 }
                 return invite.publicKey == secret.publicKey.bytes
             })
+        let devices = [
+            entry(
+                of: key, seed,
+                .joining(workspace.id, by: invite, before: name.device, member: member))
+        ]
         let said = Binding.proof(
             workspace: workspace.id, invite: invite, member: member, devices: devices)
         return .admit(
@@ -119,9 +123,9 @@ struct ForgedLog {
     /// Makes the device that the seed names one of the member's own.
     func binding(_ seed: Int) throws -> AuthorityPayload {
         let key = SigningKey(using: SeededRandom(seed: UInt64(seed)))
-        let salt = Binding.salt(of: workspace.member, in: workspace)
-        return .addDevices(
-            [entry(of: key, seed, workspace.member, salt: salt)], keyID: field.keyID, wraps: [])
+        let company = DeviceCompany.adding(
+            to: workspace.id, before: name.device, member: workspace.member)
+        return .addDevices([entry(of: key, seed, company)], keyID: field.keyID, wraps: [])
     }
 
     /// A member's invite that cites the first policy by which members may invite.
@@ -140,12 +144,13 @@ struct ForgedLog {
     }
 
     private func entry(
-        of key: SigningKey, _ seed: Int, _ member: MemberID, salt: [UInt8]
+        of key: SigningKey, _ seed: Int, _ company: DeviceCompany
     ) -> DeviceEntry {
         let box = AgreementKey(using: SeededRandom(seed: UInt64(seed) + 500)).publicKey.bytes
-        let said = Binding.possession(salt: salt, member: member, agreementKey: box)
+        let unsigned = DeviceEntry(device: key.device, agreementKey: box, signature: .zero)
         return DeviceEntry(
-            device: key.device, agreementKey: box, possession: key.signature(for: said))
+            device: key.device, agreementKey: box,
+            signature: key.signature(for: company.message(for: [unsigned])))
     }
 }
 
@@ -172,7 +177,7 @@ extension BenchNode {
         return .grant(
             .init(
                 member: try workspace().member, devices: [device], role: role, replaces: false,
-                drops: false, cuts: []))
+                drops: nil, cuts: []))
     }
 
     /// Gives the node runs as a peer would, in a turn of their own.

@@ -218,7 +218,7 @@ enum FrozenScenes {
             .grant(
                 .init(
                     member: member, devices: [device], role: .member, replaces: false,
-                    drops: false, cuts: [])), knowing: heads)
+                    drops: nil, cuts: [])), knowing: heads)
         log.write(.remove(.init(of: member)), knowing: heads)
         log.write(
             .invite(
@@ -260,7 +260,7 @@ enum FrozenScenes {
             .grant(
                 .init(
                     member: try people[0].workspace().member, devices: [stranger], role: .admin,
-                    replaces: false, drops: false, cuts: [])), knowing: heads)
+                    replaces: false, drops: nil, cuts: [])), knowing: heads)
         return logs.flatMap(\.operations)
     }
 
