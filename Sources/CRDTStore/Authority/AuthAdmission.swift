@@ -8,8 +8,16 @@ extension AuthEvaluator {
         else { return .noReference }
         guard role <= .member else { return .roleTooWeak }
         let limit = max(Limits.requestsPerInviteMin, terms.uses)
-        let known = countKnown(requests[invite], to: record, atMost: limit)
-        return known < limit ? nil : .tooManyRequests
+        let all = requests[invite] ?? []
+        guard UInt64(all.count) >= limit else { return nil }
+        // Who was rejected takes nobody's place.
+        let waiting = all.lazy.filter { request in
+            guard case .request(_, let member, _, _) = records[request].operation.action else {
+                return false
+            }
+            return record.knows(records[request]) && !wasRemoved(member, before: record)
+        }
+        return waiting.prefix(Int(clamping: limit)).count < limit ? nil : .tooManyRequests
     }
 
     /// somebody is admitted once, and a device is bound once.
@@ -65,6 +73,10 @@ extension AuthEvaluator {
             if isBound(device, toOthersThan: author, before: record) { return .deviceTaken }
             if isBarred(device, of: author, before: record) { return .deviceBarred }
         }
+        let known = (additions[author] ?? []).lazy.filter { record.knows(records[$0]) }
+        guard known.prefix(Limits.devicesLinkedMax).count < Limits.devicesLinkedMax else {
+            return .tooManyDevices
+        }
         return keyFault(record)
     }
 
@@ -92,17 +104,6 @@ extension AuthEvaluator {
             if UInt64(members.count) >= terms.uses { return true }
         }
         return false
-    }
-
-    /// How many of `candidates` are in the past of `record`; counting stops at `limit`, and is
-    /// spared when there are fewer.
-    private func countKnown(
-        _ candidates: [Int]?, to record: AuthRecord, atMost limit: UInt64
-    ) -> UInt64 {
-        guard let candidates, UInt64(candidates.count) >= limit else { return 0 }
-        var count: UInt64 = 0
-        for index in candidates where count < limit && record.knows(records[index]) { count += 1 }
-        return count
     }
 }
 

@@ -41,6 +41,8 @@ public struct AuthEvaluator: Sendable {
     var bindings: [DeviceID: [MemberID: [Int]]] = [:]
     /// The root and the admissions, by who came in.
     var admitted: [MemberID: [Int]] = [:]
+    /// Additions of devices, by whose.
+    var additions: [MemberID: [Int]] = [:]
     /// Admissions by invite.
     var admissions: [Int: [Int]] = [:]
     /// Requests by invite.

@@ -88,7 +88,7 @@ extension AuthEvaluator {
     /// How strong whatever the device writes now under a grant is: its subject may have given up
     /// the role since. `nil` when the grant does not list it.
     public func standing(ofGrant id: OperationID, device: DeviceID) -> GrantRank? {
-        grant(id, of: device).flatMap { standing(ofGrant: $0) }
+        grant(id, of: device).flatMap { standing(ofGrant: $0, for: device) }
     }
 
     /// How strong the author of an operation was when it was written, by the grant that it cites
@@ -162,19 +162,21 @@ extension AuthEvaluator {
 
     /// Everybody who may act now with at least one device, in the order of their ids.
     public var members: [MemberStanding] {
-        var best: [MemberID: Int] = [:]
+        var best: [MemberID: (grant: Int, rank: GrantRank)] = [:]
         var devices: [MemberID: [DeviceID]] = [:]
         for device in grantsOfDevice.keys.sorted() {
             var seen: Set<MemberID> = []
             for grant in inForce(device) {
-                guard let member = records[grant].subject else { continue }
+                guard let member = records[grant].subject,
+                    let rank = standing(ofGrant: grant, for: device)
+                else { continue }
                 if seen.insert(member).inserted { devices[member, default: []].append(device) }
-                if let known = best[member], isStronger(known, grant) { continue }
-                best[member] = grant
+                if let known = best[member], known.rank < rank { continue }
+                best[member] = (grant, rank)
             }
         }
         return best.keys.sorted().compactMap { member in
-            guard let grant = best[member], let rank = standing(ofGrant: grant),
+            guard let (grant, rank) = best[member],
                 let role = Role(rawValue: UInt64(max(rank.level, 0)))
             else { return nil }
             return MemberStanding(
@@ -200,22 +202,16 @@ extension AuthEvaluator {
                 else { return false }
                 return revocations(hitting: exposure).isEmpty
             }
-            .sorted { isStronger($0, $1) }
+            .compactMap { grant in standing(ofGrant: grant, for: device).map { (grant, $0) } }
+            .sorted { $0.1 < $1.1 }.map(\.0)
     }
 
-    private func isStronger(_ left: Int, _ right: Int) -> Bool {
-        guard let left = standing(ofGrant: left), let right = standing(ofGrant: right) else {
-            return false
-        }
-        return left < right
-    }
-
-    /// How strong a grant is now (V-3): where its subject has given up a role since, as strong as
-    /// what was kept.
-    func standing(ofGrant index: Int) -> GrantRank? {
+    /// How strong a grant makes a device now (V-3): where its subject has given up a role since, as
+    /// strong as what was kept.
+    func standing(ofGrant index: Int, for device: DeviceID) -> GrantRank? {
         let record = records[index]
         guard let role = record.role else { return nil }
-        guard let drop = drop(reaching: index), role <= .admin else {
+        guard role <= .admin, let drop = drop(reaching: index, device) else {
             return GrantRank(role: role, lamport: record.lamport, id: record.operation.id)
         }
         return GrantRank(
@@ -225,11 +221,16 @@ extension AuthEvaluator {
 
     /// The latest valid transfer by the subject of a grant that the grant does not know of, and
     /// is not the rest of.
-    private func drop(reaching index: Int) -> Int? {
+    private func drop(reaching index: Int, _ device: DeviceID) -> Int? {
         let record = records[index]
-        guard let subject = record.subject, let all = drops[subject] else { return nil }
+        guard let subject = record.subject, let all = drops[subject],
+            let grant = rank(ofGrant: index), let place = record.place(of: device)
+        else { return nil }
+        let now = AuthRank(
+            author: DeviceRank(grant: grant, index: place), lamport: AuthRank.infinity, id: .zero)
         return all.filter {
-            records[$0].isValid && records[$0].ownPart != index && !record.knows(records[$0])
+            records[$0].isValid && records[$0].ownPart != index && records[$0].rank < now
+                && !record.knows(records[$0])
         }.max {
             (records[$0].lamport, records[$0].operation.id)
                 < (records[$1].lamport, records[$1].operation.id)
@@ -237,7 +238,7 @@ extension AuthEvaluator {
     }
 
     /// Whether the device has something else instead since a transfer.
-    private func isReplaced(_ grant: Int, for device: DeviceID) -> Bool {
+    func isReplaced(_ grant: Int, for device: DeviceID) -> Bool {
         guard let subject = records[grant].subject, let all = drops[subject] else { return false }
         return all.contains { drop in
             guard records[drop].isValid, let part = records[drop].ownPart, part != grant else {

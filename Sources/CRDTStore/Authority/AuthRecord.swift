@@ -115,6 +115,8 @@ public enum AuthFault: String, Hashable, Sendable {
     case notRequested
     /// The member was rejected or removed, and the author is no admin.
     case returnNeedsAdmin
+    /// More devices than anybody carries.
+    case tooManyDevices
     /// More requests on an invite than anybody needs.
     case tooManyRequests
     /// An owner leaves, who has to hand the workspace over first.

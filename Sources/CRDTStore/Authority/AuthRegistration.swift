@@ -37,6 +37,8 @@ extension AuthEvaluator {
         case .admit(_, let member, _, _):
             admitted[member, default: []].append(index)
             if let invite = record.reference { admissions[invite, default: []].append(index) }
+        case .addDevices:
+            if let author = record.author { additions[author, default: []].append(index) }
         case .request:
             if let invite = record.reference { requests[invite, default: []].append(index) }
         case .remove(let member):
@@ -119,6 +121,8 @@ extension AuthEvaluator {
         case .admit(_, let member, _, _):
             admitted.drop(index, at: member)
             record.reference.map { admissions.drop(index, at: $0) }
+        case .addDevices:
+            record.author.map { additions.drop(index, at: $0) }
         case .request:
             record.reference.map { requests.drop(index, at: $0) }
         case .remove(let member):

@@ -104,7 +104,7 @@ extension AuthEvaluator {
         let isLetIn = records.contains {
             $0.subject == grant.member && $0.role.map { $0 <= .member } == true && record.knows($0)
         }
-        guard isLetIn, !kept.isEmpty, let author = record.author else { return .badTransfer }
+        guard isLetIn, !kept.isEmpty, !grant.devices.isEmpty, let author = record.author else { return .badTransfer }
         return listingFault(record, kept, of: author)
     }
 

@@ -128,7 +128,7 @@ extension AuthEvaluator {
     ///
     /// It ranks as what is written now: whoever gave up a role can be removed by those above.
     func contentExposure(_ grant: Int, _ device: DeviceID) -> AuthExposure? {
-        guard let rank = standing(ofGrant: grant), let author = records[grant].subject,
+        guard let rank = standing(ofGrant: grant, for: device), let author = records[grant].subject,
             let place = records[grant].place(of: device)
         else { return nil }
         let rankOfContent = AuthRank(
@@ -158,7 +158,7 @@ extension AuthEvaluator {
             guard case .grant(let given) = records[index].operation.action, given.replaces,
                 given.member == exposure.author, index != exposure.grant,
                 records[index].knows(records[exposure.grant]),
-                let rank = standing(ofGrant: index)
+                let rank = standing(ofGrant: index, for: exposure.device)
             else { continue }
             let device = DeviceRank(
                 grant: rank, index: given.devices.firstIndex(of: exposure.device) ?? .max)

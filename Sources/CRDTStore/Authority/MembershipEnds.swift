@@ -8,13 +8,13 @@ extension AuthEvaluator {
     public func role(of member: MemberID) -> Role? {
         var best: (rank: GrantRank, role: Role)?
         for index in grants(everTo: member) where records[index].isValid {
-            guard let rank = standing(ofGrant: index),
-                let role = Role(rawValue: UInt64(max(rank.level, 0))),
-                best.map({ rank < $0.rank }) ?? true,
-                records[index].devices
-                    .contains(where: { isInForce(index, on: $0) })
-            else { continue }
-            best = (rank, role)
+            for device in records[index].devices where isInForce(index, on: device) {
+                guard let rank = standing(ofGrant: index, for: device),
+                    let role = Role(rawValue: UInt64(max(rank.level, 0))),
+                    best.map({ rank < $0.rank }) ?? true
+                else { continue }
+                best = (rank, role)
+            }
         }
         return best?.role
     }
@@ -24,14 +24,15 @@ extension AuthEvaluator {
     public func lastRole(of member: MemberID) -> Role? {
         var best: GrantRank?
         for index in grants(everTo: member) where records[index].isValid {
-            guard let rank = standing(ofGrant: index), best.map({ rank < $0 }) ?? true,
-                records[index].devices.contains(where: { device in
-                    guard let exposure = contentExposure(index, device) else { return false }
-                    return revocations(hitting: exposure)
-                        .allSatisfy { records[$0].operation.action.endsMembership }
-                })
-            else { continue }
-            best = rank
+            for device in records[index].devices {
+                guard let rank = standing(ofGrant: index, for: device),
+                    best.map({ rank < $0 }) ?? true,
+                    let exposure = contentExposure(index, device),
+                    revocations(hitting: exposure)
+                        .allSatisfy({ records[$0].operation.action.endsMembership })
+                else { continue }
+                best = rank
+            }
         }
         return best.flatMap { Role(rawValue: UInt64(max($0.level, 0))) }
     }
@@ -192,9 +193,9 @@ extension AuthEvaluator {
     }
 
     private func isInForce(_ grant: Int, on device: DeviceID) -> Bool {
-        guard !lapsed.contains(grant), let exposure = contentExposure(grant, device) else {
-            return false
-        }
+        guard !lapsed.contains(grant), !isReplaced(grant, for: device),
+            let exposure = contentExposure(grant, device)
+        else { return false }
         return revocations(hitting: exposure).isEmpty
     }
 }

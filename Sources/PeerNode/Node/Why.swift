@@ -232,6 +232,7 @@ extension AuthFault {
         case .ownerLeaves: "an owner hands the workspace over before leaving"
         case .memberBound: "that person, or that device, was let in before"
         case .deviceBarred: "it names a device that its owner has revoked"
+        case .tooManyDevices: "its author has linked too many devices"
         case .unknownKey: "the key that it hands on was not there"
         case .badTransfer: "a transfer is an owner's, to a member, and keeps own devices"
         case .unknownKind: "this version does not know its kind"

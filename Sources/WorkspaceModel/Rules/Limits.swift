@@ -215,6 +215,8 @@ public enum Limits {
     public static let outsiderBytesHourly = 1 << 20
     /// Authors, and hosts, that are counted at a time; of more all are forgotten.
     public static let authorityBudgetsMax = 10_000
+    /// Devices that one person links in a workspace: more than a life needs, and each is judged.
+    public static let devicesLinkedMax = 64
     /// Devices with which somebody asks to come back: more than a person carries.
     public static let returningDevicesMax = 16
     /// Joins that this home waits to be approved: nobody waits for more doors than this.
