@@ -116,7 +116,8 @@ def grant(a, o, author):
     if not a.drops(o):
         return None
     ranks = [role for g in a.known(o, *GRANTS) for _, m, role in a.listed(g) if m == subject]
-    return broken("A-20", author.role == OWNER, o.map[3] == OWNER, o.map[5],
+    # That 2 is not empty stands in the amendments alone: without it nobody would be owner.
+    return broken("A-20", author.role == OWNER, o.map[3] == OWNER, o.map[2], o.map[5],
                   any(role <= MEMBER for role in ranks),
                   are_own(a, o.map[5], author.member, past))
 
