@@ -13,10 +13,11 @@ import sys
 import traceback
 
 import attacks_join
+import attacks_load
 import attacks_rules
 from stage import Stage
 
-CASES = {**attacks_join.CASES, **attacks_rules.CASES}
+CASES = {**attacks_join.CASES, **attacks_rules.CASES, **attacks_load.CASES}
 
 
 def main():
@@ -24,6 +25,7 @@ def main():
     parser.add_argument("--home")
     parser.add_argument("--link", action="append", default=[], metavar="NAME=LINK")
     parser.add_argument("--device-link", metavar="CODE")
+    parser.add_argument("--may-restart", action="store_true", help="whether the node may be")
     parser.add_argument("--list", action="store_true", help="only name the cases")
     parser.add_argument("cases", nargs="*", metavar="CASE")
     asked = parser.parse_args()
@@ -35,7 +37,7 @@ def main():
     reached = 0
     for name in asked.cases:
         print(f"{name}: {CASES[name].__doc__.splitlines()[0]}", flush=True)
-        stage = Stage(asked.home, links, asked.device_link)
+        stage = Stage(asked.home, links, asked.device_link, asked.may_restart)
         try:
             CASES[name](stage)
         except AssertionError as error:

@@ -107,7 +107,7 @@ def a10_then_leave(stage):
         thief = acting_as(stage, attacker, device, grants[0].id)
         for said in ((10, {1: []}), (8, {1: root.device, 2: [], 3: None})):
             said_now, way = stage.says(thief, said)
-            way += ", held" if stage.is_held(said_now) else ", not held"
+            way += f", held: {stage.is_held(said_now)}"
             left = stage.owner()
             stage.judge(left is None or left["id"] != shown(member, "u_"),
                         f"{name}: type {said[0]} under the owner's name ({way}) ends the owner",
@@ -129,7 +129,7 @@ def a12_removed(stage):
     """A12: a removed person, with the old device and with the old name, over fresh links."""
     attacker = stage.join("member")
     root = attacker.copy.root
-    stage.cli("member", "remove", shown(attacker.member, "u_"))
+    stage.removes(attacker)
     entry = next(o for o in attacker.copy.of(ADMIT) if o.map[2] == attacker.member).map[3][0]
     attacker.copy = stage.look()
     end = next(o for o in attacker.copy.of(REMOVE) if o.map[1] == attacker.member)
@@ -192,7 +192,7 @@ def a12_revoked(stage):
 def a12_removed_device_as_newcomer(stage):
     """A12: a removed person's device in a list whose first device is fresh, so that the name is new."""
     attacker = stage.join("member")
-    stage.cli("member", "remove", shown(attacker.member, "u_"))
+    stage.removes(attacker)
     attacker.copy = stage.look()
     fresh = writer.Device()
     member = writer.member_name(fresh.id, attacker.copy.root.id)

@@ -218,7 +218,7 @@ def a17(stage):
     stage.note(f"six admits of devices that did not sign: {way}")
     joins_still(stage, "after six that nobody signed")
     # A device that is removed goes on as if it had not heard of it.
-    stage.cli("member", "remove", shown(attacker.member, "u_"))
+    stage.removes(attacker)
     for n in range(6):
         member, listed = writer.for_joining([writer.Device()], root.id, on.id, attacker.device.id)
         proven = invite.key.sign(writer.proof(root.id, on.id, member, listed))

@@ -59,7 +59,7 @@ class Visitor:
         self.peer.socket.settimeout(timeout)
         self.answerer = self.peer.payload[1]
         self.workspace, self.requests, self.ended = None, 0, None
-        self.own, self.tips, self.opened = {}, [], False
+        self.own, self.tips, self.served = {}, [], 0
 
     def close(self):
         self.peer.socket.close()
@@ -161,32 +161,35 @@ class Visitor:
 
     # 5.4
 
-    def push(self, operations):
-        """Live: operations of one log each, in order. Kept to be served, too."""
-        for o in operations:
-            self.own[o.id] = o
+    def keep(self, operations):
+        """What may be served, by log."""
         logs = {}
         for o in operations:
             logs.setdefault((o.device, o.inc), []).append(o)
-        for log in logs.values():
-            self.send(OPS, {1: OURS, 2: 0, 3: [write_run(self.workspace, log)], 4: True}, 1)
+        for name, log in logs.items():
+            self.own.setdefault(name, []).extend(log)
+        return logs
+
+    def push(self, operations):
+        """Live; kept to be served, too."""
+        runs = [write_run(self.workspace, log) for log in self.keep(operations).values()]
+        self.send(OPS, {1: OURS, 2: 0, 3: runs, 4: True}, 1)
 
     def announce(self, operations):
-        tips = [[o.device, o.inc, o.seq, o.id[:16]] for o in operations]
-        for o in operations:
-            self.own[o.id] = o
-        self.send(TIPS, {1: OURS, 2: [[self.workspace, sorted(tips)]], 3: True})
+        """Tells the tips, so that the node may pull what it wants."""
+        last = [log[-1] for log in self.keep(operations).values()]
+        tips = sorted([o.device, o.inc, o.seq, o.id[:16]] for o in last)
+        self.send(TIPS, {1: OURS, 2: [[self.workspace, tips]], 3: True})
 
     def serve(self, fields):
         """Answers a pull with what was announced."""
         runs = []
         for document, device, inc, seq, _, have in fields[3]:
-            log = sorted((o for o in self.own.values() if (o.device, o.inc) == (device, inc)
-                          and o.seq <= seq), key=lambda o: o.seq)
             held = max((h[0] for h in have), default=-1)
-            log = [o for o in log if o.seq > held]
+            log = [o for o in self.own.get((device, inc), []) if held < o.seq <= seq]
             if log and document == self.workspace:
                 runs.append(write_run(document, log))
+                self.served += len(log)
         self.send(OPS, {1: OURS, 2: fields[2], 3: runs, 4: True}, 2)
 
 

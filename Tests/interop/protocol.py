@@ -85,6 +85,7 @@ class Peer:
         self.socket, self.noise = connection, noise
         self.handshake_hash = bytes(noise.get_handshake_hash())
         self.payload = check_payload(payload, remote_static)
+        self.buffer = b""
         self.parts = {}
         self.messages = []
 
@@ -100,8 +101,7 @@ class Peer:
     def receive(self):
         """The next message: its type and its map."""
         while not self.messages:
-            length = struct.unpack(">H", exactly(self.socket, 2))[0]
-            rest = bytes(self.noise.decrypt(exactly(self.socket, length)))
+            rest = bytes(self.noise.decrypt(self.frame()))
             assert rest, "a frame without a fragment"
             while rest:
                 head, size = struct.unpack(">BH", rest[:3])
@@ -112,6 +112,17 @@ class Peer:
                     message = self.parts.pop(head & 3)
                     self.messages.append((message[0], enc_decoded(message[1:])))
         return self.messages.pop(0)
+
+    def frame(self):
+        """The next frame. When time is up in the middle of one, its beginning is kept."""
+        while len(self.buffer) < 2 or len(self.buffer) < 2 + int.from_bytes(self.buffer[:2], "big"):
+            part = self.socket.recv(1 << 16)
+            if not part:
+                raise EOFError("the peer closed the link")
+            self.buffer += part
+        end = 2 + int.from_bytes(self.buffer[:2], "big")
+        frame, self.buffer = self.buffer[2:end], self.buffer[end:]
+        return frame
 
     def ping(self, number):
         """Sends a ping and waits for its answer. Returns what came before it."""

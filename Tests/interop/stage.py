@@ -22,9 +22,9 @@ from protocol import Invite
 class Stage:
     """`links`: by a name such as member, guest, many, look, approve. `home`: the node's."""
 
-    def __init__(self, home, links, device_link=None):
+    def __init__(self, home, links, device_link=None, may_restart=False):
         self.home, self.links, self.device_link = home, links, device_link
-        self.found, self.lines = [], []
+        self.may_restart, self.found, self.lines = may_restart, [], []
 
     def note(self, line):
         self.lines.append(line)
@@ -59,6 +59,10 @@ class Stage:
 
     def devices_of(self, member):
         return {d["id"] for d in self.cli("device", "list", "--member", shown(member, "u_"))}
+
+    def removes(self, attacker):
+        """The owner removes somebody, though not everything that it wrote may be here."""
+        self.cli("member", "remove", shown(attacker.member, "u_"), "--force")
 
     # What the node holds and uses
 
@@ -167,7 +171,20 @@ class Stage:
             self.judge(self.is_held(o), f"{what} is stored", "not stored")
 
     def is_held(self, o):
-        return o.id in self.look().ops
+        """Whether a newcomer is shown it; None where a newcomer is shown nothing."""
+        try:
+            return o.id in self.look().ops
+        except AssertionError:
+            return None
+
+    def restart(self):
+        """ms until the home serves again; only where the attack was told that it may."""
+        if not self.may_restart:
+            return None
+        self.cli("down")
+        start = time.monotonic()
+        self.cli("up", "--announce", "off")
+        return int((time.monotonic() - start) * 1000)
 
 
 def signed_list(devices, workspace, invite, answerer, member):
