@@ -2,10 +2,14 @@
 
     attacker.py --home FOLDER --link NAME=LINK... [--device-link CODE] CASE...
 
-WSX_NODE is the program, for what a person at the node would ask; nothing is started. Each case
-says what happened; `REACHED` is what no attacker may reach. Links: member and many (role member,
-many uses), look (the same, never used up), guest, used (nothing left), approve. WSX_PROTO=1 attacks
-programs from before the rules had numbers.
+WSX_NODE is the program, for what a person at the node would ask. Nothing is started, but with
+--may-restart A15 stops the node and starts it again. Each case says what happened; `REACHED` is what
+no attacker may reach, and makes the exit status 1. WSX_PROTO=1 attacks programs from before the rules
+of section 4 had numbers. Links that the cases ask for, all made by the owner:
+
+    member, many, look   role member, 50 uses     few   role member, 3 uses
+    guest                role guest, 50 uses      used  role member, 1 use
+    approve              member, wants approval
 """
 
 import argparse
@@ -14,10 +18,13 @@ import traceback
 
 import attacks_join
 import attacks_load
+import attacks_return
 import attacks_rules
+import attacks_uses
 from stage import Stage
 
-CASES = {**attacks_join.CASES, **attacks_rules.CASES, **attacks_load.CASES}
+CASES = {**attacks_join.CASES, **attacks_return.CASES, **attacks_rules.CASES, **attacks_uses.CASES,
+         **attacks_load.CASES}
 
 
 def main():

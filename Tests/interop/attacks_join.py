@@ -3,7 +3,7 @@
 import itertools
 
 import writer
-from foreign import Attacker, secrets_of
+from intruder import Attacker, secrets_of
 from notation import VERSION
 from protocol import Invite
 from stage import shown, signed_list
@@ -57,10 +57,10 @@ def a10_join(stage):
     """A10 (C1): join2 with a name that exists and a list with an own device, over every link."""
     attacker = stage.join("member")
     root = attacker.copy.root
-    plain = stage.join("member")
+    # Whom the last use of a link let in.
+    plain = stage.join("used")
     victims = [("owner", root), ("member", next(
         o for o in plain.copy.of(ADMIT) if o.map[2] == plain.member))]
-    # The used link is used up before anybody is on this stage.
     for link in ("member", "guest", "used", "approve"):
         for who, victim in victims if link == "member" else victims[:1]:
             reached = try_lists(stage, attacker, link, victim, victim.map[2])
@@ -87,11 +87,27 @@ def a10_own_admit(stage):
             deps = [o for o in attacker.copy.heads()]
             o, way = stage.says(attacker, said, after=None, deps=deps, settle=0.15)
             ways[way] = ways.get(way, 0) + 1
-            if None in shape and stage.is_held(o):
+            if None in shape and (stage.is_held(o) if VERSION == 1 else stage.is_stored(o)):
                 reached.append((o, device))
     stage.note("how the links took it: " + str(ways))
     stage.judge(bool(reached), f"{len(reached)} operations with the owner's name are stored")
     count = len(stage.devices_of(member))
+    stage.judge(count > len(root.map[3]), f"the owner is shown with {count} devices")
+
+
+def a10_approve(stage):
+    """A10: the same lists over a link that wants approval, and the owner approves whatever asks."""
+    attacker = stage.join("member")
+    root = attacker.copy.root
+    reached = try_lists(stage, attacker, "approve", root, root.map[2])
+    for asked in stage.cli("request", "list"):
+        try:
+            stage.cli("request", "approve", asked["id"])
+            stage.note(f"approved {asked['id']}")
+        except AssertionError as error:
+            stage.note(f"not approved: {error}")
+    count = len(stage.devices_of(root.map[2]))
+    stage.judge(bool(reached), f"{len(reached)} requests in the owner's name are stored")
     stage.judge(count > len(root.map[3]), f"the owner is shown with {count} devices")
 
 
@@ -125,85 +141,5 @@ def acting_as(stage, attacker, device, grant):
     return other
 
 
-def a12_removed(stage):
-    """A12: a removed person, with the old device and with the old name, over fresh links."""
-    attacker = stage.join("member")
-    root = attacker.copy.root
-    stage.removes(attacker)
-    entry = next(o for o in attacker.copy.of(ADMIT) if o.map[2] == attacker.member).map[3][0]
-    attacker.copy = stage.look()
-    end = next(o for o in attacker.copy.of(REMOVE) if o.map[1] == attacker.member)
-    for what, devices, cites in (
-            ("as before", [attacker.device], None), ("by the old entry", [entry], None),
-            ("naming the end, signed as a newcomer", [attacker.device], end.id),
-            ("with another device", [attacker.device, writer.Device()], None)):
-        if VERSION == 1 and cites:
-            continue
-        said = stage.joins(attacker, "many", attacker.member, devices, cites, attacker.device)
-        inside = shown(attacker.member, "u_") in stage.members()
-        stage.judge(said == "admitted" or inside, f"removed person {what}: {said}")
-    if VERSION > 1:
-        said = comes_back(stage, attacker, end, root)
-        inside = shown(attacker.member, "u_") in stage.members()
-        stage.judge(said != "pending" or inside, f"the right way is not pending but {said}",
-                    "the right way is answered pending")
-
-
-def comes_back(stage, attacker, end, root):
-    """A join2 as 4.0.6 wants it."""
-    invite = Invite.read(stage.links["many"])
-    visitor, code = attacker.visit(attacker.device, invite)
-    if code != 0:
-        return code
-    listed = writer.for_return([attacker.device], root.id, end.id, visitor.answerer,
-                               attacker.member)
-    on = attacker.on(invite)
-    proven = invite.key.sign(writer.proof(root.id, on.id, attacker.member, listed))
-    code = visitor.join2(on.id, attacker.member, listed, proven, end.id)
-    visitor.close()
-    return "pending" if code == 2 else code
-
-
-def a12_revoked(stage):
-    """A12 (H2): a device that its member revoked comes again, over a fresh link and as a newcomer."""
-    attacker = stage.join("member", recovery=writer.Device())
-    root, second = attacker.copy.root, writer.Device()
-    salt = writer.for_linking(second, root.id, attacker.device.id, attacker.member)
-    added, way = stage.says(attacker, writer.adddev(salt, root.map[4]))
-    stage.note(f"adddev by the book: {way}, held: {stage.is_held(added)}")
-    attacker.copy = stage.look()
-    stage.says(attacker, (8, {1: second.id, 2: [], 3: None}))
-    attacker.copy = stage.look()
-    stage.judge(second.id not in [d[0] for o in attacker.copy.of(5) for d in o.map[1]],
-                "the linked device is unknown", "it was known, and is revoked")
-    phrase, first = entries_of(next(
-        o for o in attacker.copy.of(ADMIT) if o.map[2] == attacker.member))
-    tries = (("as a newcomer", None, [second]),
-             ("behind its person's phrase", attacker.member, [phrase, second]),
-             ("behind its person's list", attacker.member, [phrase, first, second]),
-             ("alone under its person's name", attacker.member, [second]))
-    for what, member, devices in tries:
-        member = member or writer.member_name(second.id, root.id)
-        said = stage.joins(attacker, "many", member, devices, device=second)
-        held = [o for o in stage.look().of(ADMIT) if second.id in [d[0] for d in o.map[3]]]
-        stage.judge(said == "admitted" or bool(held), f"revoked device {what}: {said}")
-
-
-def a12_removed_device_as_newcomer(stage):
-    """A12: a removed person's device in a list whose first device is fresh, so that the name is new."""
-    attacker = stage.join("member")
-    stage.removes(attacker)
-    attacker.copy = stage.look()
-    fresh = writer.Device()
-    member = writer.member_name(fresh.id, attacker.copy.root.id)
-    cert = [fresh.id, fresh.box,
-            fresh.key.sign(writer.certificate(fresh.box, attacker.device.id))]
-    said = stage.joins(attacker, "many", member, [cert, attacker.device], device=attacker.device)
-    held = [o for o in stage.look().of(ADMIT)
-            if attacker.device.id in [d[0] for d in o.map[3]] and o.map[2] == member]
-    stage.judge(bool(held), f"a removed device behind a fresh recovery device: {said}")
-
-
-CASES = {"A10-join": a10_join, "A10-own-admit": a10_own_admit, "A10-A13-leave": a10_then_leave,
-         "A12-removed": a12_removed, "A12-revoked": a12_revoked,
-         "A12-recovery": a12_removed_device_as_newcomer}
+CASES = {"A10-join": a10_join, "A10-own-admit": a10_own_admit, "A10-approve": a10_approve,
+         "A10-A13-leave": a10_then_leave}

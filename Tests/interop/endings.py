@@ -1,132 +1,12 @@
-"""Histories of ends: removals, departures, transfers, features, with the verdict on what matters."""
+"""Histories of ends: removals, departures, features, with the verdict on what matters."""
 
 import writer
-from histories import remove, rmdev
+from histories import history, remove, rmdev
 from notation import H
-from terms import (ADMIN, CUTPART, FEATURE, GUEST, LEAVE, MEMBER, OWNER, RECUT, REKEY, RVINV, WSDEL,
+from terms import (ADMIN, CUTPART, FEATURE, GUEST, LEAVE, MEMBER, OWNER, RECUT, REKEY, RVINV,
                    WSSET)
 from world import World
 from writer import Device
-
-ALL = []
-
-
-def history(function):
-    ALL.append(function)
-    return function
-
-
-def transfer(w, heir, devices=None, who=None, own=None):
-    who = who or w.owner
-    devices = [heir.device.id] if devices is None else devices
-    return writer.grant(heir.member, devices, OWNER, drops=own or [who.device.id])
-
-
-@history
-def an_owner_does_not_leave():
-    """A-23; after a transfer it leaves as the admin that it then is."""
-    w = World()
-    mina = w.join(MEMBER)
-    w.write(w.owner, (LEAVE, {1: []}), "A-23")
-    handed = w.write(w.owner, transfer(w, mina), "valid")
-    w.write(w.owner, (LEAVE, {1: []}), "A-23")
-    left = w.write(w.owner.under(handed), (LEAVE, {1: []}), "valid")
-    a = w.judged()
-    assert a.roles() == {mina.member: OWNER}, "V-4"
-    assert a.knows(left, handed.id)
-    return w
-
-
-@history
-def a_transfer():
-    """The old owner goes on as an admin by citing it; what cites the old grant is hit."""
-    w = World()
-    mina = w.join(MEMBER)
-    handed = w.write(w.owner, transfer(w, mina), "valid")
-    assert w.judged().roles() == {mina.member: OWNER, w.owner.member: ADMIN}, "V-3"
-    w.write(w.owner, (WSSET, {5: 0}), "void")
-    w.write(w.owner.under(handed), (WSSET, {5: 1}), "valid")
-    w.write(w.owner.under(handed), (WSDEL, {}), "4.0.2")
-    w.invite(w.owner.under(handed), ADMIN, "A-8")
-    w.write(mina.under(handed), (WSDEL, {}), "valid")
-    return w
-
-
-@history
-def two_transfers_apart():
-    """Of two that do not know each other the stronger counts."""
-    w = World()
-    mina, joon = w.join(MEMBER), w.join(MEMBER)
-    second, _ = w.link(w.owner)
-    before = list(w.ops)
-    weak = w.write(second, transfer(w, joon, who=second), "void", knows=before)
-    w.write(joon.under(weak), (WSSET, {5: 1}), "void")
-    strong = w.write(w.owner, transfer(w, mina, own=[w.owner.device.id, second.device.id]),
-                     "valid", knows=before, after=None)
-    a = w.judged()
-    assert a.roles() == {mina.member: OWNER, joon.member: MEMBER, w.owner.member: ADMIN}
-    w.write(second.under(strong), (WSSET, {5: 1}), "valid")
-    return w
-
-
-@history
-def a_stronger_device_undoes_a_transfer():
-    """A13: the weakest device of the owner hands over; the strongest revokes that device."""
-    w = World()
-    mina = w.join(MEMBER)
-    stolen, _ = w.link(w.owner)
-    before = list(w.ops)
-    handed = w.write(stolen, transfer(w, mina, who=stolen), "void")
-    w.write(mina.under(handed), remove(w.owner.member), "void")
-    w.write(w.owner, rmdev(stolen.device), "valid", knows=before, after=None)
-    assert w.judged().roles() == {w.owner.member: OWNER, mina.member: MEMBER}
-    return w
-
-
-@history
-def a_void_transfer_cited_by_a_plain_member():
-    """Who acts under a void grant acts in vain, and takes nobody along."""
-    w = World()
-    mina = w.join(MEMBER)
-    admin = w.join(ADMIN)
-    w.write(admin, transfer(w, mina, who=admin), "A-19")
-    w.write(mina, transfer(w, admin, who=mina), "A-19")
-    before = list(w.ops)
-    promoted = w.write(admin, writer.grant(mina.member, [mina.device.id], MEMBER), "void")
-    w.write(w.owner, remove(admin.member), "valid", knows=before)
-    w.link(mina.under(promoted), expect="void")
-    w.link(mina, expect="valid")
-    return w
-
-
-@history
-def what_a_transfer_needs():
-    """A-19, A-20: owner, an heir who is here, own devices, not empty."""
-    w = World()
-    mina, guest = w.join(MEMBER), w.join(GUEST)
-    w.write(w.owner, writer.grant(mina.member, [mina.device.id], OWNER, drops=[]), "A-20")
-    w.write(w.owner, transfer(w, mina, []), "A-20")
-    w.write(w.owner, transfer(w, guest), "A-20")
-    w.write(w.owner, transfer(w, mina, own=[mina.device.id]), "A-20")
-    w.write(w.owner, transfer(w, mina, [guest.device.id]), "A-19")
-    w.write(w.owner, writer.grant(mina.member, [mina.device.id], ADMIN,
-                                  drops=[w.owner.device.id]), "A-20")
-    w.write(w.owner, writer.grant(w.owner.member, [w.owner.device.id], ADMIN), "A-19")
-    return w
-
-
-@history
-def the_weakest_device_cannot_end_the_owner():
-    """A13, G15: rmdev of an older device by a younger is weaker, and bars nobody."""
-    w = World()
-    stolen, _ = w.link(w.owner)
-    w.write(stolen, rmdev(w.owner.device), "valid")
-    w.write(stolen, (LEAVE, {1: []}), "A-23")
-    a = w.judged()
-    assert a.standing(w.owner.device.id)[0] == OWNER
-    assert not a.is_barred(w.owner.device.id, w.owner.member, set(a.ops))
-    w.write(w.owner, (WSSET, {5: 1}), "valid")
-    return w
 
 
 @history
@@ -230,6 +110,8 @@ def features():
     assert not w.judged().is_read_only()
     w.write(w.owner, (FEATURE, {1: 1}), "valid", knows=[o for o in w.ops if o.type == WSSET])
     assert w.judged().is_read_only()
+    # Behind a feature that is valid and not known nothing is counted.
+    w.write(w.owner, (WSSET, {4: 1}), "void", knows=[o for o in w.ops if o.type == FEATURE][-1:])
     return w
 
 
@@ -268,18 +150,55 @@ def parts_recuts_and_ends_of_invites():
 
 
 @history
-def a_stolen_device_hands_over_and_leaves():
-    """What section 4 says today, and should not: the weakest device of the owner hands over, and
-    leaves as an admin. The strongest device is out for whoever asks (V-3, V-4), and its rmdev
-    cannot hit what it knows. Its operations stand, so nodes disagree with themselves about it."""
+def what_is_linked_behind_a_departure():
+    """Leave: the chain of adddevs leads back to a grant that did not know of it."""
     w = World()
-    thief = w.join(MEMBER)
-    stolen, _ = w.link(w.owner)
-    handed = w.write(stolen, transfer(w, thief, who=stolen), "valid")
-    w.write(stolen.under(handed), (LEAVE, {1: []}), "valid")
-    w.write(w.owner, rmdev(stolen.device), "valid")
-    w.write(w.owner, (WSSET, {5: 1}), "valid")
-    a = w.judged()
-    assert a.standing(w.owner.device.id) is None
-    assert a.roles() == {thief.member: OWNER}
+    mina = w.join(MEMBER)
+    second, _ = w.link(mina)
+    w.write(second, (LEAVE, {1: []}), "valid")
+    # The older device is stronger, and goes on; what it links now is weaker, and does not.
+    third, _ = w.link(mina, expect="valid")
+    w.link(third, expect="void")
+    return w
+
+
+@history
+def a_device_of_two_is_revoked_by_one():
+    """rmdev reaches what its own member's device did, and an admin's everything."""
+    w = World()
+    on, new = w.invite(w.owner, MEMBER), Device()
+    mina, before = w.join(MEMBER), list(w.ops)
+    w.link(mina, new, "void", knows=before)
+    joon, _ = w.admit(w.owner, on, new, "valid", knows=before)
+    w.write(mina, rmdev(new), "valid")
+    w.link(joon, expect="valid")
+    w.write(w.owner, rmdev(new), "valid")
+    w.link(joon, expect="void")
+    return w
+
+
+@history
+def an_invite_ends_with_who_made_it():
+    """An admit is as weak as its invite, whoever writes it."""
+    w = World()
+    first, second = w.join(ADMIN), w.join(ADMIN)
+    on = w.invite(second, MEMBER)
+    before = list(w.ops)
+    w.write(first, remove(second.member), "valid")
+    w.admit(w.owner, on, expect="void", knows=before)
+    return w
+
+
+@history
+def somebody_who_was_rejected():
+    """A-13: a removal of who asked; only an admin changes its mind."""
+    w = World()
+    member, new = w.join(MEMBER), Device()
+    on = w.invite(w.owner, MEMBER, approve=True)
+    w.invite(w.owner, MEMBER)
+    other = w.ops[-1]
+    asked = w.ask(member, on, new, "valid")
+    w.write(w.owner, remove(asked.map[2]), "valid")
+    w.admit(member, other, new, "A-13")
+    w.admit(w.owner, other, new, "valid")
     return w

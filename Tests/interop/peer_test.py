@@ -148,8 +148,6 @@ class DiallingNode(unittest.TestCase):
 
 
 def public_id(prefix, name):
-    from protocol import base32
-
     return prefix + base32(name[:16])
 
 

@@ -53,9 +53,15 @@ def is_aimed(a, r, grant, device):
         return author.member == a.author(r).member and not a.knows(first_of(a, grant), r.id)
     if r.type != GRANT or grant is r or a.knows(grant, r.id):
         return False
-    replaced = (r.map[4] and author.member == r.map[1]
-                and (a.knows(r, grant.id) or grant.type == ADMIT))
-    return replaced or a.drops(r) and author.member == a.author(r).member
+    return (replaces(a, r, grant, device)
+            or a.drops(r) and author.member == a.author(r).member)
+
+
+def replaces(a, r, grant, device):
+    """Whether a grant takes the place of another one that a device has."""
+    return (r.type == GRANT and r.map[4] and grant is not r and not a.knows(grant, r.id)
+            and a.gives(grant, device).member == r.map[1]
+            and (a.knows(r, grant.id) or grant.type == ADMIT))
 
 
 def first_of(a, grant):
@@ -78,7 +84,10 @@ def role_now(a, valid, grant, device):
 
 
 def hits_later(a, valid, r, o):
-    """Whether r hits what a device would write now, or its content, under a grant."""
+    """Whether r hits what a device would write now, or its content, under a grant.
+
+    A transfer does not: it makes the role one less (V-3), which would mean nothing otherwise.
+    """
     grant = a.ops[o.grant]
     if r.type in (CREATE, ADMIT, ADDDEV, RVINV) or not is_revocation(a, r):
         return False
@@ -87,7 +96,8 @@ def hits_later(a, valid, r, o):
         stronger = role_now(a, valid, grant, o.device) >= a.author(r).role
     else:
         stronger = a.rank(r) < (*a.rank_of_grant(grant, o.device), INFINITY)
-    return stronger and is_aimed(a, r, grant, o.device)
+    aimed = replaces if r.type == GRANT else is_aimed
+    return stronger and aimed(a, r, grant, o.device)
 
 
 def ends_content(a, valid, o):
@@ -97,7 +107,7 @@ def ends_content(a, valid, o):
     found = []
     # What has replaced its grant, and lists the device: what ends content there ends it here.
     successors = [g for g in valid if g.type == GRANT and g.map[4] and g.map[1] == member
-                  and is_aimed(a, g, grant, o.device) and a.gives(g, o.device)
+                  and replaces(a, g, grant, o.device) and a.gives(g, o.device)
                   and a.rank(g) < (*a.rank_of_grant(grant, o.device), INFINITY)]
     for r in valid:
         if r.type in (REMOVE, RMDEV, LEAVE):

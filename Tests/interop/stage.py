@@ -3,9 +3,11 @@
 Nothing is started here. The program in WSX_NODE is called for what a person at that node would ask.
 """
 
+import contextlib
 import json
 import os
 import socket
+import sqlite3
 import struct
 import subprocess
 import time
@@ -14,7 +16,8 @@ from pathlib import Path
 import writer
 from authority import Authority
 from bindings import FOR_JOINING, proof
-from foreign import CLOSED, CODES, Attacker, Copy, Visitor
+from foreign import CLOSED, CODES, Copy, Visitor
+from intruder import Attacker
 from notation import VERSION, base32
 from protocol import Invite
 
@@ -157,18 +160,35 @@ class Stage:
 
     def again(self, attacker):
         """A new link for somebody who is in, or was."""
-        for _ in range(3):
+        for _ in range(15):
             try:
                 attacker.enter()
                 return
             except (EOFError, ConnectionError, socket.timeout):
-                time.sleep(0.5)
+                time.sleep(2)
         raise AssertionError("the node answers this host no more")
 
     def judge_fault(self, o, what):
         """From version 2 on nobody stores what has a fault."""
-        if VERSION > 1:
-            self.judge(self.is_held(o), f"{what} is stored", "not stored")
+        held = self.is_stored(o)
+        if VERSION == 1:
+            self.note(f"{what}: {'stored' if held else 'not stored'}")
+        else:
+            self.judge(held, f"{what} is stored", "not stored")
+
+    def control(self, attacker):
+        """What is right is heard: without that nothing here means anything."""
+        new, root = writer.Device(), attacker.copy.root
+        listed = writer.for_linking(new, root.id, attacker.device.id, attacker.member)
+        o, way = self.says(attacker, writer.adddev(listed, root.map[4]), after=None)
+        self.judge(not self.is_held(o), f"an adddev by the book ({way}) is not heard", "it is")
+
+    def is_stored(self, o):
+        """Whether the node's own store has an operation, shown to others or not."""
+        path = f"file:{Path(self.home) / 'node.db'}?mode=ro"
+        with contextlib.closing(sqlite3.connect(path, uri=True)) as store:
+            found = store.execute("SELECT 1 FROM operation WHERE id = ?", (o.id,)).fetchone()
+        return found is not None
 
     def is_held(self, o):
         """Whether a newcomer is shown it; None where a newcomer is shown nothing."""
