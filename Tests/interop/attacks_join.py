@@ -7,7 +7,7 @@ from intruder import Attacker, secrets_of
 from notation import VERSION
 from protocol import Invite
 from stage import shown, signed_list
-from terms import ADMIT, REMOVE, REQUEST
+from terms import ADMIT, REQUEST
 
 
 def entries_of(o):

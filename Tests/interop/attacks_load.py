@@ -4,7 +4,7 @@ import os
 import time
 
 import writer
-from flood import CHUNK, FLOOD, SECONDS, SHAPES, Flood, Watch, couriers, pour
+from flood import CHUNK, FLOOD, ROOM_KIB, SECONDS, SHAPES, Flood, Watch, couriers, pour
 from notation import H
 from salsa import seal
 from terms import ADDDEV, REKEY, REMOVE, RMDEV
@@ -16,6 +16,7 @@ def a14(stage):
     flood = Flood(attacker, attacker.copy.heads())
     ways = couriers(stage, attacker)
     stage.removes(attacker)
+    first = stage.usage()
     for who, (courier, announced) in ways.items():
         watch, start = Watch(stage), time.monotonic()
         sent = 0
@@ -24,6 +25,9 @@ def a14(stage):
                          FLOOD // len(SHAPES) // len(ways), SECONDS / len(SHAPES) / len(ways),
                          announced)
         watch.end(f"brought by {who}", sent, time.monotonic() - start)
+    grown = [now - then for now, then in zip(stage.usage(), first, strict=True)]
+    stage.judge(grown[0] > ROOM_KIB or grown[1] > ROOM_KIB,
+                f"in all: memory +{grown[0]} KiB, disk +{grown[1]} KiB", "bounded")
     served(stage)
 
 
@@ -48,7 +52,7 @@ def a14_turns(stage):
 
 def a14_cited(stage):
     """A14: a member writes one valid operation above everything that somebody removed wrote."""
-    attacker, friend = stage.join("member"), stage.join("many")
+    attacker, friend = stage.join("member"), stage.join("many", source="127.0.0.4")
     flood = Flood(attacker, attacker.copy.heads())
     stage.removes(attacker)
     watch, start = Watch(stage), time.monotonic()

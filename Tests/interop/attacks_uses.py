@@ -24,7 +24,7 @@ def a17(stage):
     joins_still(stage, "after six that nobody signed")
     # A device that is removed goes on as if it had not heard of it.
     stage.removes(attacker)
-    friend, voids = stage.join("many"), []
+    friend, voids = stage.join("many", source="127.0.0.4"), []
     for _ in range(6):
         member, listed = writer.for_joining([writer.Device()], root.id, on.id, attacker.device.id)
         proven = invite.key.sign(writer.proof(root.id, on.id, member, listed))
@@ -44,7 +44,7 @@ def a17(stage):
 
 
 def joins_still(stage, what):
-    newcomer = Attacker(stage.links["few"])
+    newcomer = Attacker(stage.links["few"], source="127.0.0.8")
     code = newcomer.join()
     stage.judge(code != 1, f"a newcomer {what}: {code}", "let in")
 

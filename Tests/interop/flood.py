@@ -10,6 +10,7 @@ import time
 
 import writer
 from foreign import CLOSED
+from intruder import Attacker
 from terms import CUTPART, DOCCREATE, RMDEV
 
 FLOOD = int(os.environ.get("WSX_FLOOD", "100000"))
@@ -126,14 +127,16 @@ def pour(stage, courier, chunks, most, seconds, announced=False):
 
 def couriers(stage, removed):
     """Who may bring what somebody removed has written: that one, a newcomer, and a friend inside."""
-    friend = stage.join("many")
+    friend = stage.join("many", source="127.0.0.4")
+    stranger = Attacker(stage.links["member"], source="127.0.0.3")
+    stranger.copy = removed.copy
 
     def own():
         removed.enter()
         return removed.visitor
 
     def newcomer():
-        return removed.visit(writer.Device())[0]
+        return stranger.visit(writer.Device())[0]
 
     def inside():
         friend.enter()

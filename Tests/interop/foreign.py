@@ -50,10 +50,10 @@ class Copy:
 class Visitor:
     """One device of the attacker on one link."""
 
-    def __init__(self, address, psk, device, copy=None, timeout=8):
+    def __init__(self, address, psk, device, copy=None, source=None, timeout=8):
         self.device, self.copy = device, copy or Copy()
         self.identity = Identity(device.key)
-        self.peer = dial(address, psk, self.identity)
+        self.peer = dial(address, psk, self.identity, source=source)
         self.peer.socket.settimeout(timeout)
         self.answerer = self.peer.payload[1]
         self.workspace, self.requests, self.ended = None, 0, None

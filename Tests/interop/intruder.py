@@ -25,7 +25,9 @@ def psk_of(disc):
 class Attacker:
     """Somebody who was let in: a member or a guest, with the copy of the document."""
 
-    def __init__(self, link, device=None):
+    def __init__(self, link, device=None, source="127.0.0.2"):
+        """`source`: the address it dials from. A host that is made to wait is one of these alone."""
+        self.source = source
         self.invite = Invite.read(link)
         self.address = self.invite.hints[0]
         self.device, self.copy = device or writer.Device(), Copy()
@@ -33,7 +35,8 @@ class Attacker:
 
     def visit(self, device=None, invite=None):
         """A new link under an invite's psk, up to the copy of the document."""
-        visitor = Visitor(self.address, (invite or self.invite).psk, device or self.device, self.copy)
+        visitor = Visitor(self.address, (invite or self.invite).psk, device or self.device,
+                          self.copy, self.source)
         return visitor, visitor.knock(invite or self.invite)
 
     def enter(self):
@@ -41,7 +44,7 @@ class Attacker:
         if self.disc is None:
             self.visitor, _ = self.visit()
             return
-        v = Visitor(self.address, psk_of(self.disc), self.device, self.copy)
+        v = Visitor(self.address, psk_of(self.disc), self.device, self.copy, self.source)
         v.workspace = self.copy.root.id
         v.open()
         v.settle(0.2)
@@ -51,7 +54,7 @@ class Attacker:
         """Becomes a further device of who made a device link (5.8). The code of the answer."""
         data = base32_decoded(code[len("wsx://device/") :])
         psk = Hk(data[1:17], b"psk")
-        v = Visitor(self.address, psk, self.device, self.copy)
+        v = Visitor(self.address, psk, self.device, self.copy, self.source)
         offer = v.until(LINK_OFFER)
         if not offer:
             return None

@@ -181,9 +181,10 @@ def next_message(connection):
     return exactly(connection, struct.unpack(">H", exactly(connection, 2))[0])
 
 
-def dial(address, psk, identity, certified_static=None, hint_psk=None):
-    """The initiator. The last two parameters are for lies."""
-    connection = socket.create_connection(address, timeout=TIMEOUT_SECONDS)
+def dial(address, psk, identity, certified_static=None, hint_psk=None, source=None):
+    """The initiator. `certified_static` and `hint_psk` are for lies, `source` is an own address."""
+    connection = socket.create_connection(
+        address, timeout=TIMEOUT_SECONDS, source_address=source and (source, 0))
     noise, static_public = noise_under(psk, identity)
     noise.set_as_initiator()
     noise.start_handshake()

@@ -96,7 +96,7 @@ class Stage:
         """The authority document, as a newcomer with a fresh device gets it."""
         invite = Invite.read(self.links["look"])
         try:
-            visitor = Visitor(invite.hints[0], invite.psk, writer.Device(), Copy())
+            visitor = Visitor(invite.hints[0], invite.psk, writer.Device(), Copy(), "127.0.0.9")
             code = visitor.knock(invite)
             visitor.close()
         except CLOSED:
@@ -107,9 +107,9 @@ class Stage:
     def verdicts(self):
         return Authority(list(self.look().ops.values()))
 
-    def join(self, link="member", device=None, recovery=None):
+    def join(self, link="member", device=None, recovery=None, source="127.0.0.2"):
         """Somebody who was let in by the book."""
-        attacker = Attacker(self.links[link], device)
+        attacker = Attacker(self.links[link], device, source)
         code = attacker.join(recovery)
         assert code == 1, f"not let in by {link}: {code and CODES[code]}"
         attacker.visitor.settle(0.3)
