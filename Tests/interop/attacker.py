@@ -18,13 +18,14 @@ import traceback
 
 import attacks_join
 import attacks_load
+import attacks_mix
 import attacks_return
 import attacks_rules
 import attacks_uses
 from stage import Stage
 
 CASES = {**attacks_join.CASES, **attacks_return.CASES, **attacks_rules.CASES, **attacks_uses.CASES,
-         **attacks_load.CASES}
+         **attacks_mix.CASES, **attacks_load.CASES}
 
 
 def main():

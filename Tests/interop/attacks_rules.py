@@ -185,7 +185,8 @@ def a16_tables(stage, link="member"):
     stands(stage, owner, "after operations with faults")
 
 
-def compare(stage, members, invites, what):
+def compare(stage, members, invites, what, now=None):
+    """`now`: who is looked at, of those who are in."""
     keep = ("id", "role", "devices", "removed")
 
     def seen(all_):
@@ -194,7 +195,7 @@ def compare(stage, members, invites, what):
     def open_(all_):
         return sorted((i["id"], i["used"], i["state"]) for i in all_)
 
-    stage.judge(seen(stage.members()) != seen(members), f"{what} change who is in")
+    stage.judge(seen(now or stage.members()) != seen(members), f"{what} change who is in")
     stage.judge(open_(stage.cli("invite", "list")) != open_(invites), f"{what} change invites")
 
 
