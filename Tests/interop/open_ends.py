@@ -3,8 +3,9 @@
 They assert what is written. When a rule is mended its history turns red, and is to be turned round.
 """
 
+import writer
 from histories import history, remove, rmdev
-from terms import LEAVE, MEMBER, OWNER, WSSET
+from terms import ADMIN, LEAVE, MEMBER, OWNER, WSSET
 from transfers import transfer
 from world import World
 from writer import Device
@@ -102,3 +103,17 @@ def a_late_admit_makes_a_device_stronger():
     assert w.judged().standing(new.id) is None
     return w
 
+
+
+@history
+def an_invite_of_a_revoked_device():
+    """A12, G12: rmdev and demotion leave open what was invited before; only a removal ends it."""
+    w = World()
+    stolen, _ = w.link(w.owner)
+    admin = w.join(ADMIN)
+    on, other = w.invite(stolen, ADMIN), w.invite(admin, MEMBER)
+    w.write(w.owner, rmdev(stolen.device), "valid")
+    w.write(w.owner, writer.grant(admin.member, [admin.device.id], MEMBER), "valid")
+    w.admit(w.owner, on, expect="valid")
+    w.admit(w.owner, other, expect="valid")
+    return w
