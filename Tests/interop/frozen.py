@@ -8,69 +8,17 @@ and digest in it is made again here, so that a format cannot change by accident.
 
 import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from authority import DOCCREATE, Authority, signed
-from private import PrivateAuthority, content_plaintext, mail, private_plaintext
-from protocol import H, Hk, enc, enc_decoded
-from xchacha import opened
+from authority import Authority
+from notation import H, enc
+from operation import AUTHORITY, CONTENT, MAILBOX, PRIVATE, Operation
+from members import PrivateAuthority
+from private import content_plaintext, mail, private_plaintext
+from revocations import ends_content, role_now
+from terms import DOCCREATE, GRANTS, GUEST, LEAVE, MEMBER, RECUT, REMOVE
 
-CONTENT, AUTHORITY, PRIVATE, MAILBOX = 1, 2, 3, 4
 SEGMENT = 1_024
-
-
-@dataclass(frozen=True, eq=False)
-class Operation:
-    """Section 2: header, payload, signature."""
-
-    header: list
-    payload: bytes
-    signature: bytes
-    id: bytes
-    kind: int
-    document: bytes
-    device: bytes
-    inc: int
-    seq: int
-    previous: bytes
-    hlc: int
-    grant: bytes
-    keyid: bytes
-    deps: list
-    type: int = 0
-    map: dict = None
-    # The nearest earlier operation of kind 3 on the same branch of its log.
-    earlier: bytes = None
-
-    @classmethod
-    def read(cls, header, payload, signature):
-        fields = enc_decoded(header)
-        assert len(fields) == 13 and fields[0] == 1, "the header"
-        assert fields[11] == len(payload) and fields[12] == H(b"wsx-payload1", payload)
-        assert (fields[5] == 0) == (fields[6] == b""), "previous, exactly behind sequence 0"
-        ids = [ref[3] for ref in fields[10]]
-        assert ids == sorted(set(ids)), "deps ascend"
-        name = H(b"wsx-op1", header)
-        said = enc_decoded(payload) if fields[1] == AUTHORITY else [0, None]
-        return cls(fields, payload, signature, name, fields[1],
-                   fields[2] if any(fields[2]) else name, *fields[3:11], *said)
-
-    @property
-    def log(self):
-        return (self.document, self.device, self.inc)
-
-    @property
-    def is_signed(self):
-        return signed(self.device, b"wsx-sig1" + self.id, self.signature)
-
-    def plaintext(self, keys):
-        """Section 3.2, or None where the key is not held."""
-        key = keys.get(self.keyid)
-        if key is None:
-            return None
-        padded = opened(Hk(key, b"wsx-doc", self.document), self.payload[:24], self.payload[24:],
-                        enc(self.header[:11]))
-        return padded.rstrip(b"\0")[:-1]
 
 
 class Workspace:
@@ -87,39 +35,44 @@ class Workspace:
                    if o.kind == MAILBOX), "the mailbox"
 
     def is_valid(self, o):
-        if o.kind == AUTHORITY:
-            return o.id in self.authority.valid
+        """V-1 for what decides, V-5 for what is said."""
         a = self.authority
-        if o.grant not in a.valid or o.device not in a.devices(o.grant):
+        if o.kind == AUTHORITY:
+            return o.id in a.valid
+        if o.grant not in a.valid or self.author(o) is None:
             return False
-        least = self.least(o)
-        if a.role(o.grant) > least:
+        if role_now(a, a.in_force, a.ops[o.grant], o.device) > self.least(o):
             return False
-        # What ends a grant ends the content of those that it replaced.
-        later = [g for g in map(self.ops.get, a.valid)
-                 if g.type == 6 and g.map[4] and g.map[1] == a.subject(o.grant)
-                 and o.grant in a.past[g.id]]
-        return all(self.survives(o, r) for r in map(self.ops.get, a.valid)
-                   if self.reaches(r, o, o.grant)
-                   or r.type != 6 and any(self.reaches(r, o, g.id) for g in later))
+        return all(self.survives(o, r) for r in ends_content(a, a.in_force, o))
 
     def least(self, o):
         """The weakest role that may write: guests everywhere but in public channels and names."""
-        return 2 if o.document in self.members_alone else 3
+        return MEMBER if o.document in self.members_alone else GUEST
 
     def author(self, o):
         """The member whose device wrote something; None where its grant is not for the device."""
         a = self.authority
-        if o.grant not in a.ops or a.ops[o.grant].type not in (1, 4, 5, 6):
-            return None
-        return a.subject(o.grant) if o.device in a.devices(o.grant) else None
+        grant = a.ops.get(o.grant)
+        given = a.gives(grant, o.device) if grant and grant.type in GRANTS else None
+        return given and given.member
 
     def private(self, document, keys):
         """Section 4.3."""
         return PrivateAuthority(
             document,
             [o for o in self.ops.values() if o.kind == PRIVATE and o.document == document],
-            keys, self.author, self.is_valid)
+            keys, self)
+
+    def ends(self, member):
+        """The valid removals and departures of somebody."""
+        a = self.authority
+        return {e.id for e in a.in_force
+                if e.type == REMOVE and e.map[1] == member
+                or e.type == LEAVE and a.author(e).member == member}
+
+    def grant_past(self, o):
+        """What the grant in a header knows."""
+        return self.authority.past.get(o.grant, set())
 
     def counts(self, o, private):
         """Whether an operation has effect in its private document."""
@@ -129,26 +82,10 @@ class Workspace:
             o, lambda cut: (cut[0], cut[1], cut[2]) == o.log and o.seq <= cut[3]
             and o.id in self.past_of_tip(o.log, cut[3], cut[4]))
 
-    def reaches(self, r, o, grant):
-        """Whether a valid revocation hits content as it stands under a grant: content is weaker
-        than every authority operation."""
-        a = self.authority
-        if r.type not in (6, 7, 8, 10) or not a.is_revocation(r):
-            return False
-        devices = a.devices(grant)
-        place = devices.index(o.device) if o.device in devices else 1 << 63
-        # A departure ends all content of its author, whichever device wrote it.
-        if r.type != 10 and not a.rank(r) < a.rank_of_grant(grant) + (place, 1 << 64, b""):
-            return False
-        if a.is_exempt(r, grant) or not a.is_aimed(r, grant, o.device):
-            return False
-        # Of changed roles only one that no longer allows writing takes content away.
-        return r.type != 6 or bool(r.map[4]) and r.map[1] == a.subject(grant) and r.map[3] > self.least(o)
-
     def survives(self, o, r):
         entries = self.authority.cuts(r)
         for w in map(self.ops.get, self.authority.valid):
-            if w.type == 11 and w.map[1] == r.id:
+            if w.type == RECUT and w.map[1] == r.id:
                 entries += self.authority.cuts(w)
         tips = [e for e in entries if (e[0], e[1], e[2]) == o.log and o.seq <= e[3]]
         return any(o.id in self.past_of_tip(o.log, e[3], e[4]) for e in tips)
@@ -191,7 +128,7 @@ class Workspace:
 
 
 def check_chain(operations):
-    """Sections 2 and 4: every log is a chain that its signatures cover."""
+    """Section 2: every log is a chain that its signatures cover."""
     known = {o.id: o for o in operations}
     covered = set()
     for o in operations:
@@ -265,6 +202,8 @@ def check(vectors):
     workspace = Workspace(operations)
     check_private(workspace, operations, vectors, private_keys)
     for o, entry in zip(operations, vectors["operations"], strict=True):
+        refused = workspace.authority.refused.get(o.id)
+        assert bool(refused) == entry.get("refused", False), f"{entry['id']}: {refused}"
         assert workspace.is_valid(o) == entry["valid"], f"the verdict on {entry['id']}"
     documents, root = workspace.digests()
     assert {d.hex(): x.hex() for d, x in documents.items()} == vectors["documents"]

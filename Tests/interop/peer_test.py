@@ -17,7 +17,7 @@ import unittest
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from protocol import H, Identity, Invite, answer, dial
+from protocol import H, Identity, Invite, answer, base32, dial
 
 PROGRAM = os.environ["WSX_NODE"]
 HANDSHAKES = int(os.environ.get("WSX_HANDSHAKES", "50"))
@@ -148,8 +148,6 @@ class DiallingNode(unittest.TestCase):
 
 
 def public_id(prefix, name):
-    from protocol import base32
-
     return prefix + base32(name[:16])
 
 

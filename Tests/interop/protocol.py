@@ -4,7 +4,6 @@ Section numbers are those of the document. The Noise handshake is PyPI's noisepr
 signatures are PyPI's cryptography; nothing of the Swift program is used.
 """
 
-import hashlib
 import os
 import socket
 import struct
@@ -15,110 +14,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from noise.connection import Keypair, NoiseConnection
 from noise.exceptions import NoiseInvalidMessage
 
+from notation import VERSION, H, Hk, base32, base32_decoded, enc, enc_decoded
+
 NOISE_NAME = b"Noise_XXpsk0_25519_ChaChaPoly_BLAKE2b"
 PROLOGUE = b"wsx/1"
 TIMEOUT_SECONDS = 20
-
-
-# 1 Notation
-
-
-def H(person, *parts):
-    """BLAKE2b-256 with a personal."""
-    return hashlib.blake2b(b"".join(parts), digest_size=32, person=person).digest()
-
-
-def Hk(key, *parts):
-    """Keyed BLAKE2b-256."""
-    return hashlib.blake2b(b"".join(parts), digest_size=32, key=key).digest()
-
-
-LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
-
-
-def base32(data):
-    number = int.from_bytes(data, "big") << (-len(data) * 8 % 5)
-    count = (len(data) * 8 + 4) // 5
-    return "".join(LETTERS[number >> 5 * (count - 1 - i) & 31] for i in range(count))
-
-
-def base32_decoded(text):
-    number = 0
-    for letter in text.lower().translate(str.maketrans("oil", "011")):
-        number = number << 5 | LETTERS.index(letter)
-    spare = len(text) * 5 % 8
-    if number & ((1 << spare) - 1):
-        raise ValueError("bits behind the last byte")
-    return (number >> spare).to_bytes(len(text) * 5 // 8, "big")
-
-
-class Malformed(Exception):
-    """Bytes that are not what section 1 calls Enc."""
-
-
-def enc(value):
-    """The subset of deterministic CBOR: uint, bytes, text, list, dict with uint keys, bool, None."""
-
-    def head(major, number):
-        if number < 24:
-            return bytes([major << 5 | number])
-        for code, form, limit in ((24, ">B", 8), (25, ">H", 16), (26, ">I", 32), (27, ">Q", 64)):
-            if number < 1 << limit:
-                return bytes([major << 5 | code]) + struct.pack(form, number)
-        raise ValueError("too large")
-
-    if value is True or value is False or value is None:
-        return {False: b"\xf4", True: b"\xf5", None: b"\xf6"}[value]
-    if isinstance(value, int):
-        return head(0, value)
-    if isinstance(value, bytes):
-        return head(2, len(value)) + value
-    if isinstance(value, str):
-        return head(3, len(value.encode())) + value.encode()
-    if isinstance(value, (list, tuple)):
-        return head(4, len(value)) + b"".join(map(enc, value))
-    return head(5, len(value)) + b"".join(enc(k) + enc(value[k]) for k in sorted(value))
-
-
-def enc_decoded(data):
-    """Strict: exactly the one encoding of a value, nothing behind it."""
-
-    def item(at):
-        if at >= len(data):
-            raise Malformed("cut")
-        major, low = data[at] >> 5, data[at] & 31
-        if major == 7:
-            return {20: False, 21: True, 22: None}[low], at + 1
-        size = {24: 1, 25: 2, 26: 4, 27: 8}.get(low, 0)
-        if low > 27 or at + 1 + size > len(data):
-            raise Malformed("head")
-        number = int.from_bytes(data[at + 1 : at + 1 + size], "big") if size else low
-        at += 1 + size
-        if major == 0:
-            return number, at
-        if major in (2, 3):
-            if at + number > len(data):
-                raise Malformed("cut")
-            part = data[at : at + number]
-            return (part if major == 2 else part.decode()), at + number
-        if major == 4:
-            values = []
-            for _ in range(number):
-                value, at = item(at)
-                values.append(value)
-            return values, at
-        if major == 5:
-            values = {}
-            for _ in range(number):
-                key, at = item(at)
-                values[key], at = item(at)
-            return values, at
-        raise Malformed("major type")
-
-    value, end = item(0)
-    if end != len(data) or enc(value) != bytes(data):
-        raise Malformed("not the one encoding")
-    return value
 
 
 # 5.6 Joining
@@ -165,8 +65,8 @@ class Invite:
 class Identity:
     """A device, its store, and the static key that the device has certified."""
 
-    def __init__(self):
-        self.signing = Ed25519PrivateKey.generate()
+    def __init__(self, signing=None):
+        self.signing = signing or Ed25519PrivateKey.generate()
         self.device = self.signing.public_key().public_bytes_raw()
         self.static = os.urandom(32)
         self.store = os.urandom(16)
@@ -174,7 +74,8 @@ class Identity:
     def payload(self, static_public):
         certificate = self.signing.sign(b"wsx-st1" + self.device + static_public + self.store)
         now = int(time.time() * 1000)
-        return enc({1: self.device, 2: certificate, 3: 1, 4: 1, 5: 0, 6: self.store, 7: now})
+        return enc({1: self.device, 2: certificate, 3: VERSION, 4: VERSION, 5: 0,
+                    6: self.store, 7: now})
 
 
 class Peer:
@@ -184,6 +85,7 @@ class Peer:
         self.socket, self.noise = connection, noise
         self.handshake_hash = bytes(noise.get_handshake_hash())
         self.payload = check_payload(payload, remote_static)
+        self.buffer = b""
         self.parts = {}
         self.messages = []
 
@@ -199,8 +101,7 @@ class Peer:
     def receive(self):
         """The next message: its type and its map."""
         while not self.messages:
-            length = struct.unpack(">H", exactly(self.socket, 2))[0]
-            rest = bytes(self.noise.decrypt(exactly(self.socket, length)))
+            rest = bytes(self.noise.decrypt(self.frame()))
             assert rest, "a frame without a fragment"
             while rest:
                 head, size = struct.unpack(">BH", rest[:3])
@@ -211,6 +112,17 @@ class Peer:
                     message = self.parts.pop(head & 3)
                     self.messages.append((message[0], enc_decoded(message[1:])))
         return self.messages.pop(0)
+
+    def frame(self):
+        """The next frame. When time is up in the middle of one, its beginning is kept."""
+        while len(self.buffer) < 2 or len(self.buffer) < 2 + int.from_bytes(self.buffer[:2], "big"):
+            part = self.socket.recv(1 << 16)
+            if not part:
+                raise EOFError("the peer closed the link")
+            self.buffer += part
+        end = 2 + int.from_bytes(self.buffer[:2], "big")
+        frame, self.buffer = self.buffer[2:end], self.buffer[end:]
+        return frame
 
     def ping(self, number):
         """Sends a ping and waits for its answer. Returns what came before it."""
@@ -228,7 +140,7 @@ def check_payload(data, remote_static):
     fields = enc_decoded(bytes(data))
     assert sorted(fields) == [1, 2, 3, 4, 5, 6, 7], "the keys of the payload"
     assert [len(fields[key]) for key in (1, 2, 6)] == [32, 64, 16], "the sizes in the payload"
-    assert fields[3] <= 1 <= fields[4], "the versions"
+    assert fields[3] <= VERSION <= fields[4], "the versions"
     assert abs(fields[7] - time.time() * 1000) < 60_000, "the clock of the peer"
     certified = b"wsx-st1" + fields[1] + remote_static + fields[6]
     try:
@@ -269,9 +181,10 @@ def next_message(connection):
     return exactly(connection, struct.unpack(">H", exactly(connection, 2))[0])
 
 
-def dial(address, psk, identity, certified_static=None, hint_psk=None):
-    """The initiator. The last two parameters are for lies."""
-    connection = socket.create_connection(address, timeout=TIMEOUT_SECONDS)
+def dial(address, psk, identity, certified_static=None, hint_psk=None, source=None):
+    """The initiator. `certified_static` and `hint_psk` are for lies, `source` is an own address."""
+    connection = socket.create_connection(
+        address, timeout=TIMEOUT_SECONDS, source_address=source and (source, 0))
     noise, static_public = noise_under(psk, identity)
     noise.set_as_initiator()
     noise.start_handshake()
@@ -301,4 +214,4 @@ def answer(connection, psk, identity):
     return Peer(connection, noise, payload, state.rs.public_bytes)
 
 
-__all__ = ["H", "Identity", "Invite", "NoiseInvalidMessage", "Peer", "answer", "dial"]
+__all__ = ["H", "Identity", "Invite", "NoiseInvalidMessage", "Peer", "answer", "base32", "dial"]

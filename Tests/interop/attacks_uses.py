@@ -1,0 +1,72 @@
+"""Attacks by admissions without effect, and by what others wrote: A17 and replays."""
+
+import writer
+from attacks_rules import compare
+from intruder import Attacker
+from notation import VERSION
+from protocol import Invite
+from terms import ADDDEV, ADMIT, CREATE, DOCCREATE, DOCDEL, DOCSET, INVITE, RVINV
+
+
+def a17(stage):
+    """A17: admissions without effect on an invite of three uses; it still admits."""
+    attacker = stage.join("member")
+    root, invite = attacker.copy.root, Invite.read(stage.links["few"])
+    on, before = attacker.on(invite), attacker.copy.heads()
+    for _ in range(6):
+        new = writer.Device()
+        member, listed = writer.for_joining([new], root.id, on.id, attacker.device.id)
+        listed[0][2] = bytes(64)
+        proven = invite.key.sign(writer.proof(root.id, on.id, member, listed))
+        said = writer.admit(on.id, member, listed, proven, root.map[4])
+        _, way = stage.says(attacker, said, after=None, deps=before, settle=0.2)
+    stage.note(f"six admits of devices that did not sign: {way}")
+    joins_still(stage, "after six that nobody signed")
+    # A device that is removed goes on as if it had not heard of it.
+    stage.removes(attacker)
+    friend, voids = stage.join("many", source="127.0.0.4"), []
+    for _ in range(6):
+        member, listed = writer.for_joining([writer.Device()], root.id, on.id, attacker.device.id)
+        proven = invite.key.sign(writer.proof(root.id, on.id, member, listed))
+        said = writer.admit(on.id, member, listed, proven, root.map[4])
+        void, way = stage.says(attacker, said, after=None, deps=before, settle=0.2)
+        voids.append(void)
+    stage.note(f"six admits by somebody removed: {way}")
+    joins_still(stage, "after six by somebody removed")
+    # Somebody who is in brings them, and cites them by what is valid.
+    above = friend.device.write(root.id, DOCCREATE, {1: 1, 2: bytes(16)}, friend.grant,
+                                [*friend.copy.heads(), *voids], voids[-1].hlc >> 16)
+    friend.enter()
+    friend.visitor.announce([*voids, above])
+    friend.visitor.settle(2)
+    stage.note(f"a member brings them, and cites them: stored: {stage.is_stored(above)}")
+    joins_still(stage, "after six that a member cites")
+
+
+def joins_still(stage, what):
+    newcomer = Attacker(stage.links["few"], source="127.0.0.8")
+    code = newcomer.join()
+    stage.judge(code != 1, f"a newcomer {what}: {code}", "let in")
+
+
+def replays(stage):
+    """A18: the payload of every stored operation, under own keys and an own grant."""
+    attacker = stage.join("member")
+    stage.control(attacker)
+    attacker.copy = stage.look()
+    members, invites = stage.members(), stage.cli("invite", "list")
+    ways = {}
+    for old in list(attacker.copy.ops.values()):
+        if old.type in (DOCCREATE, DOCSET, DOCDEL):
+            continue
+        grants = {attacker.grant, old.grant if any(old.grant) else old.id}
+        for grant in sorted(grants):
+            o, way = stage.says(attacker, (old.type, old.map), grant, after=None, settle=0.15)
+            ways.setdefault(way, []).append(old.type)
+            if VERSION > 1 and old.type in (ADMIT, INVITE, CREATE, ADDDEV, RVINV):
+                stage.judge_fault(o, f"type {old.type} again")
+    stage.note(str(ways))
+    compare(stage, members, invites, "replays")
+
+
+CASES = {"A17-uses": a17, "A18-replays": replays}

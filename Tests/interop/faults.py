@@ -1,0 +1,185 @@
+"""Section 4.0.2 of docs/PROTOCOL.md: faults. Each function names the rule that is broken."""
+
+import bindings
+from notation import H
+from shapes import is_well_formed
+from terms import (ADDDEV, ADMIN, ADMIT, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE, GRANT,
+                   GRANTS, GUEST, INVITE, LEAVE, MEMBER, OWNER, RECUT, REKEY, REMOVE, REQUEST,
+                   RMDEV, RVINV, WSDEL, WSSET)
+
+# The rows without a number, and the least role of each.
+PLAIN = {DOCCREATE: MEMBER, DOCSET: MEMBER, DOCDEL: MEMBER, WSSET: ADMIN, REKEY: ADMIN,
+         FEATURE: ADMIN, WSDEL: OWNER, CUTPART: GUEST}
+
+
+def fault(a, o):
+    """The first rule that an operation breaks, or None. Its past is known and without fault."""
+    if not is_framed(a, o):
+        return "A-5"
+    if a.is_behind_feature(o):
+        return None
+    if o.type > FEATURE:
+        return "A-7"
+    if not is_well_formed(o):
+        return "3.1"
+    if o.type == CREATE:
+        return bindings.fault(a, o)
+    return RULES[o.type](a, o, a.author(o)) or bindings.fault(a, o)
+
+
+def is_framed(a, o):
+    """A-5. A grant behind a feature may have a form of its own; then it lists nobody for us."""
+    if o.type == CREATE:
+        if not is_well_formed(o):
+            return False
+        devices = [d[0] for d in o.map[3]]
+        return not a.cited(o) and not any(o.grant) and o.device in devices[-1:]
+    grant = a.knows_as(o, o.grant, *GRANTS)
+    return bool(grant and is_well_formed(grant) and a.gives(grant, o.device))
+
+
+def broken(rule, *conditions):
+    return None if all(conditions) else rule
+
+
+def invite(a, o, author):
+    if 8 not in o.map:
+        return broken("A-8", author.role <= ADMIN, o.map[1] > author.role)
+    policy = a.knows_as(o, o.map[8], WSSET)
+    return broken("A-9", author.role == MEMBER, policy and policy.map.get(4) == 2,
+                  o.map[1] == MEMBER)
+
+
+def request(a, o, author):
+    on = a.invite(o)
+    if author.role > MEMBER or not on:
+        return "A-10"
+    asked = sum(r.map[1] == on.id for r in a.known(o, REQUEST))
+    if asked >= max(16, on.map[2]):
+        return "A-10"
+    past, devices, member = a.past[o.id], [d[0] for d in o.map[3]], o.map[2]
+    if 6 not in o.map:
+        return broken("A-11", not a.is_bound(member, devices, past))
+    end = a.knows_as(o, o.map[6], REMOVE, LEAVE)
+    return broken(
+        "A-12",
+        end and (end.map[1] if end.type == REMOVE else a.author(end).member) == member,
+        all(a.members_of(d, past) == {member} for d in devices),
+        not any(a.is_barred(d, member, past) for d in devices))
+
+
+def admit(a, o, author):
+    on, past, member = a.invite(o), a.past[o.id], o.map[2]
+    if not on:
+        return "A-13"
+    others = {p.map[2] for p in a.known(o, ADMIT) if p.map[1] == on.id}
+    removed = any(r.map[1] == member for r in a.known(o, REMOVE))
+    if (author.role > min(on.map[1], MEMBER) or len(others) >= on.map[2]
+            or a.is_bound(member, [d[0] for d in o.map[3]], past)
+            or removed and author.role > ADMIN):
+        return "A-13"
+    asked = a.knows_as(o, o.map.get(8), REQUEST)
+    if 8 in o.map and not is_answer(asked, o):
+        return "A-14"
+    if on.map[5]:
+        return broken("A-15", author.role <= ADMIN, asked and asked.ms <= on.map[3])
+    return broken("A-16", o.ms <= on.map[3])
+
+
+def is_answer(asked, o):
+    """A-14: whether an admit lets in exactly who asked."""
+    return (asked is not None and 6 not in asked.map
+            and (asked.map[1], asked.map[2]) == (o.map[1], o.map[2])
+            and [d[:2] for d in asked.map[3]] == [d[:2] for d in o.map[3]])
+
+
+def adddev(a, o, author):
+    past, devices = a.past[o.id], [d[0] for d in o.map[1]]
+    return broken("A-17", all(a.members_of(d, past) <= {author.member} for d in devices),
+                  not any(a.is_barred(d, author.member, past) for d in devices))
+
+
+def with_key(rule, key):
+    """A-18: what admit and adddev name as their key was introduced."""
+    def both(a, o, author):
+        known = any(a.introduces(p) == o.map[key] for p in map(a.ops.get, a.past[o.id]))
+        return rule(a, o, author) or broken("A-18", known)
+    return both
+
+
+def grant(a, o, author):
+    past, subject = a.past[o.id], o.map[1]
+    if not (author.role <= ADMIN and subject != author.member
+            and (o.map[3] > author.role or o.map[3] == author.role == OWNER)
+            and are_own(a, o.map[2], subject, past)):
+        return "A-19"
+    if not a.drops(o):
+        return None
+    ranks = [role for g in a.known(o, *GRANTS) for _, m, role in a.listed(g) if m == subject]
+    # That 2 is not empty stands in the amendments alone: without it nobody would be owner.
+    return broken("A-20", author.role == OWNER, o.map[3] == OWNER, o.map[2], o.map[5],
+                  any(role <= MEMBER for role in ranks),
+                  are_own(a, o.map[5], author.member, past))
+
+
+def are_own(a, devices, member, past):
+    return all(member in a.members_of(d, past) and not a.is_barred(d, member, past)
+               for d in devices)
+
+
+def remove(a, o, author):
+    return broken("A-21", author.role <= ADMIN, o.map[1] != author.member,
+                  cuts(a, o) is not None)
+
+
+def rmdev(a, o, author):
+    members = a.members_of(o.map[1], a.past[o.id])
+    return broken("A-22", author.member in members or members and author.role <= ADMIN)
+
+
+def leave(a, o, author):
+    return broken("A-23", author.role != OWNER)
+
+
+def rvinv(a, o, author):
+    on = a.invite(o)
+    if not on:
+        return "A-24"
+    own = 8 in on.map and a.author(on).member == author.member
+    return broken("A-24", author.role <= ADMIN or own and author.role <= MEMBER,
+                  a.rank_of_author(o) <= a.rank_of_author(on))
+
+
+def recut(a, o, author):
+    widened = a.knows_as(o, o.map[1], REMOVE, RMDEV, RVINV, LEAVE, GRANT)
+    if not widened or widened.type == GRANT and not (widened.map[4] or a.drops(widened)):
+        return "A-25"
+    return broken("A-25", a.author(widened).member == author.member
+                  or a.rank_of_author(o) <= a.rank_of_author(widened))
+
+
+def plain(a, o, author):
+    return broken("4.0.2", author.role <= PLAIN[o.type])
+
+
+RULES = {INVITE: invite, REQUEST: request, ADMIT: with_key(admit, 5), ADDDEV: with_key(adddev, 2),
+         GRANT: grant, REMOVE: remove, RMDEV: rmdev, LEAVE: leave, RVINV: rvinv, RECUT: recut,
+         **dict.fromkeys(PLAIN, plain)}
+
+
+def cuts(a, o):
+    """What a revocation keeps, with its parts (4.0.6); None where these are not those it names."""
+    own = {GRANT: 6, REMOVE: 2, RMDEV: 2, LEAVE: 1, RECUT: 2}.get(o.type)
+    if o.type != REMOVE or o.map[5] == 0:
+        return list(o.map[own]) if own else []
+    if o.map[5] > 64:
+        return None
+    parts, at = [], o
+    for _ in range(o.map[5]):
+        at = a.ops.get(at.previous)
+        if not at or at.type != CUTPART:
+            return None
+        parts.insert(0, at)
+    if H(b"wsx-cutparts1", *(p.id for p in parts)) != o.map[6]:
+        return None
+    return [cut for p in parts for cut in p.map[1]] + o.map[2]

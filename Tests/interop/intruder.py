@@ -1,0 +1,95 @@
+"""Somebody who comes into a workspace by a link, as a foreign peer, with keys of its own."""
+
+import writer
+from foreign import LINK_OFFER, LINK_REQUEST, LINK_RESULT, ZEROS, Copy, Visitor
+from notation import VERSION, Hk, base32_decoded
+from protocol import Invite
+from salsa import seal_opened
+from terms import ADDDEV, ADMIT, REKEY
+
+
+def secrets_of(device, copy):
+    """(K, disc) from each box for a device that opens; K is empty for a guest."""
+    for o in copy.of(ADMIT, ADDDEV, REKEY):
+        for name, box in o.map[{ADMIT: 6, ADDDEV: 3, REKEY: 2}[o.type]]:
+            if name == device.id[:8]:
+                text = seal_opened(device.secret.private_bytes_raw(), box)
+                if text:
+                    yield text[:-32], text[-32:]
+
+
+def psk_of(disc):
+    return Hk(disc, b"psk")
+
+
+class Attacker:
+    """Somebody who was let in: a member or a guest, with the copy of the document."""
+
+    def __init__(self, link, device=None, source="127.0.0.2"):
+        """`source`: the address it dials from. A host that is made to wait is one of these alone."""
+        self.source = source
+        self.invite = Invite.read(link)
+        self.address = self.invite.hints[0]
+        self.device, self.copy = device or writer.Device(), Copy()
+        self.visitor, self.member, self.grant, self.disc = None, None, None, None
+
+    def visit(self, device=None, invite=None):
+        """A new link under an invite's psk, up to the copy of the document."""
+        visitor = Visitor(self.address, (invite or self.invite).psk, device or self.device,
+                          self.copy, self.source)
+        return visitor, visitor.knock(invite or self.invite)
+
+    def enter(self):
+        """A link as a member has it, under the newest discovery secret that it was given."""
+        if self.disc is None:
+            self.visitor, _ = self.visit()
+            return
+        v = Visitor(self.address, psk_of(self.disc), self.device, self.copy, self.source)
+        v.workspace = self.copy.root.id
+        v.open()
+        v.settle(0.2)
+        self.visitor = v
+
+    def link(self, code):
+        """Becomes a further device of who made a device link (5.8). The code of the answer."""
+        data = base32_decoded(code[len("wsx://device/") :])
+        psk = Hk(data[1:17], b"psk")
+        v = Visitor(self.address, psk, self.device, self.copy, self.source)
+        offer = v.until(LINK_OFFER)
+        if not offer:
+            return None
+        workspace, salt, member = offer[1][2][0]
+        text = (writer.old_signature(salt, member, self.device.box) if VERSION == 1 else
+                writer.company(writer.FOR_LINKING, workspace, ZEROS, v.answerer, member,
+                               [[self.device.id, self.device.box]]))
+        v.send(LINK_REQUEST, {1: [[workspace, self.device.box, self.device.key.sign(text)]]})
+        result = v.until(LINK_RESULT)
+        v.close()
+        if not result or result[1][1] != 0:
+            return result and result[1][1]
+        self.member, self.grant = member, result[1][2][0][1]
+        self.visit()[0].close()
+        self.disc = next((disc for _, disc in secrets_of(self.device, self.copy)), None)
+        return 0
+
+    def join(self, recovery=None):
+        """Joins by the book. The code of the answer."""
+        visitor, code = self.visit()
+        if code != 0:
+            return code
+        on = self.on(self.invite)
+        member, listed = writer.for_joining([self.device], visitor.workspace, on.id,
+                                            visitor.answerer, recovery)
+        proven = self.invite.key.sign(
+            writer.proof(visitor.workspace, on.id, member, listed))
+        code = visitor.join2(on.id, member, listed, proven)
+        own = [o for o in self.copy.of(ADMIT) if o.map[2] == member]
+        self.visitor, self.member = visitor, member
+        self.grant = own[0].id if own else None
+        self.disc = next((disc for _, disc in secrets_of(self.device, self.copy)), None)
+        return code
+
+    def on(self, invite):
+        """The operation of an invite."""
+        return next(o for o in self.copy.of(2) if o.map[4] == invite.public)
+

@@ -1,0 +1,119 @@
+"""Histories in which section 4 says what it should not, each with the goal that it misses.
+
+They assert what is written. When a rule is mended its history turns red, and is to be turned round.
+"""
+
+import writer
+from histories import history, remove, rmdev
+from terms import ADMIN, LEAVE, MEMBER, OWNER, WSSET
+from transfers import transfer
+from world import World
+from writer import Device
+
+@history
+def a_stolen_device_hands_over_and_leaves():
+    """A13: the weakest device of the owner hands over, and leaves as the admin that it then is.
+
+    The strongest device is out for whoever asks (V-3, V-4), and its rmdev hits nothing that it
+    knows. Its operations stand all the same, as an owner's.
+    """
+    w = World()
+    thief = w.join(MEMBER)
+    stolen, _ = w.link(w.owner)
+    handed = w.write(stolen, transfer(w, thief, who=stolen), "valid")
+    w.write(stolen.under(handed), (LEAVE, {1: []}), "valid")
+    w.write(w.owner, rmdev(stolen.device), "valid")
+    w.write(w.owner, (WSSET, {5: 1}), "valid")
+    a = w.judged()
+    assert a.standing(w.owner.device.id) is None
+    assert a.roles() == {thief.member: OWNER}
+    return w
+
+
+@history
+def a_second_device_that_a_transfer_does_not_list():
+    """G7: the owner's other device is in as an admin (V-2), and whatever it writes is void."""
+    w = World()
+    mina = w.join(MEMBER)
+    second, _ = w.link(w.owner)
+    w.write(w.owner, transfer(w, mina), "valid")
+    w.write(second, (WSSET, {5: 1}), "void")
+    assert w.judged().standing(second.device.id)[1] == w.owner.member
+    return w
+
+
+@history
+def void_admissions_that_a_member_cites():
+    """A17: who is removed lets people in apart; a member cites that, and the invite is used up for
+    everybody who hears of the member."""
+    w = World()
+    on = w.invite(w.owner, MEMBER, uses=2)
+    thief, friend, before = w.join(MEMBER), w.join(MEMBER), None
+    before = list(w.ops)
+    end = w.write(w.owner, remove(thief.member), "valid")
+    voids = [w.admit(thief, on, expect="void", knows=before, after=None)[1] for _ in range(2)]
+    w.write(friend, (13, {1: 1, 2: bytes(16)}), "valid", knows=[*before, end, *voids])
+    assert not w.judged().uses(on.id)
+    w.admit(w.owner, on, expect="A-13")
+    return w
+
+
+@history
+def rejected_requests_close_an_invite():
+    """G8: sixteen who are rejected, and nobody can ask any more."""
+    w = World()
+    on = w.invite(w.owner, MEMBER, uses=1, approve=True)
+    for _ in range(16):
+        asked = w.ask(w.owner, on, Device(), "valid")
+        w.write(w.owner, remove(asked.map[2]), "valid")
+    w.ask(w.owner, on, Device(), "A-10")
+    return w
+
+
+@history
+def one_member_has_any_number_of_devices():
+    """G11, S-5: each has a budget of its own, and nothing bounds how many there are."""
+    w = World()
+    mina = w.join(MEMBER)
+    for _ in range(40):
+        mina, _ = w.link(mina, expect="valid")
+        w.write(mina, (13, {1: 1, 2: bytes(16)}), "valid")
+    return w
+
+
+@history
+def a_late_admit_makes_a_device_stronger():
+    """G15: who answered a newcomer admits it again in an older past. The revoked device acts under
+    that, above the phrase's rmdev, until the phrase revokes it there as well."""
+    recovery = Device()
+    w = World()
+    on = w.invite(w.owner, MEMBER)
+    answerer, old = w.join(MEMBER), list(w.ops)
+    new = Device()
+    for _ in range(3):
+        w.write(w.owner, (WSSET, {5: 0}))
+    mina, admitted = w.admit(answerer, on, new, "valid", recovery=recovery)
+    phrase = type(mina)(recovery, mina.member, admitted.id)
+    w.write(phrase, rmdev(new), "valid")
+    assert w.judged().standing(new.id) is None
+    said = w.admission(answerer, on, new, recovery=recovery)
+    late = w.write(answerer, said, "valid", knows=old, after=None)
+    assert w.judged().standing(new.id) == (MEMBER, mina.member)
+    w.write(phrase.under(late), rmdev(new), "valid")
+    assert w.judged().standing(new.id) is None
+    return w
+
+
+
+@history
+def an_invite_of_a_revoked_device():
+    """A12, G12: rmdev and demotion leave open what was invited before; only a removal ends it."""
+    w = World()
+    stolen, _ = w.link(w.owner)
+    admin = w.join(ADMIN)
+    on, other = w.invite(stolen, ADMIN), w.invite(admin, MEMBER)
+    w.write(w.owner, rmdev(stolen.device), "valid")
+    w.write(w.owner, writer.grant(admin.member, [admin.device.id], MEMBER), "valid")
+    w.admit(w.owner, on, expect="valid")
+    w.admit(w.owner, other, expect="valid")
+    return w

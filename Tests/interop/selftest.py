@@ -1,0 +1,34 @@
+"""Runs the second reader on histories that were written by hand.
+
+    selftest.py [WORDS]     only those whose names have these words
+"""
+
+import sys
+
+# Each registers its histories in this order.
+import histories
+import invites
+import transfers
+import endings
+import open_ends
+
+MODULES = (histories, invites, transfers, endings, open_ends)
+
+
+def main():
+    failed, run = 0, 0
+    for history in histories.ALL:
+        name = history.__name__.replace("_", " ")
+        if not all(word in name for word in sys.argv[1:]):
+            continue
+        world, run = history(), run + 1
+        found = world.disagreements()
+        failed += bool(found)
+        print(f"selftest: {name}: {len(world.expected)} verdicts"
+              + "".join(f"\n    WRONG: {line}" for line in found))
+    print(f"selftest: {run} histories, {failed} wrong")
+    sys.exit(1 if failed or not run else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The terms of section 4 of docs/PROTOCOL.md: past, lam, grants, rank, binding, age.
+
+Everything is taken as it is said there, with pasts as plain sets and no thought of speed.
+"""
+
+from typing import NamedTuple
+
+OWNER, ADMIN, MEMBER, GUEST = range(4)
+INFINITY = 1 << 64
+(CREATE, INVITE, REQUEST, ADMIT, ADDDEV, GRANT, REMOVE, RMDEV, RVINV, LEAVE, RECUT, CUTPART,
+ DOCCREATE, DOCSET, DOCDEL, WSSET, WSDEL, REKEY, FEATURE) = range(1, 20)
+GRANTS = {CREATE, ADMIT, ADDDEV, GRANT}
+
+
+class Given(NamedTuple):
+    """What a grant gives to one device."""
+
+    member: bytes
+    role: int
+    place: int
+
+
+class Terms:
+    """A set of operations, each with all it cites in the set, and what section 4 calls them."""
+
+    def __init__(self):
+        self.ops, self.past, self.lam = {}, {}, {}
+
+    def cited(self, o):
+        return [c for c in [o.previous, *(d[3] for d in o.deps)] if c]
+
+    def place(self, o):
+        """Takes in an operation of which everything that it cites is here."""
+        cited = self.cited(o)
+        self.ops[o.id] = o
+        self.past[o.id] = set(cited).union(*(self.past[c] for c in cited))
+        self.lam[o.id] = 1 + max((self.lam[c] for c in cited), default=0)
+
+    def knows(self, o, other):
+        return other in self.past[o.id]
+
+    def known(self, o, *types):
+        """The operations of some types in a past."""
+        return [p for p in map(self.ops.get, self.past[o.id]) if p.type in types]
+
+    def knows_as(self, o, other, *types):
+        """An operation by its id, if it is in o's past and has one of these types."""
+        found = self.ops.get(other)
+        return found if found and self.knows(o, other) and found.type in types else None
+
+    # Grants
+
+    def listed(self, g):
+        """Devices with what a grant gives them, in the order of the table of grants."""
+        if g.type == CREATE:
+            return [(d[0], g.map[2], OWNER) for d in g.map[3]]
+        if g.type == ADMIT:
+            return [(d[0], g.map[2], self.ops[g.map[1]].map[1]) for d in g.map[3]]
+        if g.type == ADDDEV:
+            author = self.author(g)
+            return [(d[0], author.member, author.role) for d in g.map[1]]
+        heirs = [(d, g.map[1], g.map[3]) for d in g.map[2]]
+        if not g.map[5]:
+            return heirs
+        author = self.author(g)
+        return heirs + [(d, author.member, author.role + 1) for d in g.map[5]]
+
+    def gives(self, g, device):
+        """What a grant gives to a device, at its first place; None where it lists it not."""
+        for place, (listed, member, role) in enumerate(self.listed(g)):
+            if listed == device:
+                return Given(member, role, place)
+        return None
+
+    def author(self, o):
+        """The author's member and the acting role."""
+        return self.gives(self.ops[o.grant], o.device)
+
+    def drops(self, o):
+        return o.type == GRANT and o.map[5] is not None
+
+    def is_end(self, o):
+        return o.type in (REMOVE, LEAVE)
+
+    def introduces(self, o):
+        """The name of the key that an operation introduces, or None."""
+        if o.type == CREATE:
+            return o.map[4]
+        if o.type == REKEY:
+            return o.map[1]
+        return o.map[3] and o.map[3][0] if o.type in (REMOVE, RMDEV) else None
+
+    # Ranks: smaller is stronger
+
+    def rank_of_grant(self, g, device):
+        given = self.gives(g, device)
+        return (given.role, self.lam[g.id], g.id, given.place)
+
+    def rank_of_author(self, o):
+        return self.rank_of_grant(self.ops[o.grant], o.device)
+
+    def rank(self, o):
+        if o.type == CREATE:
+            return (-1,)
+        own = (*self.rank_of_author(o), self.lam[o.id], o.id)
+        if o.type != ADMIT:
+            return own
+        return max(own, (*self.rank_of_author(self.ops[o.map[1]]), INFINITY, o.id))
+
+    # Binding
+
+    def binds(self, o):
+        """The devices that an operation binds, in order, and their member."""
+        if o.type in (CREATE, ADMIT):
+            return [d[0] for d in o.map[3]], o.map[2]
+        if o.type == ADDDEV:
+            return [d[0] for d in o.map[1]], self.author(o).member
+        return [], None
+
+    def bindings(self, past):
+        """(device, member, age) of everything that a past binds."""
+        for b in map(self.ops.get, past):
+            devices, member = self.binds(b)
+            for place, device in enumerate(devices):
+                yield device, member, (self.lam[b.id], b.id, place)
+
+    def members_of(self, device, past):
+        return {m for d, m, _ in self.bindings(past) if d == device}
+
+    def is_bound(self, member, devices, past):
+        return any(m == member or d in devices for d, m, _ in self.bindings(past))
+
+    def age(self, device, member, past):
+        return min(age for d, m, age in self.bindings(past) if (d, m) == (device, member))
+
+    def is_barred(self, device, member, past):
+        """Whether an older device of the same member has revoked this one."""
+        for r in map(self.ops.get, past):
+            if r.type == RMDEV and r.map[1] == device and self.author(r).member == member:
+                own = [a for d, m, a in self.bindings(past) if (d, m) == (device, member)]
+                if own and self.age(r.device, member, past) < min(own):
+                    return True
+        return False

@@ -1,0 +1,119 @@
+"""Histories of owners: transfers and departures, with the verdict on what matters."""
+
+import writer
+from histories import history, remove, rmdev
+from terms import ADMIN, GUEST, LEAVE, MEMBER, OWNER, WSDEL, WSSET
+from world import World
+
+
+def transfer(w, heir, devices=None, who=None, own=None):
+    who = who or w.owner
+    devices = [heir.device.id] if devices is None else devices
+    return writer.grant(heir.member, devices, OWNER, drops=own or [who.device.id])
+
+
+@history
+def an_owner_does_not_leave():
+    """A-23; after a transfer it leaves as the admin that it then is."""
+    w = World()
+    mina = w.join(MEMBER)
+    w.write(w.owner, (LEAVE, {1: []}), "A-23")
+    handed = w.write(w.owner, transfer(w, mina), "valid")
+    w.write(w.owner, (LEAVE, {1: []}), "A-23")
+    left = w.write(w.owner.under(handed), (LEAVE, {1: []}), "valid")
+    a = w.judged()
+    assert a.roles() == {mina.member: OWNER}, "V-4"
+    assert a.knows(left, handed.id)
+    return w
+
+
+@history
+def a_transfer():
+    """The old owner goes on as an admin by citing it; what cites the old grant is hit."""
+    w = World()
+    mina = w.join(MEMBER)
+    handed = w.write(w.owner, transfer(w, mina), "valid")
+    assert w.judged().roles() == {mina.member: OWNER, w.owner.member: ADMIN}, "V-3"
+    w.write(w.owner, (WSSET, {5: 0}), "void")
+    w.write(w.owner.under(handed), (WSSET, {5: 1}), "valid")
+    w.write(w.owner.under(handed), (WSDEL, {}), "4.0.2")
+    w.invite(w.owner.under(handed), ADMIN, "A-8")
+    w.write(mina.under(handed), (WSDEL, {}), "valid")
+    return w
+
+
+@history
+def two_transfers_apart():
+    """Of two that do not know each other the stronger counts."""
+    w = World()
+    mina, joon = w.join(MEMBER), w.join(MEMBER)
+    second, _ = w.link(w.owner)
+    before = list(w.ops)
+    weak = w.write(second, transfer(w, joon, who=second), "void", knows=before)
+    w.write(joon.under(weak), (WSSET, {5: 1}), "void")
+    strong = w.write(w.owner, transfer(w, mina, own=[w.owner.device.id, second.device.id]),
+                     "valid", knows=before, after=None)
+    a = w.judged()
+    assert a.roles() == {mina.member: OWNER, joon.member: MEMBER, w.owner.member: ADMIN}
+    w.write(second.under(strong), (WSSET, {5: 1}), "valid")
+    return w
+
+
+@history
+def a_stronger_device_undoes_a_transfer():
+    """A13: the weakest device of the owner hands over; the strongest revokes that device."""
+    w = World()
+    mina = w.join(MEMBER)
+    stolen, _ = w.link(w.owner)
+    before = list(w.ops)
+    handed = w.write(stolen, transfer(w, mina, who=stolen), "void")
+    w.write(mina.under(handed), remove(w.owner.member), "void")
+    w.write(w.owner, rmdev(stolen.device), "valid", knows=before, after=None)
+    assert w.judged().roles() == {w.owner.member: OWNER, mina.member: MEMBER}
+    return w
+
+
+@history
+def a_void_transfer_cited_by_a_plain_member():
+    """Who acts under a void grant acts in vain, and takes nobody along."""
+    w = World()
+    mina = w.join(MEMBER)
+    admin = w.join(ADMIN)
+    w.write(admin, transfer(w, mina, who=admin), "A-19")
+    w.write(mina, transfer(w, admin, who=mina), "A-19")
+    before = list(w.ops)
+    promoted = w.write(admin, writer.grant(mina.member, [mina.device.id], MEMBER), "void")
+    w.write(w.owner, remove(admin.member), "valid", knows=before)
+    w.link(mina.under(promoted), expect="void")
+    w.link(mina, expect="valid")
+    return w
+
+
+@history
+def what_a_transfer_needs():
+    """A-19, A-20: owner, an heir who is here, own devices, not empty."""
+    w = World()
+    mina, guest = w.join(MEMBER), w.join(GUEST)
+    w.write(w.owner, writer.grant(mina.member, [mina.device.id], OWNER, drops=[]), "A-20")
+    w.write(w.owner, transfer(w, mina, []), "A-20")
+    w.write(w.owner, transfer(w, guest), "A-20")
+    w.write(w.owner, transfer(w, mina, own=[mina.device.id]), "A-20")
+    w.write(w.owner, transfer(w, mina, [guest.device.id]), "A-19")
+    w.write(w.owner, writer.grant(mina.member, [mina.device.id], ADMIN,
+                                  drops=[w.owner.device.id]), "A-20")
+    w.write(w.owner, writer.grant(w.owner.member, [w.owner.device.id], ADMIN), "A-19")
+    return w
+
+
+@history
+def the_weakest_device_cannot_end_the_owner():
+    """A13, G15: rmdev of an older device by a younger is weaker, and bars nobody."""
+    w = World()
+    stolen, _ = w.link(w.owner)
+    w.write(stolen, rmdev(w.owner.device), "valid")
+    w.write(stolen, (LEAVE, {1: []}), "A-23")
+    a = w.judged()
+    assert a.standing(w.owner.device.id)[0] == OWNER
+    assert not a.is_barred(w.owner.device.id, w.owner.member, set(a.ops))
+    w.write(w.owner, (WSSET, {5: 1}), "valid")
+    return w
