@@ -323,10 +323,14 @@ public struct PrivateDefinition {
         after part: Part, _ seat: PrivateSeat, keepsSeat: Bool = false
     ) -> PrivateOperation? {
         guard keepsSeat || seat.role <= .admin else { return nil }
+        let said = Rank(
+            role: Int(seat.role.rawValue), seat: (lamports[part.id] ?? 0, part.id, part.number),
+            own: (Int.max, OperationID.zero, 0))
         var latest: PrivateOperation?
         for other in story.operations where other.author == seat.member && isTransfer(other) {
             guard other.id != part.id || seats(of: other)[part.number].member != seat.member,
                 !(story.pasts[part.id] ?? []).contains(other.id),
+                keepsSeat || rank(Part(id: other.id, number: 0)) < said,
                 isValid(Part(id: other.id, number: 0))
             else { continue }
             if let known = latest, isEarlier(other, known) { continue }
@@ -359,7 +363,9 @@ public struct PrivateDefinition {
             var isLeave = false
             if case .leave? = other.change?.action { isLeave = true }
             // Who leaves leaves every seat of the role in which that is said, or a weaker one.
-            let reaches = isLeave ? Int(roles[other.id]?.rawValue ?? 9) <= now.role : rank(revocation) < now
+            let reaches =
+                isLeave
+                ? Int(roles[other.id]?.rawValue ?? 9) <= now.role : rank(revocation) < now
             guard reaches,
                 !(story.pasts[part.id] ?? []).contains(other.id), isValid(revocation)
             else { continue }

@@ -170,7 +170,7 @@ extension NodeError {
                     hint: "install that version again")
             case .olderSchema:
                 self = .badConfiguration(
-                    "\(path) was written by an earlier version, before the trust rules changed",
+                    "\(path) was written by an earlier version, before the trust rules changed: \(error.message)",
                     hint: "move that file away, then be invited to your workspaces again; your "
                         + "identity stays, and the old version can still read the old file")
             case .cannotOpen, .readOnly, .notOurs, .busy:

@@ -298,9 +298,14 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
         try refuseOwnerOfChannels(in: workspace)
-        let owners = workspace.members.filter { $0.role == .owner }
-        if own == .owner, owners.count == 1 {
-            let heir = workspace.fields.successor.flatMap { standing(of: $0, in: workspace) }
+        if own == .owner {
+            // Nobody leaves as an owner: another one has it first, or the successor.
+            let others = workspace.members.filter {
+                $0.role == .owner && $0.member != workspace.member
+            }
+            let heir =
+                others.min { $0.rank < $1.rank }
+                ?? workspace.fields.successor.flatMap { standing(of: $0, in: workspace) }
             guard let heir, heir.member != workspace.member, heir.role <= .member else {
                 throw NodeError(
                     .transferFirst,

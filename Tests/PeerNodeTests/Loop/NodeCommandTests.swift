@@ -79,7 +79,8 @@ import WorkspaceModel
 
     @Test(
         arguments: [
-            (StorageError.Kind.newerSchema, 78), (.olderSchema, 78), (.cannotOpen, 78), (.readOnly, 78), (.notOurs, 78),
+            (StorageError.Kind.newerSchema, 78), (.olderSchema, 78), (.cannotOpen, 78),
+            (.readOnly, 78), (.notOurs, 78),
             (.corrupt, 70), (.ioFailure, 70),
         ] as [(StorageError.Kind, Int32)])
     func `ends a start with a status that says whose turn it is`(

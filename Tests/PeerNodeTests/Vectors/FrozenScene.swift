@@ -44,6 +44,8 @@ struct FrozenScene: Codable {
         let id: String
         let valid: Bool
         let plaintext: String?
+        /// True where it has a fault, or cites what has one: no node takes it.
+        var refused: Bool?
         /// Whether it has effect in its private document, by the rules of the document too.
         var counts: Bool?
         /// What is in a mailbox operation for the devices whose secrets are in the scene.
@@ -121,6 +123,7 @@ extension FrozenScene {
                 valid: try reader.isValid(operation),
                 plaintext: (Self.plaintext(of: operation, keys) ?? secrets.plaintext(of: operation))?
                     .hex,
+                refused: reader.refused.contains(operation.id) ? true : nil,
                 counts: try reader.counts(operation), mail: secrets.mail(in: operation))
         }
         documents = reader.documents
@@ -182,6 +185,8 @@ struct FrozenReader {
     private let core: NodeCore
     private let workspace: Workspace
     private let bench: CoreBench
+    /// What it did not take, for it has a fault or cites what has one.
+    private(set) var refused: Set<OperationID> = []
 
     /// - Parameters:
     ///   - operations: in a causal order, the root first.
@@ -199,17 +204,38 @@ struct FrozenReader {
                 try core.takePrivate(key, of: document, in: workspace)
             }
         }
-        for operation in operations {
-            let outcome = try core.accept(
-                operation.run(in: operation.document), in: workspace,
-                from: .peer(operation.header.device, source: 1, isBackfill: true))
-            try #require(outcome == .stored(1), "\(operation.id): \(outcome)")
+        // What has no effect is passed over until something stands on it, and comes again, as a
+        // comparison with a peer would bring it.
+        var left = operations
+        while !left.isEmpty {
+            let count = left.count
+            left = try left.filter { try !take($0) }
+            if left.count == count { break }
         }
         let effects = core.takeEffects() + (try core.endTurn())
         try core.store.commit()
         core.didCommit()
         node.carryOut(effects)
         core.refreshDigest(of: workspace)
+    }
+
+    /// - Returns: whether it does not have to come again.
+    private mutating func take(_ operation: SignedOperation) throws -> Bool {
+        guard refused.isDisjoint(with: operation.header.cited) else {
+            refused.insert(operation.id)
+            return true
+        }
+        let outcome = try core.accept(
+            operation.run(in: operation.document), in: workspace,
+            from: .peer(operation.header.device, source: 1, isBackfill: true))
+        switch outcome {
+        case .stored, .known: return true
+        case .dropped, .waiting: return false
+        case .rejected(let reason):
+            try #require(reason == .unauthorised, "\(operation.id): \(reason)")
+            refused.insert(operation.id)
+            return true
+        }
     }
 
     /// The verdict on an operation that was taken.
@@ -223,7 +249,8 @@ struct FrozenReader {
             id: operation.id)
         let place = try core.store.operations.find(
             reference, in: operation.document, of: workspace.number)
-        let found = try #require(place)
+        // What nothing valid stands on is not stored.
+        guard let found = place else { return false }
         return core.store.operations.isValid(found.sequence, in: found.branch)
     }
 
@@ -239,9 +266,9 @@ struct FrozenReader {
             let reference = OperationReference(
                 device: header.device, incarnation: header.incarnation,
                 sequence: header.sequence, id: operation.id)
-            let found = try #require(
-                try core.store.operations.find(
-                    reference, in: header.document, of: workspace.number))
+            let place = try core.store.operations.find(
+                reference, in: header.document, of: workspace.number)
+            guard let found = place else { return false }
             return try core.isAllowed(
                 NodeCore.PrivatePlace(
                     log: LogName(

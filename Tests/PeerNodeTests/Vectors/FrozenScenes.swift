@@ -52,6 +52,7 @@ enum FrozenScenes {
         bench.advance(5_000)
         try mina.ok("member.remove", ["member": "Joon", "recut": true])
         var gone = HostileLog(try kim.hostile(), incarnation: 91)
+        try kim.ok("channel.transfer", ["channel": "plans", "member": "@Ada"])
         try kim.ok("workspace.leave")
         bench.advance(30_000)
         // Kim goes on under a role that was replaced, and after leaving.
@@ -158,7 +159,7 @@ enum FrozenScenes {
         bench.advance(5_000)
         try mina.ok("workspace.leave")
         bench.advance(20_000)
-        try mina.join(try ada.link())
+        try mina.comeBack(to: ada, in: bench)
         bench.advance(20_000)
         try mina.send("again")
         bench.advance(5_000)

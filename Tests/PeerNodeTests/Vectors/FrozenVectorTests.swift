@@ -114,6 +114,7 @@ import WorkspaceTestKit
         let atOnce = try reader.judgedAtOnce()
         for (entry, operation) in zip(scene.operations, operations) {
             #expect(try reader.isValid(operation) == entry.valid, "\(scene.name) \(entry.id)")
+            #expect(reader.refused.contains(operation.id) == (entry.refused ?? false))
             #expect(try reader.counts(operation) == entry.counts, "\(scene.name) \(entry.id)")
             guard operation.header.kind == OperationKind.authority.rawValue else { continue }
             #expect(atOnce.isValid(operation.id) == entry.valid, "\(scene.name) \(entry.id)")
