@@ -320,6 +320,9 @@ public enum Limits {
     public static let controlRequestsPendingMax = 256
     /// Calls whose keys are remembered however old they look: about 2 MB.
     public static let rememberedCallsMin: Int64 = 16_384
+    /// A variable in the environment of a bot's command, in bytes: a message of which every byte is
+    /// a control character, each made visible in six. The kernel takes 128 KiB.
+    public static let botVariableBytesMax = 6 * messageTextBytesMax
     /// What a program says of an event that it gave up, in bytes: a sentence or two.
     public static let warningBytesMax = 512
     /// An idempotency key, in bytes.
