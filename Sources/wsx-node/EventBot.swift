@@ -215,22 +215,26 @@ struct EventBot {
         } catch { return !Session.comesBack(error) && error.kind != .timeout }
     }
 
-    /// What the command finds in its environment: the event, and the way back to this node.
+    /// What the command finds in its environment: the event, and the way back to this node. What
+    /// others wrote is safe to show there; exactly as it is it stands in the event alone.
     private func environment(for event: JSONValue) -> [String: String] {
         let data = event["data"]
         let id = data?["id"]?.stringValue ?? ""
         let isChannel = id.utf8.starts(with: "c_".utf8)
         let isMessage = id.utf8.starts(with: "m_".utf8)
-        var given = [
+        let foreign = [
             "WSX_EVENT_TYPE": event["type"]?.stringValue ?? "",
             "WSX_CURSOR": event["cursor"]?.stringValue ?? "",
             "WSX_CHANNEL": data?["channel"]?.stringValue ?? (isChannel ? id : ""),
             "WSX_MESSAGE": isMessage ? id : data?["message"]?.stringValue ?? "",
             "WSX_TEXT": data?["text"]?.stringValue ?? "",
-            "WSX_NODE_SOCKET": io.absolutePath(paths.socket),
-            // What it sends says so: see `Session.send`.
-            "WSX_BOT": name,
         ]
+        var given = foreign.mapValues {
+            TerminalText.forVariable($0, maxBytes: Limits.botVariableBytesMax)
+        }
+        given["WSX_NODE_SOCKET"] = io.absolutePath(paths.socket)
+        // What it sends says so: see `Session.send`.
+        given["WSX_BOT"] = name
         if let home = paths.home { given["WSX_NODE_HOME"] = io.absolutePath(home) }
         // The ids of the event are of its workspace, whichever is selected.
         if let workspace = event["workspace"]?.stringValue {

@@ -127,7 +127,7 @@ extension Rendering {
         case "shown": "the phrase was shown; it is kept nowhere here"
         case "unshown": "the phrase was not shown yet: wsx-node identity show --phrase"
         case "elsewhere": "the phrase of your first device leads back here too"
-        case "lost": "the phrase was lost before it was shown: link a second device"
+        case "lost": "this home has no recovery phrase, it was not shown in time: link a device"
         default: "no phrase: link a second device, wsx-node device link"
         }
     }
@@ -186,7 +186,27 @@ extension Rendering {
                 return "\(done) \(shown(device["name"])) in \(name)  \(shown(device["id"]))\n"
             }
             return "not in \(name): \(shown(row["message"]))\n  \(hints.text(shown(row["hint"])))\n"
-        }.joined()
+        }.joined() + elsewhere(device)
+    }
+
+    /// Where else a device that was revoked has to be: it may still act there.
+    private func elsewhere(_ device: JSONValue) -> String {
+        let others = (device["still_in"]?.arrayValue ?? []).map { shown($0["name"]) }
+        var text = ""
+        if !others.isEmpty {
+            text += "  it can still act in: \(others.joined(separator: ", "))\n"
+        }
+        if device["certified"] == true {
+            text += """
+                  a recovery phrase vouches for this device in every workspace: revoke it in each
+                  one that it is in, also in those that this home does not know
+
+                """
+        }
+        guard !text.isEmpty, let first = others.first else { return text }
+        let workspace = HintText.quotedForShell(first)
+        return text + "  "
+            + hints.text("wsx-node -w \(workspace) device revoke \(shown(device["id"]))\n")
     }
 
     /// Titles and texts in two columns.

@@ -14,6 +14,15 @@ extension Session {
         var client = try client()
         let result = try client.call(command.name, parameters)
         show(rendering.text(result, of: command.name))
+        if result["phrase_left_out"]?.boolValue == true {
+            let hint = rendering.hints.text("wsx-node identity show --phrase, and write it down")
+            io.printError(
+                """
+                wsx-node: your recovery phrase is not in the backup: you have not seen it yet
+                hint: \(hint)
+
+                """)
+        }
         if result["sealed"]?.boolValue == false {
             io.printError(
                 """

@@ -28,6 +28,10 @@ int wsx_read_signal(int fd);
 // No core file and no ptrace by others: both would hold keys.
 int wsx_forbid_dumps(void);
 
+// Lets the process open up to `wanted` descriptors, or as many as it may ask for. Returns how many
+// it may open then.
+uint64_t wsx_want_descriptors(uint64_t wanted);
+
 // 1 if the process may be dumped, else 0.
 int wsx_may_be_dumped(void);
 

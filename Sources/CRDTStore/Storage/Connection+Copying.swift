@@ -21,4 +21,29 @@ extension Connection {
         let status = sqlite3_exec(database.pointer, "VACUUM INTO '\(quoted)'", nil, nil, nil)
         guard status == SQLITE_OK else { throw database.failure(status, "VACUUM INTO") }
     }
+
+    /// Takes single values out of the copy at `path`, of which nothing is left in the file then.
+    ///
+    /// - Parameter name: of the value; no quotation mark is in it.
+    /// - Returns: whether it was there.
+    /// - Throws: what SQLite says of a file that cannot be written.
+    public static func removeValue(
+        _ name: String, fromCopyAt path: String
+    ) throws(StorageError) -> Bool {
+        precondition(!name.utf8.contains(UInt8(ascii: "'")), "a name from outside")
+        var opened: OpaquePointer?
+        let status = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil)
+        guard let opened else { throw StorageError(.noMemory, "no memory", statement: "open") }
+        let copy = DatabaseHandle(opened)
+        guard status == SQLITE_OK else { throw copy.failure(status, "open") }
+        // The journal in memory: a file beside the copy would keep what is taken out.
+        for sql in [
+            "PRAGMA journal_mode = MEMORY", "PRAGMA secure_delete = ON",
+            "DELETE FROM meta WHERE name = '\(name)'",
+        ] {
+            let status = sqlite3_exec(copy.pointer, sql, nil, nil, nil)
+            guard status == SQLITE_OK else { throw copy.failure(status, sql) }
+        }
+        return sqlite3_changes(copy.pointer) > 0
+    }
 }

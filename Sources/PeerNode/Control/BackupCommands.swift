@@ -30,7 +30,10 @@ extension Command {
             line: CommandLineForm(
                 "backup create",
                 examples: ["backup create -o acme.bak --passphrase-file secret.txt"]),
-            "Back up store, identity and settings into one file, while the node goes on.",
+            """
+            Back up store, identity and settings into one file, while the node runs. A recovery \
+            phrase that you have not seen yet is left out.
+            """,
             parameters: [
                 path.definition, passphrase.definition, passphraseFile.definition,
                 passphraseDescriptor.definition, settings.definition,

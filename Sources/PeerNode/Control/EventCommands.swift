@@ -52,7 +52,8 @@ extension Command {
                 "events",
                 examples: [
                     "events --type 'message.*' --in general", "events --as bot --count 1",
-                    "events --as bot --type message.created --exec 'echo \"$WSX_TEXT\"'",
+                    "events --as bot --type message.created "
+                        + "--exec 'printf \"%s\\n\" \"$WSX_TEXT\"'",
                 ]),
             "Stream what happens, one event a line, until interrupted.",
             parameters: [

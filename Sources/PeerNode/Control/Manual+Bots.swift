@@ -12,8 +12,16 @@ extension Manual {
         It finds the event as one line of JSON on standard input, and in its environment
         WSX_EVENT_TYPE, WSX_CURSOR, WSX_CHANNEL, WSX_MESSAGE and WSX_TEXT, empty where
         the event has none. WSX_NODE_SOCKET, WSX_NODE_HOME and WSX_NODE_WORKSPACE lead
-        'wsx-node' back to the node and the workspace of the event. What others wrote is
-        text: put it in quotes, and never let the shell evaluate it.
+        'wsx-node' back to the node and the workspace of the event.
+
+        What others wrote is text. Put it in quotes, and never let the shell evaluate
+        it. In variables control characters are made visible, as \\u{1b}; the text as it
+        was written is .data.text of the event on standard input, for programs and not
+        for a terminal. Show it by printf, since echo may make control characters of
+        backslashes, and put -- before it where it is an argument of its own:
+
+          printf '%s\\n' "$WSX_TEXT"
+          notify-send -- "$WSX_EVENT_TYPE" "$WSX_TEXT"
 
         exit status 0   done; the node keeps the position under the name given with
                         --as

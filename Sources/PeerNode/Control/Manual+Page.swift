@@ -68,12 +68,18 @@ extension Manual {
         ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR", "Where files lie."),
         (
             "WSX_EVENT_TYPE, WSX_CURSOR, WSX_CHANNEL, WSX_MESSAGE, WSX_TEXT",
-            "Given to the command of 'events --exec', with the event itself on standard input."
+            """
+            Given to the command of 'events --exec', with control characters made visible; the \
+            event itself, exact, is on standard input.
+            """
         ),
         ("WSX_BOT", "Given to it too, and then 'send' marks what it sends as a program's."),
         (
             "WSX_AUTHOR, WSX_CHANNEL_NAME, WSX_WORKSPACE, WSX_WORKSPACE_NAME",
-            "Given to the command for notices besides those above, with the message on its input."
+            """
+            Given to the command for notices besides those above, in the same way and with the \
+            message on its input.
+            """
         ),
         (
             "WSX_AUTHOR_BOT",

@@ -40,7 +40,7 @@ extension Command {
             line: CommandLineForm(
                 "notify command", ["command"],
                 examples: [
-                    "notify command 'notify-send \"$WSX_AUTHOR\" \"$WSX_TEXT\"'",
+                    "notify command 'notify-send -- \"$WSX_AUTHOR\" \"$WSX_TEXT\"'",
                     "notify command ''",
                 ]),
             "Have this node run a command for each message of which notice is wanted.",

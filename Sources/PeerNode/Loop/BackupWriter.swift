@@ -50,7 +50,7 @@ struct BackupWriter {
         let key = try seal(&header)
         // Before the copy, which it tells for one if nothing comes after it.
         let file = try begin(draft)
-        try copyStore(to: copy)
+        let leavesPhraseOut = try copyStore(to: copy)
         do throws(SystemError) {
             header.parts[0] = try write(copy, as: 0, to: file, key)
             header.parts[1] = try write(request.home.identity, as: 1, to: file, key)
@@ -63,7 +63,10 @@ struct BackupWriter {
         } catch {
             throw error.isExistingFile ? .backupExists(request.path) : .backup("write", error)
         }
-        return BackupReader.json(of: header, path: request.path)
+        let told = BackupReader.json(of: header, path: request.path)
+        var object = told.objectValue ?? JSONObject()
+        object.append("phrase_left_out", .bool(leavesPhraseOut))
+        return .object(object)
     }
 
     /// A draft with room for the header, which is known at the end.
@@ -96,8 +99,12 @@ struct BackupWriter {
         return BackupKey(key: key, context: header.context)
     }
 
-    /// One consistent copy, while the node goes on.
-    private func copyStore(to path: String) throws(NodeError) {
+    /// One consistent copy, while the node goes on; without the secret of a recovery phrase whose
+    /// words nobody has seen. The phrase is to outlive the theft of a device, and so of what a
+    /// backup holds, which lies about for years.
+    ///
+    /// - Returns: whether there was such a secret.
+    private func copyStore(to path: String) throws(NodeError) -> Bool {
         do throws(SystemError) {
             _ = try FileSystem.remove(path)
             // With its mode from the first moment; SQLite would use the umask.
@@ -105,6 +112,7 @@ struct BackupWriter {
         } catch { throw .backup("write", error) }
         do throws(StorageError) {
             try Connection(path: request.home.store, mode: .readOnly).copy(into: path)
+            return try Connection.removeValue(NodeCore.unshownPhrase, fromCopyAt: path)
         } catch {
             guard error.kind == .full else {
                 throw NodeError(

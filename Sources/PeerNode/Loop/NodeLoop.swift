@@ -178,16 +178,16 @@ public final class NodeLoop {
     private func gatherInputs(_ turn: Driver.Turn, _ host: any TurnHost) -> [NodeInput] {
         control.passTime(now: turn.now)
         links.passTime(now: turn.now)
-        network.passTime(links: links, now: turn.now)
         notices.passTime(now: turn.now)
         for job in turn.jobs { links.resolved(job, now: turn.now) }
         for ready in turn.ready {
             if control.handle(ready, now: turn.now) { continue }
-            if network.handle(ready, links: links, now: turn.now) { continue }
+            if network.handle(ready) { continue }
             if notices.handle(ready, now: turn.now) { continue }
             _ = links.handle(ready, now: turn.now)
         }
         links.readAll(byteCountMax: budget.byteCount)
+        network.acceptWaiting(links, now: turn.now)
         var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()
         inputs += notices.takeInputs()
         let isDue = host.nextDeadline.map { $0 <= turn.now } ?? false

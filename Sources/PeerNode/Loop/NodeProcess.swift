@@ -1,3 +1,4 @@
+private import CLinux
 import CRDTStore
 private import Glibc
 private import WorkspaceCrypto
@@ -106,6 +107,9 @@ public enum NodeProcess {
         var environment = NodeEnvironment(
             random: SystemRandom(), files: DiskHomeFiles(home: home), home: settings.homeName,
             socket: home.socket, announces: settings.loop.announces)
+        // Half of what may be opened is left for people, peers and files, also where it is little.
+        let descriptorMax = wsx_want_descriptors(Limits.descriptorsWanted)
+        environment.anonymousLinksMax = Int(clamping: descriptorMax / 2)
         environment.surroundings = MachineSurroundings(socket: home.socket)
         environment.notices = settings.notices
         environment.deviceName = settings.deviceName

@@ -6,6 +6,8 @@ final class PeerLinks {
     static let dialMilliseconds: UInt64 = 10_000
     /// What one link may hand in before the next one's turn.
     private static let readByteCountMax = 64 * 1024
+    /// What is read of a new link at once: its first message, and that it says more.
+    private static let firstByteCountMax = 1_024
 
     private final class Dial {
         let number: UInt64
@@ -56,11 +58,16 @@ final class PeerLinks {
 
     // MARK: Links
 
-    /// Takes a connection over that somebody made to us.
+    /// Takes a connection over that somebody made to us, with what it has said by now: its first
+    /// message comes right behind the connection, and then it need not wait for a turn among those
+    /// of whom nothing is known.
     func accept(_ link: TCPLink) {
         let address = link.remoteAddress.map(\.description) ?? "?"
         guard let id = add(link) else { return }
         inputs.append(.accepted(id, address: address))
+        let received = link.receive(byteCountMax: Self.firstByteCountMax, into: buffer)
+        if !received.bytes.isEmpty { inputs.append(.received(id, received.bytes)) }
+        if received.end != nil { lose(id.number) }
     }
 
     /// Notes what is ready. Links are read by `readAll`, when it is known which ones there are.
@@ -107,7 +114,8 @@ final class PeerLinks {
     /// Sends what the kernel takes of what was written to a link, and lets go of it.
     func close(_ id: LinkID, now: UInt64) {
         guard let link = links.removeValue(forKey: id.number) else { return }
-        link.finishWriting(now: now)
+        // Who was told nothing is owed no orderly end, which the kernel would keep for a minute.
+        if link.hasWritten { link.finishWriting(now: now) } else { link.abandon() }
         driver.poller.forget(link.descriptor)
     }
 

@@ -16,6 +16,8 @@ final class PeerNetwork {
     private var listenerToken: UInt64 = 0
     private var beacon: LANBeacon?
     private var beaconTokens: Set<UInt64> = []
+    /// Whether somebody waits to be taken in.
+    private var mustAccept = false
     private var changes: NetworkChanges?
     private var changesToken: UInt64 = 0
     private var isOn = false
@@ -93,9 +95,9 @@ final class PeerNetwork {
     /// Takes what is ready.
     ///
     /// - Returns: whether the socket is one of these.
-    func handle(_ ready: Poller.Ready, links: PeerLinks, now: UInt64) -> Bool {
+    func handle(_ ready: Poller.Ready) -> Bool {
         if ready.token == listenerToken, listener != nil {
-            accept(links, now: now)
+            mustAccept = true
         } else if beaconTokens.contains(ready.token) {
             for heard in beacon?.receive(countMax: 32, into: buffer) ?? [] {
                 inputs.append(.beacon(heard.bytes, host: heard.source.host.description))
@@ -108,14 +110,16 @@ final class PeerNetwork {
         return true
     }
 
-    /// Looks at what time alone changes.
-    func passTime(links: PeerLinks, now: UInt64) {
-        if let paused = listener?.pausedUntil, paused <= now { accept(links, now: now) }
-    }
-
-    private func accept(_ links: PeerLinks, now: UInt64) {
+    /// Takes in who waits, behind what came on the links that stand: whoever has said by now that
+    /// they know a secret loses no place to those who come after. So many in one turn and no more;
+    /// the poller reports the rest again.
+    func acceptWaiting(_ links: PeerLinks, now: UInt64) {
         guard let listener else { return }
-        let (accepted, problem) = listener.accept(countMax: 64, now: now)
+        let isPauseOver = listener.pausedUntil.map { $0 <= now } ?? false
+        guard mustAccept || isPauseOver else { return }
+        mustAccept = false
+        let (accepted, problem) = listener.accept(
+            countMax: Limits.acceptedPerTurnMax, now: now)
         for link in accepted { links.accept(link) }
         if let problem { log.write(.warning, "net.accept_paused error=\(problem.number)") }
         try? driver.poller.watch(

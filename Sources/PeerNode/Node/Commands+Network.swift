@@ -190,6 +190,7 @@ extension NodeCore {
 
     func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         network.registry.suspend()
+        endAllAnonymous()
         for link in network.ordered {
             try stored { () throws(StorageError) in
                 try drop(link, because: LinkEnding("net.suspended"))

@@ -13,6 +13,7 @@ extension NodeCore {
             link.farewell.map { deadlines.append($0.due) }
             deadlines += link.syncs.values.compactMap(\.deadline)
         }
+        network.budget.nextDeadline.map { deadlines.append($0) }
         // What nothing is done about now must not keep the loop awake.
         if mayDialPeers { network.registry.nextDeadline.map { deadlines.append($0) } }
         deadlines += network.contests.map(\.deadline)
@@ -52,6 +53,7 @@ extension NodeCore {
 
     func processDeadlines() throws(StorageError) {
         let now = time.monotonic
+        endOverdueAnonymous()
         for link in network.ordered {
             if let due = link.agreementDue, due <= now { try grantAgreement(to: link) }
             if let due = link.session.nextDeadline, due <= now {

@@ -7,7 +7,10 @@ extension NodeCore {
     func revokeDevice(
         _ reference: String, phrase: String?, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject {
-        try inEach(reference, scope, "device revoke") { (workspace, device) throws(NodeError) in
+        var revoked: DeviceID?
+        let object = try inEach(reference, scope, "device revoke") {
+            (workspace, device) throws(NodeError) in
+            revoked = device
             guard device != home?.device else {
                 throw .forbidden(
                     "a device does not revoke itself", reason: "device.self",
@@ -19,6 +22,30 @@ extension NodeCore {
             guard workspace.evaluator.bestGrant(of: device, as: owner) != nil else { return }
             try revoke(device, of: owner, phrase: phrase, in: workspace)
         }
+        return revoked.map { telling(object, where: $0) } ?? object
+    }
+
+    /// Adds to what is told of a device that was revoked where else it has to be.
+    ///
+    /// A phrase's certificate names the device and no workspace. Whoever stole the device can show
+    /// it wherever the phrase counts, also in a workspace that this home knows nothing of.
+    private func telling(_ object: DeviceObject, where device: DeviceID) -> DeviceObject {
+        var object = object
+        let others = workspaces.values.sorted { $0.number < $1.number }
+        object.isCertified = others.contains { workspace in
+            workspace.authorityOrder.contains { id in
+                let listed = workspace.authority[id]?.payload.listedDevices ?? []
+                return Binding.recoveryDevice(of: listed) != nil
+                    && listed.dropFirst().contains { $0.device == device }
+            }
+        }
+        object.stillIn = others.filter { workspace in
+            guard workspace.standing == .member, workspace.fields.deletion == nil,
+                let owner = workspace.deviceOwners[device]
+            else { return false }
+            return workspace.evaluator.bestGrant(of: device, as: owner) != nil
+        }.map { (PublicID.workspace($0.id), $0.displayName) }
+        return object
     }
 
     private func revoke(

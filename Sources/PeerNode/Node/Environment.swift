@@ -18,6 +18,9 @@ public struct NodeEnvironment {
     public let passphraseCost: PassphraseVault.Cost
     /// What `doctor` can learn of the machine; `nil` where there is none to look at.
     public var surroundings: (any Surroundings)?
+    /// Places for connections that have not shown to know a secret, at most
+    /// `Limits.anonymousLinksMax`.
+    public var anonymousLinksMax = Limits.anonymousLinksMax
     /// What the settings say of notices.
     public var notices = NoticeDefaults()
     /// What this device is called in the workspaces it comes into, a name that passes

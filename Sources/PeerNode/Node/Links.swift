@@ -14,8 +14,9 @@ extension NodeCore {
             try dialled(link, number: number, address: address)
         case .dialFailed(let number, let reason): dialFailed(number, reason)
         case .received(let link, let bytes):
-            guard let link = network.links[link] else { return }
-            try perform(link.session.received(bytes, now: time.monotonic), on: link)
+            guard let link = network.links[link] ?? knownLink(link, saying: bytes) else { return }
+            let new = link.firstBytes.take() ?? bytes
+            try perform(link.session.received(new, now: time.monotonic), on: link)
             try feedReceiving(link)
         case .unsent(let link, let byteCount):
             guard let link = network.links[link] else { return }
@@ -23,6 +24,7 @@ extension NodeCore {
                 link.session.writeQueueLevel(byteCount, now: time.monotonic), on: link)
             try feedQueueLevel(link)
         case .linkClosed(let link):
+            endAnonymous(link, because: .short)
             guard let link = network.links[link] else { return }
             try perform(link.session.endOfStream(now: time.monotonic), on: link)
             try drop(link, because: .closedByPeer)
@@ -34,24 +36,6 @@ extension NodeCore {
         case .beacon(let bytes, let host): try heard(bytes, from: host)
         case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp: break
         }
-    }
-
-    private func accept(_ id: LinkID, from address: String) {
-        guard let identity = localIdentity, !network.registry.isSuspended else {
-            effects.append(.close(id))
-            return
-        }
-        if let host = PeerAddress(address, defaultPort: 0)?.host {
-            for dropped in network.budget.opened(link: id.number, from: host) {
-                effects.append(.close(LinkID(dropped)))
-                network.links[LinkID(dropped)] = nil
-            }
-        }
-        let session = PeerSession.answering(
-            as: identity, candidates: pskCandidates() + deviceLinkCandidates, now: time.monotonic,
-            wallMilliseconds: time.wall, using: environment.random)
-        network.links[id] = PeerLink(
-            id: id, session: session, address: address, attempt: nil, openedAt: time.monotonic)
     }
 
     private func dialled(
@@ -107,7 +91,9 @@ extension NodeCore {
             if link.isClosing, !effect.isLast { continue }
             switch effect {
             case .write(let bytes): effects.append(.write(link.id, bytes))
-            case .wantsAgreement: try grantAgreement(to: link)
+            case .wantsAgreement:
+                knowsSecret(link)
+                try grantAgreement(to: link)
             case .established(let peer): try established(link, peer)
             case .message(let message, _): try received(message, on: link)
             case .pong: try answeredPing(link)
@@ -253,7 +239,11 @@ extension NodeCore {
 
     private func forget(_ link: PeerLink, because ending: LinkEnding) throws(StorageError) {
         let line = "link.closed address=\(link.address) reason=\(ending.word)"
-        let level: LogLevel = link.peer == nil ? .info : .debug
+        // Who never proved anything can come as often as there are ports: a few lines a minute tell
+        // whoever looks, and more would only push out what is worth reading.
+        let isUnproved = link.peer == nil && !link.session.isInitiator
+        let isTold = !isUnproved || network.strangerLines.takes(at: time.monotonic)
+        let level: LogLevel = link.peer == nil && isTold ? .info : .debug
         effects.append(.log(ending.isOurComplaint ? .warning : level, line))
         guard let peer = link.peer, link.session.established != nil else {
             if let attempt = link.attempt {
@@ -294,7 +284,7 @@ extension NodeCore {
     }
 
     /// The links that are open, for a host that has to close them all.
-    var openLinks: [LinkID] { network.links.keys.sorted() }
+    var openLinks: [LinkID] { network.links.keys.sorted() + network.anonymous.keys.sorted() }
 }
 
 extension PeerSession.Effect {

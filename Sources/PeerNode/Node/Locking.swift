@@ -92,6 +92,7 @@ extension NodeCore {
     /// Drops the keys and the network with them; what is stored stays, sealed.
     func closeSession() throws(StorageError) {
         try lockKeys()
+        endAllAnonymous()
         for link in network.ordered {
             try drop(link, because: LinkEnding("session.closed"))
         }

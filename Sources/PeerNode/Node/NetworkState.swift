@@ -11,6 +11,11 @@ struct NetworkState {
     /// What strangers may cost.
     var budget = HandshakeBudget(now: 0)
     var links: [LinkID: PeerLink] = [:]
+    /// Connections that have not said enough to tell whether they know a secret. They are as cheap
+    /// as can be: no session, and no part in anything that goes over all links.
+    var anonymous: [LinkID: AnonymousLink] = [:]
+    /// Lines of the log about links of strangers that ended.
+    var strangerLines = LineAllowance()
     /// Which link pulls which log, by workspace.
     var planners: [Int64: PullPlanner] = [:]
     /// Two links to one device of which one has to go.
@@ -97,6 +102,8 @@ final class PeerLink {
     var host: String {
         PeerAddress(address, defaultPort: 0).map { "\($0.host)" } ?? address
     }
+    /// What came before there was a session, until it is handed to that.
+    var firstBytes: [UInt8]?
     /// An agreement that had to wait for the budget.
     var agreementDue: UInt64?
     /// The invite by which the other end wants to come in.

@@ -127,16 +127,7 @@ extension NodeCore {
 
     /// A text as a variable: its beginning, with what could steer a terminal made visible.
     static func variable(_ text: String) -> String {
-        let shown = TerminalText.escaped(text, for: .body)
-        guard shown.utf8.count > Limits.noticeVariableBytesMax else { return shown }
-        var bytes = 0
-        var end = shown.unicodeScalars.startIndex
-        for index in shown.unicodeScalars.indices {
-            bytes += UTF8.width(shown.unicodeScalars[index])
-            guard bytes <= Limits.noticeVariableBytesMax else { break }
-            end = shown.unicodeScalars.index(after: index)
-        }
-        return String(shown.unicodeScalars[..<end])
+        TerminalText.forVariable(text, maxBytes: Limits.noticeVariableBytesMax)
     }
 
     /// Takes what became of a notice. That the command fails again and again is told, once.

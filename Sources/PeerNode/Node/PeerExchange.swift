@@ -15,7 +15,8 @@ extension NodeCore {
 
     /// Takes up the address book and the peers of the last run.
     func openNetwork() throws(StorageError) {
-        network.budget = HandshakeBudget(now: time.monotonic)
+        network.budget = HandshakeBudget(
+            now: time.monotonic, anonymousMax: environment.anonymousLinksMax)
         for (name, value) in try store.peers.entries() {
             if name.first == Self.bookPrefix {
                 if let record = try? AddressRecord(row: value) {

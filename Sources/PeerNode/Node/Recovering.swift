@@ -35,7 +35,8 @@ extension RecoveryPhrase {
 
 /// The recovery phrase: shown once, and used when there is nothing else.
 extension NodeCore {
-    private static let seedName = "recovery.seed"
+    /// The value that holds the phrase's seed until its words were shown; no backup has it.
+    static let unshownPhrase = "recovery.seed"
     private static let shownName = "recovery.shown"
 
     // MARK: Shown once
@@ -46,13 +47,13 @@ extension NodeCore {
         var seed = phrase.exposedSeed()
         defer { SecretBytes.wipe(&seed) }
         try store.registry.setValue(
-            home.seal(seed, name: Array(Self.seedName.utf8), using: environment.random),
-            of: Self.seedName)
+            home.seal(seed, name: Array(Self.unshownPhrase.utf8), using: environment.random),
+            of: Self.unshownPhrase)
     }
 
     private func keptPhrase() throws(StorageError) -> RecoveryPhrase? {
-        guard let home, let sealed = try store.registry.value(Self.seedName),
-            var seed = home.open(sealed, name: Array(Self.seedName.utf8))
+        guard let home, let sealed = try store.registry.value(Self.unshownPhrase),
+            var seed = home.open(sealed, name: Array(Self.unshownPhrase.utf8))
         else { return nil }
         defer { SecretBytes.wipe(&seed) }
         return RecoveryPhrase(untrusted: seed)
@@ -62,7 +63,7 @@ extension NodeCore {
     /// `elsewhere`: this is a further device, and a phrase of the person's first one leads back.
     var recoveryState: String {
         guard home?.recovery != nil else { return hasPhraseElsewhere ? "elsewhere" : "none" }
-        if (try? store.registry.value(Self.seedName)) != nil { return "unshown" }
+        if (try? store.registry.value(Self.unshownPhrase)) != nil { return "unshown" }
         return (try? store.registry.value(Self.shownName)) != nil ? "shown" : "lost"
     }
 
@@ -88,12 +89,15 @@ extension NodeCore {
                         ? "the recovery phrase of your first device holds here too; only that "
                             + "one can show it"
                         : "this identity was made without a recovery phrase"
-                    : "the recovery phrase was shown already, and is not kept",
+                    : recoveryState == "lost"
+                        ? "the recovery phrase is not in this home: its words were not shown "
+                            + "before the backup was made that this home comes from"
+                        : "the recovery phrase was shown already, and is not kept",
                 hint: "wsx-node doctor", reason: "recovery.none")
         }
         try stored { () throws(StorageError) in
             try write()
-            try store.registry.setValue(nil, of: Self.seedName)
+            try store.registry.setValue(nil, of: Self.unshownPhrase)
             try store.registry.setValue([1], of: Self.shownName)
         }
         return phrase.words.joined(separator: " ")
@@ -121,7 +125,9 @@ extension NodeCore {
                 "no recovery phrase leads back into \(NodeError.quoted(first.displayName))", spare)
         }
         if recoveryState == "lost" {
-            return finding("the recovery phrase was lost before it was shown", spare)
+            return finding(
+                "the recovery phrase is not in this home: a backup leaves it out until its words "
+                    + "were shown", spare)
         }
         guard home?.recovery != nil || workspaces.values.contains(where: { $0.ownRole != nil })
         else { return finding("this identity has no recovery phrase", spare) }

@@ -1,20 +1,22 @@
-private import WorkspaceModel
+public import WorkspaceCrypto
+public import WorkspaceModel
 
 /// What people who have not proved anything may cost: places for handshakes under way, and key
 /// agreements a second.
 ///
-/// Both limits delay and never decide. When a place is missing the oldest handshake loses it, for
-/// an honest one takes a fraction of the time that it had; when no agreement is left the caller
-/// waits for `nextAgreement` while the handshake's own deadline runs.
+///     opened ──▶ anonymous ──proved──▶ known ──closed──▶
+///                    └─── another one needs the place ───┘
+///
+/// A connection is anonymous until its first message has come, whole and with the hint of a secret
+/// that is known here. Anonymous ones replace each other and nobody else: however many there are,
+/// those whose hint is known keep their places, of which strangers cannot take any.
+///
+/// All limits delay and never decide. When no agreement is left the caller waits for
+/// `nextAgreement` while the handshake's own deadline runs.
 public struct HandshakeBudget: Sendable {
-    /// A TCP connection whose handshake is under way.
-    private struct HalfOpen {
-        let link: UInt64
-        let host: PeerAddress.Host
-    }
-
-    /// Oldest first; at most `Limits.halfOpenMax`, so a scan costs less than a dictionary.
-    private var halfOpen: [HalfOpen] = []
+    private var anonymous: HandshakePool
+    private var known = HandshakePool(
+        countMax: Limits.knownHandshakesMax, perSiteMax: Limits.halfOpenPerAddressMax)
     /// Thousandths of an agreement, so that a millisecond refills a whole number of them.
     private var tokens: UInt64
     private var refilled: UInt64
@@ -23,35 +25,56 @@ public struct HandshakeBudget: Sendable {
     private static let tokensMax = perSecond * 1_000
 
     /// A full budget at `now` (monotonic milliseconds).
-    public init(now: UInt64) {
+    ///
+    /// - Parameter anonymousMax: places for anonymous connections, fewer than
+    ///   `Limits.anonymousLinksMax` where this process may open only few descriptors.
+    public init(now: UInt64, anonymousMax: Int = Limits.anonymousLinksMax) {
+        anonymous = HandshakePool(
+            countMax: max(1, min(anonymousMax, Limits.anonymousLinksMax)),
+            perSiteMax: Limits.halfOpenPerAddressMax)
         tokens = Self.tokensMax
         refilled = now
     }
 
-    /// How many handshakes are under way.
-    public var halfOpenCount: Int { halfOpen.count }
+    /// How many handshakes are under way, anonymous or not.
+    public var halfOpenCount: Int { anonymous.count + known.count }
+    /// How many of them are anonymous.
+    public var anonymousCount: Int { anonymous.count }
 
-    /// Takes a place for a link that `host` has just opened, and returns the links that must be
-    /// closed for it, oldest first.
+    /// Takes a place for a link that `host` has just opened.
     ///
+    /// - Returns: the link that must be closed for it, if one must.
     /// - Precondition: `link` has no place yet.
-    public mutating func opened(link: UInt64, from host: PeerAddress.Host) -> [UInt64] {
-        precondition(!halfOpen.contains { $0.link == link }, "link \(link) opened twice")
-        var dropped: [UInt64] = []
-        let fromHost = halfOpen.filter { $0.host == host }
-        if fromHost.count >= Limits.halfOpenPerAddressMax, let oldest = fromHost.first {
-            dropped.append(oldest.link)
-        } else if halfOpen.count >= Limits.halfOpenMax, let oldest = halfOpen.first {
-            dropped.append(oldest.link)
-        }
-        for link in dropped { closed(link: link) }
-        halfOpen.append(HalfOpen(link: link, host: host))
-        return dropped
+    public mutating func opened(
+        link: UInt64, from host: PeerAddress.Host, now: UInt64, using random: any RandomSource
+    ) -> UInt64? {
+        anonymous.add(.init(link: link, site: host.site, since: now), using: random)
+    }
+
+    /// The link's first message came, with a hint that is known: it goes over to those.
+    ///
+    /// - Returns: the link that must be closed for it, if one must.
+    public mutating func proved(link: UInt64, using random: any RandomSource) -> UInt64? {
+        guard let place = anonymous.remove(link) else { return nil }
+        return known.add(place, using: random)
     }
 
     /// Gives the link's place back: its handshake finished, or it is gone. Harmless twice.
     public mutating func closed(link: UInt64) {
-        halfOpen.removeAll { $0.link == link }
+        anonymous.remove(link)
+        known.remove(link)
+    }
+
+    /// When `overdue` has something to give at the earliest.
+    public var nextDeadline: UInt64? {
+        anonymous.nextDeadline(after: Limits.handshakeMilliseconds)
+    }
+
+    /// Anonymous links whose time is over. They have no place any more, and must be closed. The
+    /// others have sessions, which know their own time.
+    public mutating func overdue(now: UInt64) -> [UInt64] {
+        guard now >= Limits.handshakeMilliseconds else { return [] }
+        return anonymous.overdue(since: now - Limits.handshakeMilliseconds)
     }
 
     /// Whether a stranger may cost `count` key agreements now; if so they are spent.
@@ -81,5 +104,14 @@ public struct HandshakeBudget: Sendable {
         let elapsed = min(now - refilled, 1_000)
         tokens = min(Self.tokensMax, tokens + elapsed * Self.perSecond)
         refilled = now
+    }
+}
+
+extension PeerAddress.Host {
+    /// What counts as one host: an IPv4 address, or the 64 bits of an IPv6 address that a network
+    /// gives to each machine, which picks the other 64 as it likes.
+    var site: Self {
+        guard case .ipv6(let high, _, let scope) = self else { return self }
+        return .ipv6(high, 0, scope: scope)
     }
 }

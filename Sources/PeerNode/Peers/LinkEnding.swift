@@ -27,6 +27,8 @@ public struct LinkEnding: Error, Hashable, Sendable {
     public static let badHandshakeMAC = LinkEnding("handshake.bad_mac")
     /// The handshake took more than five seconds.
     public static let handshakeTimeout = LinkEnding("handshake.timeout")
+    /// Somebody else needed the place of a handshake under way.
+    public static let crowded = LinkEnding("handshake.crowded")
     /// The certificate does not bind the device to the static key that Noise proved.
     public static let unbound = LinkEnding("auth.binding")
     /// The node dialled itself.

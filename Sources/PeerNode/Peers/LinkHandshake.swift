@@ -96,20 +96,34 @@ struct LinkHandshake {
 
     // MARK: Responder
 
+    /// Whether these first bytes of a connection are enough to tell whether it knows a secret: the
+    /// hint and message 1, 66 bytes, or fewer where its length says so.
+    static func hasWholeFirst(_ bytes: [UInt8]) -> Bool {
+        let start = hintByteCount + 2
+        return bytes.count >= start
+            && bytes.count >= start
+                + min(length(in: bytes, at: hintByteCount), firstMessageByteCount)
+    }
+
     private mutating func readFirst(
         _ candidates: [PSKCandidate], from buffer: inout [UInt8]
     ) throws(LinkEnding) -> Step {
+        guard Self.hasWholeFirst(buffer) else { return .more }
         let hint = Array(buffer.prefix(Self.hintByteCount))
-        guard let message = try Self.message(from: &buffer, after: Self.hintByteCount) else {
-            return .more
-        }
+        let length = Self.length(in: buffer, at: Self.hintByteCount)
+        guard length > 0 else { throw .badLength }
+        // No more than a right one has is waited for: whoever says that more will come is told from
+        // others by nothing but the end.
+        let start = Self.hintByteCount + 2
+        let message = Array(buffer[start..<start + min(length, Self.firstMessageByteCount)])
+        buffer.removeFirst(start + message.count)
         guard message.count >= AgreementPublicKey.byteCount else { throw .short }
         let ephemeral = message.prefix(AgreementPublicKey.byteCount)
         // Looked for among all, so that the time does not tell which one it is.
         let found = candidates.filter { $0.hint(ephemeral: ephemeral) == hint }
         guard let candidate = found.first else { throw .unknownHint }
-        guard message.count == Self.firstMessageByteCount else {
-            throw message.count < Self.firstMessageByteCount ? .short : .bad
+        guard length == Self.firstMessageByteCount else {
+            throw length < Self.firstMessageByteCount ? .short : .bad
         }
         // Nobody has anything to say before the answer.
         guard buffer.isEmpty else { throw .bad }
@@ -193,12 +207,19 @@ struct LinkHandshake {
     ) throws(LinkEnding) -> [UInt8]? {
         let start = offset + 2
         guard buffer.count >= start else { return nil }
-        let length = Int(buffer[offset]) << 8 | Int(buffer[offset + 1])
+        let length = Self.length(in: buffer, at: offset)
         guard length > 0 else { throw .badLength }
         guard buffer.count >= start + length else { return nil }
         let message = Array(buffer[start..<start + length])
         buffer.removeFirst(start + length)
         return message
+    }
+
+    /// The u16be at `offset`.
+    ///
+    /// - Precondition: both of its bytes are there.
+    private static func length(in buffer: [UInt8], at offset: Int) -> Int {
+        Int(buffer[offset]) << 8 | Int(buffer[offset + 1])
     }
 
     private static func framed(_ message: [UInt8]) -> [UInt8] {

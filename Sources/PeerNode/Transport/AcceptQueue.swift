@@ -9,8 +9,9 @@ private import Glibc
 struct AcceptQueue {
     /// How long to leave the queue alone when descriptors have run out.
     static let pauseMilliseconds: UInt64 = 200
-    /// Connections that the kernel holds for us; it may cut this to its own bound.
-    static let backlog: Int32 = 1_024
+    /// Connections that the kernel holds for us; it may cut this to its own bound. Whoever comes
+    /// when it is full tries again after a second only, so it should outlast the longest turn.
+    static let backlog: Int32 = 4_096
 
     let descriptor: FileDescriptor
     private(set) var pausedUntil: UInt64?

@@ -37,6 +37,9 @@ public final class StreamLink {
     /// kernel's buffer then fills and the sender stops.
     public var isReadingPaused = false
 
+    /// Whether anything was ever written.
+    public private(set) var hasWritten = false
+
     private var unsent = UnsentBytes()
     private var hasInputEnded = false
     private var isFinishing = false
@@ -99,6 +102,7 @@ public final class StreamLink {
         guard failure == nil && !isFinishing && !bytes.isEmpty else { return unsent.count }
         if unsent.isEmpty { waitingSince = now }
         unsent.append(bytes)
+        hasWritten = true
         return unsent.count
     }
 

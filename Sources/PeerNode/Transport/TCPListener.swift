@@ -30,6 +30,8 @@ public final class TCPListener {
             let isV6Only: Int32 = address.host.isWildcard ? 0 : 1
             try descriptor.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY, isV6Only)
         }
+        // As `TCPLink.tcp` does for those that we dial; whoever is accepted inherits it.
+        try descriptor.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         try descriptor.bind(RawSocketAddress(address), path: address.description)
         try descriptor.listen(backlog: AcceptQueue.backlog, path: address.description)
         self.address = descriptor.localAddress ?? address
@@ -71,7 +73,7 @@ public final class TCPListener {
     public func accept(countMax: Int, now: UInt64) -> (links: [TCPLink], problem: SystemError?) {
         let (accepted, problem) = queue.accept(countMax: countMax, now: now)
         let links = accepted.compactMap { descriptor, address in
-            address.map { TCPLink.tcp(descriptor, remoteAddress: $0) }
+            address.map { TCPLink(descriptor, remoteAddress: $0) }
         }
         return (links, problem)
     }

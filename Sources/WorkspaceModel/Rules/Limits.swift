@@ -258,11 +258,23 @@ public enum Limits {
     public static let stalledMilliseconds: UInt64 = 30_000
     /// The whole handshake, from the first byte to the last.
     public static let handshakeMilliseconds: UInt64 = 5_000
-    /// Handshakes under way in all.
-    public static let halfOpenMax = 64
+    /// Connections that have not shown to know a secret: with 5,000 new ones a second an honest one
+    /// that needs 200 ms for it loses its place 1 time of 280, one that needs 60 ms 1 of 35,000, and
+    /// each comes again twice in 5 s. That is 16 MiB of the kernel's memory and 2 MiB of ours, and
+    /// only while somebody does that.
+    public static let anonymousLinksMax = 4_096
+    /// Handshakes under way of those that have: what is answered in 5 s at 200 agreements a
+    /// second, with room for those that are on their way.
+    public static let knownHandshakesMax = 256
+    /// Connections that are taken out of the kernel's queue in one turn: about 3 ms.
+    public static let acceptedPerTurnMax = 256
+    /// Descriptors that the process asks for: twice what strangers may take.
+    public static let descriptorsWanted: UInt64 = 8_192
+    /// Lines of the log a minute about strangers' links that ended.
+    public static let strangerLinesPerMinuteMax = 30
     /// Accepted links of peers that have no grant here (yet).
     public static let strangerLinksMax = 64
-    /// Handshakes under way from one address.
+    /// Handshakes under way from one IPv4 address or one IPv6 /64, anonymous ones and others each.
     public static let halfOpenPerAddressMax = 8
     /// Key agreements a second that strangers may cost us.
     public static let strangerAgreementsPerSecondMax = 200
@@ -323,6 +335,9 @@ public enum Limits {
     public static let controlRequestsPendingMax = 256
     /// Calls whose keys are remembered however old they look: about 2 MB.
     public static let rememberedCallsMin: Int64 = 16_384
+    /// A variable in the environment of a bot's command, in bytes: a message of which every byte is
+    /// a control character, each made visible in six. The kernel takes 128 KiB.
+    public static let botVariableBytesMax = 6 * messageTextBytesMax
     /// What a program says of an event that it gave up, in bytes: a sentence or two.
     public static let warningBytesMax = 512
     /// An idempotency key, in bytes.

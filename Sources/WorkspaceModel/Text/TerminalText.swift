@@ -25,6 +25,21 @@ public enum TerminalText {
         return String(decoding: shown, as: UTF8.self)
     }
 
+    /// `text` as a variable of a command: its beginning, of at most `maxBytes` bytes, with
+    /// everything dangerous made visible. Line breaks and tabs stay.
+    public static func forVariable(_ text: String, maxBytes: Int) -> String {
+        let shown = escaped(text, for: .body)
+        guard shown.utf8.count > maxBytes else { return shown }
+        var bytes = 0
+        var end = shown.unicodeScalars.startIndex
+        for index in shown.unicodeScalars.indices {
+            bytes += UTF8.width(shown.unicodeScalars[index])
+            guard bytes <= maxBytes else { break }
+            end = shown.unicodeScalars.index(after: index)
+        }
+        return String(shown.unicodeScalars[..<end])
+    }
+
     /// `text` as a part of one log line, of at most `maxBytes` bytes with its ellipsis.
     ///
     /// Work and memory are bounded by `maxBytes`, however long the text is.

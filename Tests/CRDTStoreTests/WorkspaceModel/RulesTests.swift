@@ -115,7 +115,12 @@ import WorkspaceModel
     }
 
     @Test func `one address cannot take all handshakes`() {
-        #expect(Limits.halfOpenPerAddressMax * 2 <= Limits.halfOpenMax)
+        #expect(Limits.halfOpenPerAddressMax * 2 <= Limits.knownHandshakesMax)
+        #expect(Limits.knownHandshakesMax < Limits.anonymousLinksMax)
+        #expect(UInt64(Limits.anonymousLinksMax) * 2 <= Limits.descriptorsWanted)
+        let answers = UInt64(Limits.strangerAgreementsPerSecondMax) / 3
+        let answered = answers * Limits.handshakeMilliseconds / 1_000
+        #expect(answered > UInt64(Limits.knownHandshakesMax), "nobody in the pool waits in vain")
         #expect(Limits.dialsInFlightMax <= Limits.heardAddressesMax)
         #expect(Limits.addressesPerDeviceMax <= Limits.heardAddressesMax)
     }

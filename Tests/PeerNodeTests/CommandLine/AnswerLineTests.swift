@@ -109,6 +109,28 @@ import WorkspaceModel
             rendering.text(device, of: "device.revoke")
                 == "revoked phone in acme  d_1\nnot in duo: older\n  wsx-node -w duo x\n")
     }
+
+    @Test func `says of a device that a phrase vouches for where else it must be revoked`() {
+        var device: JSONObject = [
+            "id": "d_1", "name": "phone", "certified": true,
+            "still_in": [["id": "w_2", "name": "two words"], ["id": "w_3", "name": "duo\u{1B}"]],
+            "workspaces": [["name": "acme", "done": true, "message": .null, "hint": .null]],
+        ]
+        #expect(
+            rendering.text(.object(device), of: "device.revoke") == """
+                revoked phone in acme  d_1
+                  it can still act in: two words, duo\\u{1b}
+                  a recovery phrase vouches for this device in every workspace: revoke it in each
+                  one that it is in, also in those that this home does not know
+                  wsx-node -w 'two words' device revoke d_1
+
+                """)
+        device["certified"] = false
+        device["still_in"] = []
+        #expect(
+            rendering.text(.object(device), of: "device.revoke")
+                == "revoked phone in acme  d_1\n")
+    }
 }
 
 @Suite struct `A policy in two words` {

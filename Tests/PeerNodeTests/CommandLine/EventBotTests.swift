@@ -52,6 +52,39 @@ import WorkspaceModel
         #expect(io.errors.isEmpty && io.output.isEmpty)
     }
 
+    @Test func `finds controls made visible in variables, and the exact text on its input`() throws
+    {
+        let io = world(1)
+        let text = "\u{1B}]0;owned\u{7}\u{9B}2J\u{202E}\n\\033[2J $(id) -n"
+        io.events[0].data = ["id": "m_\u{1B}[1", "channel": "c_\u{7}", "text": .string(text)]
+        var seen: (input: String, environment: [String: String]) = ("", [:])
+        io.handler = { _, input, environment in
+            seen = (input, environment)
+            return 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "1") == 0)
+        #expect(
+            seen.environment["WSX_TEXT"]
+                == #"\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}"# + "\n" + #"\033[2J $(id) -n"#)
+        #expect(seen.environment["WSX_MESSAGE"] == #"m_\u{1b}[1"#)
+        #expect(seen.environment["WSX_CHANNEL"] == #"c_\u{7}"#)
+        #expect(try JSONValue(parsing: seen.input.trimmed)["data"]?["text"]?.stringValue == text)
+    }
+
+    @Test func `finds a whole message in a variable, whatever it is made of`() {
+        let io = world(1)
+        let text = String(repeating: "\u{1B}", count: Limits.messageTextBytesMax)
+        io.events[0].data = ["id": "m_1", "text": .string(text)]
+        var seen = ""
+        io.handler = { _, _, environment in
+            seen = environment["WSX_TEXT"] ?? ""
+            return 0
+        }
+        #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "1") == 0)
+        #expect(seen == String(repeating: #"\u{1b}"#, count: Limits.messageTextBytesMax))
+        #expect(seen.utf8.count + 64 < 128 * 1024, "the kernel takes it")
+    }
+
     @Test func `has all variables, also for what is no message`() {
         let io = world(1)
         io.events[0].data = ["channel": "c_general0", "message": "m_7", "emoji": "x"]

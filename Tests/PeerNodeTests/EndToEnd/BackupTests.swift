@@ -1,3 +1,4 @@
+import CRDTStore
 import Foundation
 import Testing
 import WorkspaceModel
@@ -64,6 +65,51 @@ extension EndToEnd {
             let aside = try #require(forced.object["moved_aside"]?.stringValue)
             #expect(FileManager.default.fileExists(atPath: aside + "/device.key"))
             #expect(FileManager.default.fileExists(atPath: aside + "/node.db"))
+        }
+
+        /// All bytes of all files of a home.
+        private func bytes(of node: TemporaryNode) throws -> [[UInt8]] {
+            let manager = FileManager.default
+            return try manager.subpathsOfDirectory(atPath: node.home)
+                .compactMap { manager.contents(atPath: node.home + "/" + $0).map { [UInt8]($0) } }
+        }
+
+        @Test func `leaves the recovery phrase out until its words were shown`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            mina.run("send", "general", "hello")
+            let name = "recovery.seed"
+            let kept = try NodeStore(Connection(path: mina.home + "/node.db", mode: .readOnly))
+                .registry.value(name)
+            let secret = try #require(kept)
+            let file = path("early.bak", beside: mina)
+            let made = mina.run("backup", "create", "-o", file, "--json")
+            try #require(made.status == 0, "\(made.errors)")
+            #expect(made.object["phrase_left_out"] == true)
+            #expect(made.errors.contains("your recovery phrase is not in the backup"))
+            let fresh = TemporaryNode()
+            try #require(fresh.run("backup", "restore", file).status == 0)
+            #expect(mina.run("down").status == 0)
+            #expect(try bytes(of: mina).contains { ByteSearch.finds(secret, in: $0) })
+            let image = try #require(FileManager.default.contents(atPath: file).map { [UInt8]($0) })
+            for bytes in try bytes(of: fresh) + [image] {
+                #expect(!ByteSearch.finds(secret, in: bytes))
+                #expect(!ByteSearch.finds(Array(name.utf8), in: bytes))
+            }
+            #expect(fresh.up().status == 0)
+            #expect(try bytes(of: fresh).allSatisfy { !ByteSearch.finds(secret, in: $0) })
+            #expect(fresh.texts() == ["hello"])
+            let refused = fresh.run("identity", "show", "--phrase", "--json")
+            #expect(refused.error.reason == "recovery.none")
+            #expect(refused.errors.contains("not shown before the backup was made"))
+            fresh.run("down")
+            // The home that it was made of still has the words, and then there is nothing to leave out.
+            mina.up()
+            let shown = mina.run("identity", "show", "--phrase", "--json").object
+            #expect(shown["phrase"]?.stringValue?.split(separator: " ").count == 24)
+            let later = mina.run("backup", "create", "-o", file + "2", "--json")
+            #expect(later.object["phrase_left_out"] == false)
+            #expect(!later.errors.contains("phrase is not in"))
         }
 
         @Test func `is sealed by a passphrase, and refused when anything is changed`() throws {

@@ -104,6 +104,23 @@ import WorkspaceModel
         #expect(desk.links.nextDeadline == nil, "an answer that comes late is not followed")
     }
 
+    @Test func `take with a connection what was said along with it`() throws {
+        let desk = try Desk()
+        let (own, other) = try makeLinks()
+        other.write([UInt8](repeating: 1, count: 66), now: 0)
+        #expect(other.flush(now: 0) == nil)
+        var patience = try Patience()
+        try patience.wait(for: own.descriptor)
+        desk.links.accept(own)
+        desk.takeInputs()
+        #expect(desk.inputs == ["accepted", "received 66"])
+        // Nothing was written to it, so nothing of it stays: the other side is told at once.
+        let id = try #require(desk.ids.first)
+        #expect(own.hasWritten == false)
+        desk.links.close(id, now: 0)
+        #expect(desk.links.count == 0)
+    }
+
     @Test func `tell what is left of what was written, once a flush`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()

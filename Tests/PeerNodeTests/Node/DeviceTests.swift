@@ -271,6 +271,31 @@ extension BenchNode {
         #expect(try phone.ok("workspace.get")["role"] == "owner")
     }
 
+    @Test func `that the phrase certified is told of with the workspaces that need it too`() throws
+    {
+        let bench = CoreBench()
+        let laptop = try bench.node("Mina", workspace: "acme")
+        try laptop.ok("workspace.create", ["name": "duo"])
+        let phone = try bench.bareNode("Phone")
+        try laptop.link(phone)
+        let id = JSONValue.string(try laptop.deviceID())
+        let phrase = try laptop.ok("identity.show", ["phrase": true])["phrase"] ?? .null
+        let one = try phone.ok(
+            "device.revoke", ["device": id, "phrase": phrase, "workspace": "acme"])
+        #expect(one["certified"] == true)
+        #expect(one["still_in"]?.arrayValue?.map { $0["name"] } == ["duo"])
+        let all = try phone.ok("device.revoke", ["device": id, "phrase": phrase])
+        #expect(all["certified"] == true)
+        #expect(all["still_in"] == [])
+        // The phone came by a link: no phrase vouches for it.
+        let other = try bench.node("Joon", workspace: "trio")
+        let tablet = try bench.bareNode("Tablet")
+        try other.link(tablet)
+        let linked = try other.ok(
+            "device.revoke", ["device": .string(try tablet.deviceID())])
+        #expect(linked["certified"] == false && linked["still_in"] == [])
+    }
+
     @Test func `is one's own, or anybody's for an admin`() throws {
         let (bench, laptop, phone, joon) = try world()
         let own = JSONValue.string(try phone.deviceID())

@@ -72,8 +72,8 @@ private enum Fields {
         "id", "name", "created_at", "passphrase", "locked", "recovery", "members",
     ]
     static let device: Set<String> = [
-        "id", "name", "self", "added_at", "revoked", "last_seen", "recovery",
-        "workspaces",
+        "id", "name", "self", "added_at", "revoked", "last_seen", "recovery", "certified",
+        "still_in", "workspaces",
     ]
     static let sync: Set<String> = ["peer", "workspace", "behind", "ahead", "rate", "eta_ms"]
     static let finding: Set<String> = ["id", "state", "message", "hint"]

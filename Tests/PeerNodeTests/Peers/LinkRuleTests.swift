@@ -46,31 +46,6 @@ import WorkspaceModel
 }
 
 @Suite struct `The budget of handshakes` {
-    @Test func `gives each host 8 places and drops its oldest (N13)`() {
-        var budget = HandshakeBudget(now: 0)
-        for link in 0..<8 as Range<UInt64> {
-            #expect(budget.opened(link: link, from: .ipv4(1)) == [])
-        }
-        #expect(budget.opened(link: 8, from: .ipv4(1)) == [0])
-        #expect(budget.opened(link: 9, from: .ipv4(2)) == [])
-        #expect(budget.opened(link: 10, from: .ipv4(1)) == [1])
-        #expect(budget.halfOpenCount == 9)
-    }
-
-    @Test func `gives 64 places in all, and 2 000 connections leave room for a member (N13)`() {
-        var budget = HandshakeBudget(now: 0)
-        for link in 0..<2_000 as Range<UInt64> {
-            let dropped = budget.opened(link: link, from: .ipv4(UInt32(link)))
-            #expect(dropped == (link < 64 ? [] : [link - 64]))
-        }
-        #expect(budget.halfOpenCount == Limits.halfOpenMax)
-        #expect(budget.opened(link: 5_000, from: .ipv4(99_999)) == [1_936])
-        budget.closed(link: 5_000)
-        budget.closed(link: 5_000)
-        #expect(budget.halfOpenCount == 63)
-        #expect(budget.opened(link: 5_001, from: .ipv4(99_999)) == [])
-    }
-
     @Test func `fills 200 agreements a second and never more (N15)`() {
         var budget = HandshakeBudget(now: 1_000)
         #expect(budget.spend(agreements: 200, now: 1_000) == true)

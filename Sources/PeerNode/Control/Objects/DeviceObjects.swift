@@ -17,6 +17,12 @@ public struct DeviceObject: ControlObject {
     /// Whether it is no machine but a recovery phrase.
     public var isRecovery = false
 
+    /// Whether a recovery phrase vouches for it, so that other workspaces may take it for its
+    /// person's as well. Told of a device that was revoked.
+    public var isCertified = false
+    /// Where a device that was revoked may still act, as far as this home knows: id and name.
+    public var stillIn: [(id: String, name: String)] = []
+
     /// What became of it in each workspace, where a call was about all of them.
     public var workspaces: [DeviceOutcome] = []
 
@@ -33,6 +39,9 @@ public struct DeviceObject: ControlObject {
             "id": .string(id), "name": .string(name), "self": .bool(isSelf),
             "added_at": .integer(addedAt), "revoked": .bool(isRevoked),
             "last_seen": JSONValue(orNull: lastSeen), "recovery": .bool(isRecovery),
+            "certified": .bool(isCertified),
+            "still_in": .array(
+                stillIn.map { ["id": .string($0.id), "name": .string($0.name)] }),
             "workspaces": .array(workspaces.map(\.json)),
         ]
     }

@@ -215,7 +215,7 @@ public struct IdentityObject: ControlObject {
     public var isLocked = false
     /// Who one is in which workspace: ids `w_…` and `u_…`, and the workspace's name.
     public var members: [(workspace: String, member: String, name: String)] = []
-    /// The recovery phrase: `none`, `unshown`, `shown`, `lost` before it was shown, or `elsewhere`, of a first device;
+    /// The recovery phrase: `none`, `unshown`, `shown`, `lost` before it was shown (a restored backup), or `elsewhere`, of a first device;
     /// `nil` while it is locked.
     public var recovery: String? = "none"
     /// The 24 words, in the one answer that shows them.

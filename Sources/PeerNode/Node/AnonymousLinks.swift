@@ -1,0 +1,98 @@
+import WorkspaceModel
+
+/// A connection that somebody made to us and of whom nothing is known.
+struct AnonymousLink {
+    let address: String
+    let openedAt: UInt64
+    /// What it has said, fewer bytes than the hint and message 1 have.
+    var bytes: [UInt8] = []
+}
+
+/// How many lines of the log a minute there may be of one kind.
+struct LineAllowance {
+    private var minute: UInt64 = 0
+    private var count = 0
+
+    /// Whether there may be one more at `now`, in monotonic milliseconds.
+    mutating func takes(at now: UInt64) -> Bool {
+        if now / 60_000 != minute { (minute, count) = (now / 60_000, 0) }
+        count += 1
+        return count <= Limits.strangerLinesPerMinuteMax
+    }
+}
+
+/// Connections before they have shown to know a secret. There may be thousands a second, so each
+/// costs a place in a table and nothing else, until its first message is whole.
+extension NodeCore {
+    func accept(_ id: LinkID, from address: String) {
+        guard localIdentity != nil, !network.registry.isSuspended else {
+            effects.append(.close(id))
+            return
+        }
+        let host = PeerAddress(address, defaultPort: 0)?.host ?? .name(address)
+        let dropped = network.budget.opened(
+            link: id.number, from: host, now: time.monotonic, using: environment.random)
+        network.anonymous[id] = AnonymousLink(address: address, openedAt: time.monotonic)
+        makeWay(dropped)
+    }
+
+    /// Takes what an anonymous connection says.
+    ///
+    /// - Returns: its link, as soon as it has said enough to be judged.
+    func knownLink(_ id: LinkID, saying bytes: [UInt8]) -> PeerLink? {
+        guard var anonymous = network.anonymous.removeValue(forKey: id) else { return nil }
+        anonymous.bytes += bytes
+        guard LinkHandshake.hasWholeFirst(anonymous.bytes), let identity = localIdentity else {
+            network.anonymous[id] = anonymous
+            return nil
+        }
+        // From its first moment on: there are 5 s for all of it.
+        let session = PeerSession.answering(
+            as: identity, candidates: pskCandidates() + deviceLinkCandidates,
+            now: anonymous.openedAt, wallMilliseconds: time.wall, using: environment.random)
+        let link = PeerLink(
+            id: id, session: session, address: anonymous.address, attempt: nil,
+            openedAt: anonymous.openedAt)
+        link.firstBytes = anonymous.bytes
+        network.links[id] = link
+        return link
+    }
+
+    /// The hint is one of ours: from now on the place is out of strangers' reach.
+    func knowsSecret(_ link: PeerLink) {
+        makeWay(network.budget.proved(link: link.id.number, using: environment.random))
+    }
+
+    /// Closes a link that lost its place.
+    private func makeWay(_ number: UInt64?) {
+        guard let id = number.map({ LinkID($0) }) else { return }
+        tally.noteEnding(.crowded)
+        network.anonymous[id] = nil
+        network.links[id] = nil
+        effects.append(.close(id))
+    }
+
+    /// Ends a connection that is anonymous still; others stay as they are.
+    func endAnonymous(_ id: LinkID, because ending: LinkEnding) {
+        guard let link = network.anonymous.removeValue(forKey: id) else { return }
+        network.budget.closed(link: id.number)
+        tally.noteEnding(ending)
+        effects.append(
+            .log(.debug, "link.closed address=\(link.address) reason=\(ending.word)"))
+        effects.append(.close(id))
+    }
+
+    /// Ends those that had their 5 s.
+    func endOverdueAnonymous() {
+        for number in network.budget.overdue(now: time.monotonic) {
+            endAnonymous(LinkID(number), because: .handshakeTimeout)
+        }
+    }
+
+    /// Ends all of them.
+    func endAllAnonymous() {
+        for id in network.anonymous.keys.sorted() {
+            endAnonymous(id, because: LinkEnding("link.ended"))
+        }
+    }
+}

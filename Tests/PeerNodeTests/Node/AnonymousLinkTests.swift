@@ -1,0 +1,116 @@
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `Connections of nobody` {
+    private static func connecting(_ numbers: Range<UInt64>) -> [NodeInput] {
+        numbers.map { number in
+            let place = "\(number >> 16 & 255).\(number >> 8 & 255).\(number & 255)"
+            return .accepted(LinkID(number), address: "10.\(place):5")
+        }
+    }
+
+    private static func closed(_ effects: [NodeEffect]) -> [UInt64] {
+        effects.compactMap { if case .close(let link) = $0 { link.number } else { nil } }
+    }
+
+    private static func network(_ node: BenchNode) throws -> NetworkState {
+        try #require(node.host?.core.network)
+    }
+
+    /// The first message of somebody who knows a secret of the node.
+    private static func firstMessage(to node: BenchNode) throws -> [UInt8] {
+        let random = SeededRandom(seed: 9)
+        let candidate = try #require(node.host?.core.pskCandidates().first)
+        let (_, effects) = try PeerSession.dialling(
+            as: InMemoryLink.identity(random), under: candidate, now: 0,
+            wallMilliseconds: InMemoryLink.wall, using: random)
+        for case .write(let bytes) in effects { return bytes }
+        return []
+    }
+
+    @Test func `cost a place and no session, and as many as there are places`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let places = UInt64(Limits.anonymousLinksMax)
+        let effects = mina.turn(Self.connecting(1_000_000..<1_005_000))
+        let closed = Self.closed(effects)
+        #expect(closed.count == 5_000 - Limits.anonymousLinksMax)
+        #expect(Set(closed).count == closed.count)
+        #expect(closed.allSatisfy { $0 < 1_005_000 })
+        // At random: not those that came first, nor the last ones.
+        #expect(closed.contains { $0 > 1_000_000 + places / 2 })
+        let network = try Self.network(mina)
+        #expect(network.links.isEmpty && network.anonymous.count == Limits.anonymousLinksMax)
+        #expect(mina.host?.core.tally.failedHandshakes["crowded"] == closed.count)
+        bench.advance(5_001)
+        let after = try Self.network(mina)
+        #expect(after.anonymous.isEmpty && after.budget.halfOpenCount == 0)
+        #expect(mina.host?.core.tally.failedHandshakes["timeout"] == Limits.anonymousLinksMax)
+    }
+
+    @Test func `are judged when the first message is whole, and then out of others' reach (N19)`()
+        throws
+    {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let first = try Self.firstMessage(to: mina)
+        #expect(first.count == 66)
+        let member = LinkID(1_000_000)
+        _ = mina.turn([.accepted(member, address: "192.0.2.1:5")])
+        for byte in first.dropLast() { _ = mina.turn([.received(member, [byte])]) }
+        #expect(try Self.network(mina).links.isEmpty)
+        let effects = mina.turn([.received(member, first.suffix(1))])
+        #expect(effects.contains { if case .write(member, _) = $0 { true } else { false } })
+        #expect(try Self.network(mina).links[member] != nil)
+        #expect(try Self.network(mina).anonymous.isEmpty)
+        let others = Self.closed(mina.turn(Self.connecting(1_000_001..<1_020_000)))
+        #expect(!others.contains(member.number) && others.count > 14_000)
+        #expect(try Self.network(mina).links[member] != nil)
+    }
+
+    @Test(arguments: [48, 0, 7, 65_535])
+    func `that know nothing are closed as soon as that shows`(length: Int) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let link = LinkID(1_000_000)
+        _ = mina.turn([.accepted(link, address: "192.0.2.1:5")])
+        let head = [UInt8](repeating: 9, count: 16) + [UInt8(length >> 8), UInt8(length & 255)]
+        let needed = 18 + min(length, 48)
+        let bytes = head + [UInt8](repeating: 9, count: 48)
+        let early = Self.closed(mina.turn([.received(link, Array(bytes.prefix(needed - 1)))]))
+        #expect(early == [])
+        let effects = mina.turn([.received(link, Array(bytes[(needed - 1)..<needed]))])
+        #expect(Self.closed(effects) == [link.number])
+        #expect(!effects.contains { if case .write = $0 { true } else { false } })
+        let network = try Self.network(mina)
+        #expect(network.links.isEmpty && network.anonymous.isEmpty)
+        #expect(network.budget.halfOpenCount == 0)
+    }
+
+    @Test func `go with the network, and tell little in the log`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        _ = mina.turn(Self.connecting(1_000_000..<1_000_100))
+        let gone = mina.turn([.linkClosed(LinkID(1_000_000))])
+        #expect(Self.closed(gone) == [1_000_000])
+        try mina.ok("net.suspend")
+        #expect(try Self.network(mina).anonymous.isEmpty)
+        #expect(try Self.network(mina).budget.halfOpenCount == 0)
+        try mina.ok("net.resume")
+        var lines = 0
+        for number in 2_000_000..<2_001_000 as Range<UInt64> {
+            let effects = mina.turn([
+                .accepted(LinkID(number), address: "192.0.2.1:5"),
+                .received(LinkID(number), [UInt8](repeating: 9, count: 66)),
+            ])
+            lines += effects.count {
+                if case .log(.info, let text) = $0 { text.hasPrefix("link.closed") } else { false }
+            }
+        }
+        #expect((1...2 * Limits.strangerLinesPerMinuteMax).contains(lines))
+    }
+}
