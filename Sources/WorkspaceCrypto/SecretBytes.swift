@@ -2,9 +2,15 @@ private import CSodium
 
 /// Memory for a secret: zeroed when released, and without a way to print, compare or encode it.
 ///
-/// A long-lived secret sits between guard pages, read-only, and is kept out of swap where the
-/// system allows it. That costs some 22 µs and whole pages of the few that a process may lock,
-/// so a secret that lives for one handshake or one payload takes ordinary memory instead.
+/// A long-lived secret takes a slot of the process's one arena, which `SecretArena` describes: guarded
+/// as a whole, read-only, and kept out of swap where the system allows it. That costs two calls of
+/// the kernel, so a secret that lives for one handshake or one payload takes ordinary memory.
+///
+/// Where the arena has no slot, or the secret has more bytes than one, a long-lived secret takes
+/// ordinary memory too, zeroed when released like any other. An error would be worse: it would have
+/// to pass through every key there is, and somebody who can make a node hold very many keys would
+/// keep its owner from those that are needed to start. How many keys of others are in memory at all
+/// is bounded where they are held; `usage` tells how many found no slot.
 ///
 /// `@unchecked Sendable` is sound because the bytes never change after `init`.
 public final class SecretBytes: @unchecked Sendable {
@@ -18,32 +24,37 @@ public final class SecretBytes: @unchecked Sendable {
 
     /// How many bytes the secret has.
     public let count: Int
-    private let base: UnsafeMutableRawPointer
-    private let lifetime: Lifetime
+    private let base: UnsafeMutablePointer<UInt8>
+    private let memory: Memory
 
-    /// Lends `count` zeroed bytes to `fill`, then makes them read-only.
+    private enum Memory {
+        case slot(SecretArena.Slot, of: SecretArena)
+        case ordinary
+        /// Ordinary memory for want of a slot.
+        case outside(of: SecretArena)
+    }
+
+    /// Lends `count` zeroed bytes to `fill`, which takes no other secret, and never writes to them
+    /// again.
     ///
     /// - Precondition: `count` is above zero, and is not taken from foreign bytes.
-    init(count: Int, lifetime: Lifetime, fill: (UnsafeMutablePointer<UInt8>) -> Void) {
+    init(
+        count: Int, lifetime: Lifetime, in arena: SecretArena = .shared,
+        fill: (UnsafeMutablePointer<UInt8>) -> Void
+    ) {
         requireSodium()
         precondition(count > 0, "a secret without bytes")
         self.count = count
-        self.lifetime = lifetime
-        switch lifetime {
-        case .long:
-            guard let guarded = sodium_malloc(count) else {
-                preconditionFailure("no memory left for secrets")
-            }
-            base = guarded
-        case .brief:
-            base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
+        if lifetime == .long, let slot = arena.take(count, fill: fill) {
+            memory = .slot(slot, of: arena)
+            base = slot.base
+            return
         }
+        memory = lifetime == .long ? .outside(of: arena) : .ordinary
+        base = UnsafeMutablePointer.allocate(capacity: count)
         sodium_memzero(base, count)
-        fill(base.bindMemory(to: UInt8.self, capacity: count))
-        if lifetime == .long {
-            let status = sodium_mprotect_readonly(base)
-            precondition(status == 0, "a page that cannot be protected")
-        }
+        fill(base)
+        if lifetime == .long { arena.noteOutside(1) }
     }
 
     /// Copies `bytes`. The caller's array still holds the secret: `wipe` it when it is not needed.
@@ -61,13 +72,10 @@ public final class SecretBytes: @unchecked Sendable {
     }
 
     deinit {
-        switch lifetime {
-        case .long:
-            sodium_free(base)
-        case .brief:
-            sodium_memzero(base, count)
-            base.deallocate()
-        }
+        if case .slot(let slot, let arena) = memory { return arena.giveBack(slot) }
+        sodium_memzero(base, count)
+        base.deallocate()
+        if case .outside(let arena) = memory { arena.noteOutside(-1) }
     }
 
     /// The secret in an ordinary array, for one purpose: to seal it at rest or to hand it to
@@ -87,8 +95,23 @@ public final class SecretBytes: @unchecked Sendable {
 
     /// Lends the secret to `body`. The pointer is dead once this returns.
     func withBytes<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
-        body(UnsafePointer(base.assumingMemoryBound(to: UInt8.self)))
+        body(UnsafePointer(base))
     }
+}
+
+extension SecretBytes {
+    /// How much memory the long-lived secrets of the process take.
+    public struct Usage: Sendable, Equatable {
+        /// Secrets in the arena.
+        public let slots: Int
+        /// Guarded pieces of 64 KiB that the arena has made.
+        public let chunks: Int
+        /// Long-lived secrets in ordinary memory, because they are long or the arena was full.
+        public let outside: Int
+    }
+
+    /// How full the arena is now.
+    public static var usage: Usage { SecretArena.shared.usage }
 }
 
 extension SecretBytes: CustomStringConvertible, CustomReflectable {

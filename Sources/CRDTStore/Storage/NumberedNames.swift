@@ -10,6 +10,8 @@ struct NumberedNames {
     private var keyNumbers: [KeyPlace: Int64] = [:]
     private var keys: [Int64: KeyID] = [:]
     private var nextKey: Int64 = 1
+    /// Keys that got their numbers by being held, since the start, and were not cited yet.
+    private var uncited: Set<Int64> = []
 
     private struct KeyPlace: Hashable {
         let workspace: Int64
@@ -58,12 +60,28 @@ struct NumberedNames {
     mutating func number(
         ofKey id: KeyID, in workspace: Int64
     ) throws(StorageError) -> Int64 {
+        let number = try number(ofHeldKey: id, in: workspace)
+        uncited.remove(number)
+        return number
+    }
+
+    /// The same for a key that nothing has to cite.
+    mutating func number(
+        ofHeldKey id: KeyID, in workspace: Int64
+    ) throws(StorageError) -> Int64 {
         let place = KeyPlace(workspace: workspace, id: id)
         if let number = keyNumbers[place] { return number }
         let number = try insertSecret(.epochKey, id.bytes, in: workspace)
         keyNumbers[place] = number
         keys[number] = id
+        uncited.insert(number)
         return number
+    }
+
+    /// Whether an operation may be stored that cites the key. What was there at the start may be.
+    func mayBeCited(_ id: KeyID, in workspace: Int64) -> Bool {
+        guard let number = keyNumbers[KeyPlace(workspace: workspace, id: id)] else { return false }
+        return !uncited.contains(number)
     }
 
     /// A row for a secret that is not held yet.

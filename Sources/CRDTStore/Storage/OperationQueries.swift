@@ -189,6 +189,12 @@ extension OperationStore {
         }
     }
 
+    /// Whether an operation may be stored that is sealed under the key: for a key that nothing cites
+    /// nothing has to be gone through.
+    public func mayBeSealed(under key: KeyID, in workspace: Int64) -> Bool {
+        names.mayBeCited(key, in: workspace)
+    }
+
     /// The number of a grant, if any operation cites it.
     public func number(ofGrant grant: OperationID) -> Int64? { names.knownNumber(ofGrant: grant) }
 

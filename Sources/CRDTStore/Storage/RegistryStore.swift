@@ -112,7 +112,7 @@ public final class RegistryStore {
         if let known {
             number = known
         } else if kind == .epochKey, let keyID = KeyID(untrusted: id) {
-            number = try names.names.number(ofKey: keyID, in: workspace)
+            number = try names.names.number(ofHeldKey: keyID, in: workspace)
         } else {
             number = try names.names.insertSecret(kind, id, in: workspace)
         }
@@ -133,6 +133,18 @@ public final class RegistryStore {
             rows.append(SealedSecretRow(kind: kind, id: row.blob(1), sealed: row.blob(2)))
         }
         return rows
+    }
+
+    /// One sealed secret, or `nil` where it is not held.
+    public func secret(
+        _ kind: SecretKind, _ id: [UInt8], of workspace: Int64
+    ) throws(StorageError) -> [UInt8]? {
+        try connection.statement(
+            """
+            SELECT secret FROM epoch_key
+                WHERE workspace = ? AND kind = ? AND id = ? AND secret IS NOT NULL
+            """
+        ).firstRow(.integer(workspace), .integer(kind.rawValue), .blob(id)) { $0.blob(0) }
     }
 
     /// Forgets the secrets held for a private document; the store overwrites what it deletes.

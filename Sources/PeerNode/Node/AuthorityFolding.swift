@@ -14,13 +14,13 @@ extension NodeCore {
         enter(
             operation.id,
             Workspace.AuthorityRecord(
-                payload, operation.header, arrival: appended.arrival, in: workspace.id),
+                payload, operation.header, arrival: appended.arrival, in: workspace.id), change,
             in: workspace)
         let opened = try openKeys(of: change.becameValid, in: workspace)
         try settle(change, in: workspace, from: source)
         try keep(operation.id, branch, in: workspace, change)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
-        try foldOpened(by: opened, in: workspace, from: source)
+        workspace.unfoldedKeys += opened
         if workspace.evaluator.isValid(operation.id) {
             try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
         }
@@ -47,35 +47,41 @@ extension NodeCore {
             stored.place.link.id, record, previous: try store.operations.previous(of: stored.place),
             dependencies: stored.entry.dependencies.map(\.id), in: workspace)
         // What was damaged on the disk, and what cites that, waits to be repaired without a verdict.
-        _ = try? workspace.evaluator.add(operation)
-        enter(stored.place.link.id, record, in: workspace)
+        let change = (try? workspace.evaluator.add(operation)) ?? AuthChange()
+        enter(stored.place.link.id, record, change, in: workspace)
     }
 
     /// Notes what the evaluator does not need to know.
     private func enter(
-        _ id: OperationID, _ record: Workspace.AuthorityRecord, in workspace: Workspace
+        _ id: OperationID, _ record: Workspace.AuthorityRecord, _ change: AuthChange,
+        in workspace: Workspace
     ) {
         workspace.authority[id] = record
         workspace.authorityOrder.append(id)
         note(record.payload, id, in: workspace)
         if case .request = record.payload { workspace.hasRequests = true }
+        workspace.noteKeys(of: record.payload, id, change)
     }
 
     // MARK: Keys
 
     func loadSecrets(of workspace: Workspace) throws(StorageError) {
-        guard let home else { return }
+        guard home != nil else { return }
+        var (keys, discovery) = (workspace.keys, DiscoverySecrets())
+        keys.removeAll()
         for row in try store.registry.secrets(of: workspace.number) {
-            guard var secret = home.open(row.sealed, name: row.id) else { continue }
-            defer { SecretBytes.wipe(&secret) }
-            guard let key = SymmetricKey(untrusted: secret, lifetime: .long) else { continue }
+            // Only to see that it can be opened when it is asked for.
+            guard var secret = vault.open(row.sealed, row.kind, row.id) else { continue }
+            SecretBytes.wipe(&secret)
             switch row.kind {
-            case .epochKey: KeyID(untrusted: row.id).map { workspace.keys[$0] = key }
-            case .discovery: workspace.discovery.append(key)
+            case .epochKey: KeyID(untrusted: row.id).map { keys.insert($0) }
+            case .discovery: discovery.note(row.id)
             // Those are kept with their documents.
             case .privateKey, .privateAuthorityKey: continue
             }
         }
+        workspace.keys = keys
+        workspace.discoverySecrets = discovery
     }
 
     /// Opens the boxes of operations that have taken effect. What has none is never opened: who is
@@ -110,27 +116,22 @@ extension NodeCore {
             guard var secrets = SealedBox.open(wrap.box, with: box) else { continue }
             defer { SecretBytes.wipe(&secrets) }
             if !wrap.holdsKey, secrets.count == 32 {
-                let discovery = SymmetricKey(secrets[...], lifetime: .long)
-                if workspace.discoveryNames[DiscoveryName.id(of: discovery)] != nil {
+                let discovery = SymmetricKey(secrets[...], lifetime: .brief)
+                if workspace.gives(DiscoveryName.id(of: discovery)) {
                     try take(discovery: discovery, in: workspace)
                 }
                 continue
             }
             guard secrets.count == 64 else { continue }
-            let key = SymmetricKey(secrets[..<32], lifetime: .long)
+            let key = SymmetricKey(secrets[..<32], lifetime: .brief)
             guard key.keyID == wrapped.key else { continue }
-            let discovery = SymmetricKey(secrets[32...], lifetime: .long)
-            let isNamed = workspace.discoveryNames[DiscoveryName.id(of: discovery)] != nil
+            let discovery = SymmetricKey(secrets[32...], lifetime: .brief)
+            let isNamed = workspace.gives(DiscoveryName.id(of: discovery))
             if try take(key, discovery: isNamed ? discovery : nil, in: workspace) {
-                opened.append(key.keyID)
+                opened.append(wrapped.key)
             }
         }
-        let held = wrapped.key
-        let isOpenable = payload.carriedRekey != nil && workspace.keys[held] != nil
-        let under = isOpenable && !opened.contains(held) ? opened + [held] : opened
-        try opened += openOlderKeys(under: under, in: workspace)
-        if !under.isEmpty { try takeOlderDiscovery(of: workspace) }
-        return opened
+        return try opened + openWhatFollows(from: payload, opened, in: workspace)
     }
 
     /// Stores an epoch key and a discovery secret, where they are new.
@@ -141,13 +142,14 @@ extension NodeCore {
         _ key: SymmetricKey, discovery: SymmetricKey?, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         guard let home else { return false }
-        let isNew = workspace.keys[key.keyID] == nil
+        let name = key.keyID
+        let isNew = !workspace.keys.holds(name)
         if isNew {
-            workspace.keys[key.keyID] = key
             try store.registry.setSecret(
-                home.seal(key, name: key.keyID.bytes, using: environment.random),
-                kind: .epochKey, id: key.keyID.bytes, workspace: workspace.number,
+                home.seal(key, name: name.bytes, using: environment.random),
+                kind: .epochKey, id: name.bytes, workspace: workspace.number,
                 names: store.operations)
+            workspace.keys.insert(key, as: name)
         }
         if let discovery { try take(discovery: discovery, in: workspace) }
         return isNew
@@ -260,7 +262,7 @@ extension NodeCore {
 
     /// Makes what follows from the whole authority document, after all of it was entered.
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
-        workspace.sortDiscovery()
+        try openDiscovery(of: workspace)
         try refreshChannels(of: workspace)
         try refreshEnd(of: workspace)
         try loadProfiles(of: workspace)

@@ -256,16 +256,18 @@ extension NodeCore {
 
     /// Folds a document whose channel, or whose key, became known after its operations.
     ///
-    /// - Parameter key: only what this epoch key seals, `nil` for all of it.
+    /// - Parameter keys: only what these epoch keys seal, `nil` for all of it.
     func refold(
-        _ document: DocumentID, sealedUnder key: KeyID? = nil, in workspace: Workspace,
+        _ document: DocumentID, sealedUnder keys: Set<KeyID>? = nil, in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
         guard let row = store.operations.document(document, in: workspace.number) else { return }
         var found: [(StoredOperation, ContentPayload)] = []
         try store.operations.forEachOperation(in: document, of: workspace.number) {
             (stored) throws(StorageError) in
-            guard key == nil || stored.entry.keyID == key else { return }
+            guard keys.map({ stored.entry.keyID.map($0.contains) ?? false }) ?? true else {
+                return
+            }
             if let content = try content(of: stored, in: workspace) {
                 found.append((stored, content))
             }
@@ -304,6 +306,16 @@ extension NodeCore {
                 cited: stored.entry.dependencies.map(\.id), isValid: isValid, source: source))
     }
 
+    /// Shows what the keys open that a run of operations has brought: once for all of them, so that
+    /// a run of very many goes through the channels once.
+    func foldUnfolded(
+        in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        let keys = workspace.unfoldedKeys
+        workspace.unfoldedKeys = []
+        try foldOpened(by: keys, in: workspace, from: source)
+    }
+
     /// What came before the key that opens it is shown from now on.
     func foldOpened(
         by keys: [KeyID], in workspace: Workspace, from source: OperationSource
@@ -311,13 +323,15 @@ extension NodeCore {
         guard !keys.isEmpty else { return }
         try reviewRedactions(of: workspace)
         try refreshChannels(of: workspace)
+        // Usually there is nothing: keys come before what they seal.
+        let sealing = Set(
+            keys.filter { store.operations.mayBeSealed(under: $0, in: workspace.number) })
+        guard !sealing.isEmpty else { return }
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where [.channel, .profile].contains(
             store.operations.document(document, in: workspace.number)?.kind)
         {
-            for key in keys {
-                try refold(document, sealedUnder: key, in: workspace, from: source)
-            }
+            try refold(document, sealedUnder: sealing, in: workspace, from: source)
         }
     }
 }

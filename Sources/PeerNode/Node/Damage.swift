@@ -117,6 +117,7 @@ extension NodeCore {
     ) throws(StorageError) {
         workspace.authority = [:]
         workspace.authorityOrder = []
+        workspace.keyIndex = KeyIndex()
         workspace.evaluator = AuthEvaluator()
         workspace.contentLimits = [:]
         workspace.channelCreations = []

@@ -12,36 +12,50 @@ enum DiscoveryName {
     }
 }
 
+/// The discovery secrets of one workspace: the names of all that are stored, and the newest ones
+/// themselves, which stay in memory while the keys are dropped.
+struct DiscoverySecrets {
+    /// Of all that are stored.
+    private(set) var names: Set<[UInt8]> = []
+    /// The newest, which is used first, is the last.
+    private(set) var newest: [(name: [UInt8], key: SymmetricKey)] = []
+
+    /// Notes the name of one that is stored.
+    mutating func note(_ name: [UInt8]) { names.insert(name) }
+
+    /// Has another choice in memory, in that order.
+    mutating func use(_ secrets: [(name: [UInt8], key: SymmetricKey)]) { newest = secrets }
+
+    /// Adds one that was just stored.
+    mutating func add(_ key: SymmetricKey, named name: [UInt8]) {
+        names.insert(name)
+        newest.append((name, key))
+    }
+}
+
 extension Workspace {
-    /// The names of the discovery secrets that the workspace has, each with the depth and id of
-    /// the operation that gives it: a box may hold anything, and under a wrong secret nobody would
-    /// find anybody.
-    var discoveryNames: [[UInt8]: (depth: UInt64, operation: OperationID)] {
-        var names: [[UInt8]: (depth: UInt64, operation: OperationID)] = [:]
-        for id in authorityOrder {
-            let name: [UInt8]?
-            switch authority[id]?.payload {
-            case .create(let create)?: name = create.discoveryID
-            case .rekey(let change)? where evaluator.isValid(id): name = change.discoveryID
-            default: continue
-            }
-            guard let name, let depth = evaluator.lamport(of: id) else { continue }
-            if let known = names[name], known < (depth, id) { continue }
-            names[name] = (depth, id)
-        }
-        return names
+    /// The discovery secrets that are in memory, newest last.
+    var discovery: [SymmetricKey] { discoverySecrets.newest.map(\.key) }
+
+    /// Whether the workspace has a discovery secret of that name: a box may hold anything, and under
+    /// a wrong secret nobody would find anybody.
+    func gives(_ name: [UInt8]) -> Bool { discoveryRank(name) != nil }
+
+    /// Depth and id of the operation that gives a discovery secret.
+    private func discoveryRank(_ name: [UInt8]) -> (UInt64, OperationID)? {
+        keyIndex.discoveryNames(name)
+            .first { $0.isFirst || evaluator.isValid($0.operation) }.map(\.rank)
     }
 
-    /// Puts the discovery secrets in the order in which the workspace gave them, the newest last:
-    /// all nodes try the same one first.
-    func sortDiscovery() {
-        guard discovery.count > 1 else { return }
-        let names = discoveryNames
-        let placed = discovery.map { (names[DiscoveryName.id(of: $0)], $0) }
-        discovery = placed.sorted { left, right in
-            guard let after = right.0 else { return false }
-            return left.0.map { $0 < after } ?? true
-        }.map(\.1)
+    /// The names in the order in which the workspace gave them, the newest last: all nodes try the
+    /// same one first. Of very many the newest.
+    func inOrder(_ names: some Sequence<[UInt8]>) -> ArraySlice<[UInt8]> {
+        let placed = names.map { (rank: discoveryRank($0), name: $0) }
+        let sorted = placed.sorted { left, right in
+            guard let after = right.rank else { return false }
+            return left.rank.map { $0 < after } ?? true
+        }
+        return sorted.map(\.name).suffix(Limits.discoverySecretsMax)
     }
 }
 
@@ -52,49 +66,70 @@ extension NodeCore {
     func olderDiscovery(
         under key: SymmetricKey, in workspace: Workspace, using random: any RandomSource
     ) -> [SealedSecret] {
-        workspace.discovery.suffix(Limits.olderKeysMax).map {
-            SealedSecret(
-                id: DiscoveryName.id(of: $0), sealed: KeyWrap.wrap($0, under: key, using: random))
+        workspace.discoverySecrets.newest.suffix(Limits.olderKeysMax).map {
+            SealedSecret(id: $0.name, sealed: KeyWrap.wrap($0.key, under: key, using: random))
         }
     }
 
-    /// Takes the discovery secrets that valid changes of the key hand on, as far as their keys are
-    /// held, and puts all in order.
-    func takeOlderDiscovery(of workspace: Workspace) throws(StorageError) {
-        var wanted: [(key: SymmetricKey, secret: SealedSecret)] = []
-        for id in workspace.authorityOrder {
-            guard case .rekey(let change)? = workspace.authority[id]?.payload,
-                let older = change.olderDiscovery, workspace.evaluator.isValid(id),
-                let key = workspace.keys[change.rekey.keyID]
-            else { continue }
-            wanted += older.map { (key, $0) }
+    /// Takes the discovery secrets that valid changes hand on under a key that is held. Each change
+    /// is looked at once.
+    func takeOlderDiscovery(
+        under name: KeyID, in workspace: Workspace
+    ) throws(StorageError) {
+        for id in workspace.keyIndex.takeDiscoveryCarriers(of: name) {
+            try takeOlderDiscovery(of: id, in: workspace)
         }
-        guard !wanted.isEmpty else { return }
-        let names = workspace.discoveryNames
-        var held = Set(workspace.discovery.map(DiscoveryName.id))
-        for (key, secret) in wanted where names[secret.id] != nil && !held.contains(secret.id) {
-            guard let opened = KeyWrap.unwrap(secret.sealed, under: key),
+    }
+
+    /// The same for a secret that an operation gives only now.
+    func takeDiscovery(
+        handedOnAs name: [UInt8], in workspace: Workspace
+    ) throws(StorageError) {
+        guard workspace.gives(name) else { return }
+        for id in workspace.keyIndex.takeCarriers(ofDiscovery: name) {
+            try takeOlderDiscovery(of: id, in: workspace)
+        }
+    }
+
+    private func takeOlderDiscovery(
+        of id: OperationID, in workspace: Workspace
+    ) throws(StorageError) {
+        workspace.keyIndex.looks &+= 1
+        guard case .rekey(let change)? = workspace.authority[id]?.payload,
+            workspace.evaluator.isValid(id), workspace.keys.holds(change.rekey.keyID)
+        else { return }
+        for secret in change.olderDiscovery ?? []
+        where !workspace.discoverySecrets.names.contains(secret.id) {
+            guard workspace.gives(secret.id) else {
+                workspace.keyIndex.putBack(id, handingOnDiscovery: secret.id)
+                continue
+            }
+            guard let key = workspace.keys[change.rekey.keyID],
+                let opened = KeyWrap.unwrap(secret.sealed, under: key),
                 DiscoveryName.id(of: opened) == secret.id
             else { continue }
-            held.insert(secret.id)
-            try take(discovery: opened.longLived, in: workspace)
+            try take(discovery: opened, in: workspace)
         }
-        workspace.sortDiscovery()
     }
 
-    /// Opens again what gives a discovery secret that is not held: a change of the key that had no
-    /// effect when it came names no secret, and whatever its box holds was passed over.
+    /// Opens again what gives or hands on a discovery secret that is not held: a change of the key
+    /// that had no effect when it came names no secret, and whatever its box holds was passed over.
     ///
+    /// - Parameter changed: the operations that came to count; `nil` for all.
     /// - Returns: the keys that were not held before.
-    func openMissedDiscovery(of workspace: Workspace) throws(StorageError) -> [KeyID] {
+    func openMissedDiscovery(
+        of workspace: Workspace, among changed: [OperationID]? = nil
+    ) throws(StorageError) -> [KeyID] {
         var opened: [KeyID] = []
-        let held = Set(workspace.discovery.map(DiscoveryName.id))
-        for id in workspace.authorityOrder {
+        let missed = changed ?? workspace.keyIndex.givers(besides: workspace.discoverySecrets.names)
+        for id in missed where workspace.evaluator.isValid(id) {
             guard let payload = workspace.authority[id]?.payload,
-                case .rekey(let change) = payload, let name = change.discoveryID,
-                !held.contains(name), workspace.evaluator.isValid(id)
+                case .rekey(let change) = payload
             else { continue }
-            try opened += openKeys(of: payload, in: workspace)
+            if let name = change.discoveryID, !workspace.discoverySecrets.names.contains(name) {
+                try opened += openKeys(of: payload, in: workspace)
+            }
+            try takeOlderDiscovery(of: id, in: workspace)
         }
         return opened
     }
@@ -103,14 +138,42 @@ extension NodeCore {
     func take(discovery: SymmetricKey, in workspace: Workspace) throws(StorageError) {
         guard let home else { return }
         let id = DiscoveryName.id(of: discovery)
-        guard !workspace.discovery.contains(where: { DiscoveryName.id(of: $0) == id }) else {
-            return
-        }
-        workspace.discovery.append(discovery)
-        workspace.sortDiscovery()
+        guard !workspace.discoverySecrets.names.contains(id) else { return }
         try store.registry.setSecret(
             home.seal(discovery, name: id, using: environment.random),
             kind: .discovery, id: id, workspace: workspace.number, names: store.operations)
+        workspace.discoverySecrets.add(discovery.longLived, named: id)
+        arrangeDiscovery(of: workspace)
+    }
+
+    /// Puts those in memory in order, and forgets the oldest of too many.
+    private func arrangeDiscovery(of workspace: Workspace) {
+        let secrets = workspace.discoverySecrets.newest
+        let keys = Dictionary(secrets.map { ($0.name, $0.key) }) { first, _ in first }
+        workspace.discoverySecrets.use(
+            workspace.inOrder(secrets.map(\.name)).compactMap { name in
+                keys[name].map { (name, $0) }
+            })
         network.candidates = nil
+    }
+
+    /// Has the newest of all that are stored in memory; on a locked node those that were.
+    func openDiscovery(of workspace: Workspace) throws(StorageError) {
+        guard home != nil else { return arrangeDiscovery(of: workspace) }
+        var secrets: [(name: [UInt8], key: SymmetricKey)] = []
+        for name in workspace.inOrder(workspace.discoverySecrets.names.sorted(by: Self.isBefore)) {
+            let sealed = try store.registry.secret(.discovery, name, of: workspace.number)
+            guard var secret = sealed.flatMap({ vault.open($0, .discovery, name) }) else {
+                continue
+            }
+            defer { SecretBytes.wipe(&secret) }
+            SymmetricKey(untrusted: secret, lifetime: .long).map { secrets.append((name, $0)) }
+        }
+        workspace.discoverySecrets.use(secrets)
+        network.candidates = nil
+    }
+
+    private static func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        left.lexicographicallyPrecedes(right)
     }
 }

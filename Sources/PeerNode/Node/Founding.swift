@@ -90,7 +90,7 @@ extension NodeCore {
         let row = RegistryStore.WorkspaceRow(
             number: number, standing: standing, member: member, joined: Int64(time.wall))
         try store.registry.setWorkspace(row)
-        let workspace = Workspace(id: id, row: row)
+        let workspace = Workspace(id: id, row: row, vault: vault)
         workspace.ownName = home?.name
         workspaces[number] = workspace
         return workspace

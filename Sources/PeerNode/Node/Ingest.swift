@@ -11,13 +11,15 @@ extension NodeCore {
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
         let outcome = try acceptAll(of: run, in: workspace, from: source)
+        try foldUnfolded(in: workspace, from: source)
         // A queue and not recursion: what waits may be a long chain in reverse.
         while let guest = released.popLast() {
             // Whoever brought it for one workspace has not brought it for another.
             guard let own = workspaces[guest.workspace] else { continue }
-            let belated = try acceptAll(
-                of: guest.run, in: own,
-                from: .released(source: guest.source, isBackfill: guest.isBackfill))
+            let source = OperationSource.released(
+                source: guest.source, isBackfill: guest.isBackfill)
+            let belated = try acceptAll(of: guest.run, in: own, from: source)
+            try foldUnfolded(in: own, from: source)
             // Not held against who brought it: it waited for a place, and another branch may have
             // taken that.
             if case .rejected(let rejection) = belated {

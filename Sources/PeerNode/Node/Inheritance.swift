@@ -14,7 +14,7 @@ struct Inheritance {
 
     /// What links of one workspace need while its keys are dropped.
     struct LinkSecrets {
-        let discovery: [SymmetricKey]
+        let discovery: DiscoverySecrets
         let invites: [OperationID: SymmetricKey]
     }
 }
@@ -30,7 +30,7 @@ extension NodeCore {
             home: home, lock: lock, storeIdentity: storeIdentity,
             secrets: Dictionary(
                 uniqueKeysWithValues: workspaces.values.map {
-                    ($0.id, .init(discovery: $0.discovery, invites: $0.invitePSKs))
+                    ($0.id, .init(discovery: $0.discoverySecrets, invites: $0.invitePSKs))
                 }), searchGeneration: search.generation)
     }
 
@@ -68,13 +68,13 @@ extension NodeCore {
         try store.begin()
         for row in try store.registry.workspaces() {
             guard let id = store.operations.document(numbered: row.number)?.id else { continue }
-            let workspace = Workspace(id: id, row: row)
+            let workspace = Workspace(id: id, row: row, vault: vault)
             workspaces[row.number] = workspace
             guard row.standing == .member else {
                 try abandon(row.number)
                 continue
             }
-            workspace.discovery = former.secrets[id]?.discovery ?? []
+            workspace.discoverySecrets = former.secrets[id]?.discovery ?? DiscoverySecrets()
             workspace.invitePSKs = former.secrets[id]?.invites ?? [:]
             try loadAuthority(of: workspace)
             try finishLoading(workspace)

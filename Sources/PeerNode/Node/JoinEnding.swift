@@ -79,6 +79,8 @@ extension NodeCore {
         try write()
         try store.operations.remove(workspace: number)
         try store.registry.removeWorkspace(number)
+        // Of its private documents too, whose rows went with it.
+        vault.forgetAll()
         workspaces[number] = nil
         network.planners[number] = nil
     }

@@ -152,11 +152,10 @@ extension NodeCore {
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.invitePSKs = [:]
-            workspace.discovery = []
             workspace.ownName = home.name
             try loadSecrets(of: workspace)
             // They are stored by their names, and the newest one is what links begin with.
-            workspace.sortDiscovery()
+            try openDiscovery(of: workspace)
             try loadRecoveryBox(of: workspace)
             try loadPrivateDocuments(of: workspace)
             try refreshChannels(of: workspace)
@@ -230,6 +229,9 @@ extension NodeCore {
             }
             next += 1
         }
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            try foldUnfolded(in: workspace, from: .released(source: 0, isBackfill: false))
+        }
         guard end >= last else {
             folding = (end + 1, last)
             try store.registry.setValue(
@@ -259,7 +261,10 @@ extension NodeCore {
         else { return }
         let source = OperationSource.released(source: 0, isBackfill: false)
         switch document.kind {
-        case .authority: break
+        case .authority:
+            guard let payload = workspace.authority[stored.place.link.id]?.payload else { return }
+            workspace.unfoldedKeys += try openKeys(of: payload, in: workspace)
+            return
         case .mailbox, .privateDocument:
             if stored.entry.kind == OperationKind.privateAuthority.rawValue {
                 guard judged.insert(document.number).inserted else { return }
@@ -267,11 +272,10 @@ extension NodeCore {
             }
             return try foldPrivate(stored, in: workspace, from: source)
         case .channel, .profile, .unknown:
-            return try fold(stored, document, in: workspace, from: source)
+            // What came before it is shown before it.
+            try foldUnfolded(in: workspace, from: source)
+            try fold(stored, document, in: workspace, from: source)
         }
-        guard let payload = workspace.authority[stored.place.link.id]?.payload else { return }
-        let opened = try openKeys(of: payload, in: workspace)
-        try foldOpened(by: opened, in: workspace, from: source)
     }
 }
 
@@ -285,8 +289,7 @@ extension Workspace {
         for (id, record) in authority {
             if case .invite = record.payload { invitePSKs[id] = psk(of: id) ?? invitePSKs[id] }
         }
-        keys = [:]
-        documentKeys = [:]
+        keys.removeAll()
         // Their keys, and all that these opened: who is in them, and what they are called.
         privateDocuments = [:]
         mailboxSecrets = [:]

@@ -15,7 +15,9 @@ final class NodeCore {
     var time: TurnTime
     let startedAt: UInt64
     /// `nil` until `identity.create` or the first `up`.
-    var home: HomeIdentity?
+    var home: HomeIdentity? { didSet { vault.use(home) } }
+    /// The epoch keys, as far as they are in memory.
+    let vault: KeyVault
     /// Whether people are answered, and what opens the node.
     var lock = LockState()
     /// Operations that were stored unopened and wait to be folded, by arrival number.
@@ -115,6 +117,7 @@ final class NodeCore {
     ) throws(StartError) {
         self.environment = environment
         self.store = store
+        vault = KeyVault(store.registry)
         self.time = time
         startedAt = time.monotonic
         // Not at once: a start is busy enough.
@@ -197,6 +200,7 @@ final class NodeCore {
         try writeReceipts()
         try feedSearch()
         try storeUnfolded()
+        try vault.throwFailure()
         if stopEffects { effects.append(.stop) }
         return takeEffects()
     }
@@ -341,7 +345,7 @@ final class NodeCore {
         }
         for row in try registry.workspaces() {
             guard let id = store.operations.document(numbered: row.number)?.id else { continue }
-            let workspace = Workspace(id: id, row: row)
+            let workspace = Workspace(id: id, row: row, vault: vault)
             workspace.ownName = home.name
             workspaces[row.number] = workspace
             // A join that a crash cut short starts again from nothing.
@@ -351,6 +355,7 @@ final class NodeCore {
             }
             try load(workspace)
         }
+        try vault.throwFailure()
         try store.commit()
         if isFresh {
             guardedCounter = UInt64(max(store.commitCounter, 0))

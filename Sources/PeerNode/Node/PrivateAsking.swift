@@ -72,7 +72,7 @@ extension NodeCore {
         let allowed = document.authority.keys(for: other)
         var given = want.keys.isEmpty ? [] : allowed.filter(want.keys.contains)
         if given.isEmpty {
-            let leading = document.authority.keysToHandOn(holding: Set(document.keys.keys))
+            let leading = document.authority.keysToHandOn(holding: document.keys.names)
             given =
                 document.root?.history == .fromJoin
                 ? Array(allowed.suffix(SyncMessage.wantedKeysMax))
@@ -123,7 +123,7 @@ extension NodeCore {
             mailbox: have.document, sender: device, incarnation: 0, sequence: 0)
         for secret in mailboxSecrets(with: device, in: workspace) {
             guard case .key(let key, have.document)? = secret.open(payload, at: place),
-                try isNamed(key.keyID, in: row)
+                try isNamed(key.keyID, in: row, workspace)
             else { continue }
             if try takePrivate(key, of: have.document, in: workspace) {
                 try placePrivate(
@@ -136,8 +136,11 @@ extension NodeCore {
 
     /// Whether a stored membership operation is sealed under the key.
     private func isNamed(
-        _ name: KeyID, in row: OperationStore.DocumentRow
+        _ name: KeyID, in row: OperationStore.DocumentRow, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
+        if let document = workspace.privateDocuments[row.id] {
+            return document.namedKeys.contains(name)
+        }
         for arrival in try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)
         where try store.operations.operation(arrival)?.entry.keyID == name {
             return true
@@ -154,8 +157,8 @@ extension PrivateDocument {
         let people = closed.isEmpty ? [] : everIn
         let written = closed.compactMap { records[$0] }
             .filter { $0.author.map(people.contains) ?? false }
-        var lacked = Set(written.map(\.keyID)).subtracting(authorityKeys.keys)
-        lacked.formUnion(authority.keys(for: member).filter { keys[$0] == nil })
+        var lacked = Set(written.map(\.keyID).filter { !authorityKeys.holds($0) })
+        lacked.formUnion(authority.keys(for: member).filter { !keys.holds($0) })
         return lacked
     }
 }

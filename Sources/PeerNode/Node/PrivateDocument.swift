@@ -12,10 +12,9 @@ final class PrivateDocument {
     /// Its short number in the store.
     let number: Int64
     /// Epoch keys that are held.
-    private(set) var keys: [KeyID: SymmetricKey] = [:]
-    /// What opens the membership operations of an epoch. Of an epoch whose key is held the first
-    /// is its own; what was handed on proves itself by what it opens, so there may be several.
-    private(set) var authorityKeys: [KeyID: [PrivateAuthorityKey]] = [:]
+    private(set) var keys: EpochKeyring
+    /// What opens the membership operations of an epoch.
+    private(set) var authorityKeys: PrivateKeyring
     /// Who may do what, made anew when anything below changes.
     var authority: PrivateAuthority
     /// The stored membership operations, opened or not, by id.
@@ -23,7 +22,17 @@ final class PrivateDocument {
     /// The ids of `records` in the order of arrival.
     private(set) var order: [OperationID] = []
     /// Those of `records` that no key has opened so far.
-    var closed: Set<OperationID> = []
+    private(set) var closed: Set<OperationID> = []
+    /// The same by the key that they name.
+    private var closedByKey: [KeyID: Set<OperationID>] = [:]
+    /// The opened operations that introduce the key under which they are sealed.
+    private(set) var introducing: [KeyID: [OperationID]] = [:]
+    /// What was not tried yet: operations that came, and epochs of which a key came.
+    private var untried: (operations: [OperationID], epochs: [KeyID]) = ([], [])
+    /// How often an operation was looked at to open it, or to take what it hands on; for tests.
+    private(set) var looks = 0
+    /// The keys that any of `records` names.
+    private(set) var namedKeys: Set<KeyID> = []
     /// Everybody whom an operation that could be opened ever let in.
     private(set) var everIn: Set<MemberID> = []
     /// What ended memberships in the workspace of people who were ever in, as it was judged with.
@@ -32,8 +41,8 @@ final class PrivateDocument {
     var shown: Workspace.Channel??
     /// What events have told of it.
     var told: Workspace.Channel?
-    /// The keys under which content was folded.
-    var foldedKeys: Set<KeyID> = []
+    /// The keys under which no content was folded so far.
+    var unfoldedKeys: Set<KeyID> = []
     /// Notices that the own member is out, by the operation that says so.
     var notices: Set<OperationID> = []
     /// How far content of a log is valid, until authority changes.
@@ -50,7 +59,6 @@ final class PrivateDocument {
     var hasAllLimits = false
     /// Up to where removals and departures leave each log.
     private var cuts: [LogName: [CutEntry]] = [:]
-    private var documentKeys: [KeyID: SymmetricKey] = [:]
 
     /// One membership operation.
     struct Record {
@@ -78,9 +86,12 @@ final class PrivateDocument {
         let key: KeyID
     }
 
-    init(id: DocumentID, number: Int64) {
+    /// - Parameter vault: opens its keys.
+    init(id: DocumentID, number: Int64, vault: KeyVault) {
         self.id = id
         self.number = number
+        keys = EpochKeyring(.privateKey, of: number, in: vault)
+        authorityKeys = PrivateKeyring(of: number, in: vault)
         authority = PrivateAuthority(of: id, [])
     }
 
@@ -92,43 +103,56 @@ final class PrivateDocument {
 
     /// The key for the content of one epoch, or `nil` while it is not held.
     func contentKey(_ keyID: KeyID) -> SymmetricKey? {
-        if let known = documentKeys[keyID] { return known }
-        guard let key = keys[keyID]?.documentKey(for: id) else { return nil }
-        documentKeys[keyID] = key
-        return key
+        keys.contentKey(id, keyID)
     }
 
-    /// Takes an epoch key.
+    /// Takes an epoch key that is stored.
     ///
+    /// - Parameter key: it, where it is at hand.
     /// - Returns: whether it was new.
-    func take(_ key: SymmetricKey) -> Bool {
-        let name = key.keyID
-        guard keys[name] == nil else { return false }
-        keys[name] = key
-        authorityKeys[name, default: []].insert(PrivateAuthorityKey(of: key), at: 0)
+    func take(_ name: KeyID, _ key: SymmetricKey? = nil) -> Bool {
+        guard !keys.holds(name) else { return false }
+        if let key { keys.insert(key, as: name) } else { keys.insert(name) }
+        authorityKeys.takeEpoch(name)
+        untried.epochs.append(name)
+        unfoldedKeys.insert(name)
         return true
     }
 
     /// Takes what was handed on of an epoch.
     ///
-    /// - Returns: whether it was new.
-    func take(_ key: PrivateAuthorityKey, of name: KeyID) -> Bool {
-        guard keys[name] == nil else { return false }
-        let known = authorityKeys[name] ?? []
-        // Told by their hashes: a copy of a key to compare would have to be wiped.
-        let hash = key.key.keyID
-        guard known.count < Limits.unprovenKeysMax,
-            !known.contains(where: { $0.key.keyID == hash })
-        else { return false }
-        authorityKeys[name] = known + [key]
-        return true
+    /// - Parameter stored: its place in the store, `nil` for one that is new.
+    /// - Returns: its place; `nil` where it is of no use.
+    func take(
+        _ key: PrivateAuthorityKey, of name: KeyID, stored: UInt8? = nil
+    ) -> UInt8? {
+        guard !keys.holds(name),
+            let place = authorityKeys.take(key.key, of: name, stored: stored)
+        else { return nil }
+        untried.epochs.append(name)
+        return place
     }
 
     func enter(_ id: OperationID, _ record: Record) {
         guard records.updateValue(record, forKey: id) == nil else { return }
         order.append(id)
         closed.insert(id)
+        closedByKey[record.keyID, default: []].insert(id)
+        namedKeys.insert(record.keyID)
+        untried.operations.append(id)
     }
+
+    /// What came since this was asked last: every operation is tried when it comes, and when a key
+    /// of its epoch does.
+    func takeUntried() -> (operations: [OperationID], epochs: [KeyID]) {
+        defer { untried = ([], []) }
+        return untried
+    }
+
+    func noteLook() { looks &+= 1 }
+
+    /// The operations that name a key and were not opened so far.
+    func closed(under name: KeyID) -> Set<OperationID> { closedByKey[name] ?? [] }
 
     /// The right of an owner, and of an admin.
     func deletionLimits(at place: LimitPlace) -> [PrivateContentLimit] {
@@ -186,12 +210,16 @@ final class PrivateDocument {
     func opened(_ id: OperationID, _ change: PrivateChange?, by place: Int) {
         closed.remove(id)
         records[id]?.change = change
+        if let name = records[id]?.keyID {
+            closedByKey[name]?.remove(id)
+            if change?.action.epoch?.keyID == name { introducing[name, default: []].append(id) }
+        }
         switch change?.action {
         case .root(let root): everIn.formUnion(root.seats.map(\.member))
         case .add(let addition): everIn.formUnion(addition.seats.map(\.member))
         default: break
         }
-        guard place > 0, let name = records[id]?.keyID, keys[name] == nil else { return }
-        authorityKeys[name]?.swapAt(0, place)
+        guard place > 0, let name = records[id]?.keyID, !keys.holds(name) else { return }
+        authorityKeys.prefer(place, of: name)
     }
 }

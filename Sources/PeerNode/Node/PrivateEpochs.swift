@@ -49,7 +49,7 @@ extension NodeCore {
     ) -> (key: SymmetricKey, epoch: PrivateEpoch) {
         let key = SymmetricKey(using: environment.random, lifetime: .long)
         let isFromJoin = document.root?.history == .fromJoin
-        let held = isFromJoin ? Set(document.authorityKeys.keys) : Set(document.keys.keys)
+        let held = isFromJoin ? Set(document.authorityKeys.names) : document.keys.names
         var older: [OlderPrivateKey] = []
         for name in document.authority.keysToHandOn(holding: held) {
             if let whole = document.keys[name] {
@@ -57,7 +57,7 @@ extension NodeCore {
                     .sealing(
                         whole, form: isFromJoin ? .authority : .whole, under: key,
                         using: environment.random))
-            } else if let subkey = document.authorityKeys[name]?.first {
+            } else if let subkey = document.authorityKeys.first(of: name) {
                 older.append(
                     .sealing(subkey, of: name, under: key, using: environment.random))
             }
@@ -110,6 +110,6 @@ extension PrivateDocument {
 
     /// The newest key that is held, whether or not it should still seal.
     var newestKey: SymmetricKey? {
-        authority.epochs.last { keys[$0.epoch.keyID] != nil }.flatMap { keys[$0.epoch.keyID] }
+        authority.epochs.last { keys.holds($0.epoch.keyID) }.flatMap { keys[$0.epoch.keyID] }
     }
 }

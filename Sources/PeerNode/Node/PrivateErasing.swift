@@ -43,6 +43,7 @@ extension NodeCore {
         try write()
         try store.registry.setValue([1], of: Self.mark(of: document.id))
         try store.registry.forgetSecrets(of: document.number)
+        vault.forget(document.number)
         try store.view.clear(document.number)
         reindex(erasedDocument: document.number)
         workspace.privateDocuments[document.id] = nil

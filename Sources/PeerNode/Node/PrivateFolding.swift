@@ -17,9 +17,9 @@ extension NodeCore {
         for arrival in arrivals { try enter(arrival, into: document, in: workspace) }
         let hasOpened = try openClosed(document, in: workspace)
         let isNew = hasOpened || document.order.count != count || document.authority.root == nil
-        let keys = Set(document.keys.keys).subtracting(document.foldedKeys)
+        let keys = document.unfoldedKeys
         guard isNew || !keys.isEmpty else { return }
-        document.foldedKeys.formUnion(keys)
+        document.unfoldedKeys = []
         let changed = isNew ? try judgeAnew(document, in: workspace) : []
         if isNew { guestPlansDue.insert(workspace.number) }
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
@@ -74,7 +74,7 @@ extension NodeCore {
         else { return }
         _ = try openClosed(document, in: workspace)
         document.told = former.told
-        document.foldedKeys = Set(document.keys.keys)
+        document.unfoldedKeys = []
         judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
@@ -112,7 +112,7 @@ extension NodeCore {
             guard let document = try privateDocument(id, in: workspace) else { continue }
             _ = try openClosed(document, in: workspace)
             judge(document, in: workspace)
-            document.foldedKeys = Set(document.keys.keys)
+            document.unfoldedKeys = []
         }
         workspace.forgetChannelIndex()
         let first = try firstUnfolded()
@@ -182,50 +182,56 @@ extension NodeCore {
         return workspace.evaluator.subject(ofGrant: grant)
     }
 
-    /// Opens what can be opened; a key that is found in one operation may open the next.
+    /// Opens what can be opened; a key that is found in one operation may open the next. Only what
+    /// came since is looked at, so that n epochs cost n openings however they come.
     ///
     /// - Returns: whether anything was opened.
     private func openClosed(
         _ document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         var hasOpened = false
-        var goesOn = true
-        while goesOn {
-            goesOn = try takeHandedOn(document, in: workspace)
-            for id in document.closed.sorted() where try open(id, document) {
-                goesOn = true
+        while true {
+            let (operations, epochs) = document.takeUntried()
+            guard !operations.isEmpty || !epochs.isEmpty else { return hasOpened }
+            for name in epochs {
+                // What only the key itself opens.
+                for id in document.introducing[name] ?? [] {
+                    try takeHandedOn(id, document, in: workspace)
+                }
+            }
+            let found = epochs.flatMap { document.closed(under: $0).sorted() }
+            for id in operations + found where document.closed.contains(id) {
+                guard try open(id, document) else { continue }
                 hasOpened = true
+                try takeHandedOn(id, document, in: workspace)
             }
         }
-        return hasOpened
     }
 
     private func takeHandedOn(
-        _ document: PrivateDocument, in workspace: Workspace
-    ) throws(StorageError) -> Bool {
-        var isNew = false
-        for id in document.order {
-            guard let record = document.records[id], let change = record.change else { continue }
-            isNew =
-                try takeOlder(of: change, under: record.keyID, document, in: workspace) || isNew
-        }
-        return isNew
+        _ id: OperationID, _ document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) {
+        document.noteLook()
+        guard let record = document.records[id], let change = record.change else { return }
+        _ = try takeOlder(of: change, under: record.keyID, document, in: workspace)
     }
 
     private func open(
         _ id: OperationID, _ document: PrivateDocument
     ) throws(StorageError) -> Bool {
+        document.noteLook()
         guard let record = document.records[id],
-            let keys = document.authorityKeys[record.keyID],
+            document.authorityKeys.holds(record.keyID),
             let stored = try store.operations.operation(record.arrival),
             let payload = try? PrivatePayload(decoding: stored.entry.payload)
         else { return false }
         let header = try header(of: stored)
-        guard let place = keys.firstIndex(where: { $0.opens(payload, of: header) }) else {
-            return false
+        for (place, key) in document.authorityKeys.keys(of: record.keyID).enumerated()
+        where key.opens(payload, of: header) {
+            document.opened(id, key.open(payload, of: header), by: place)
+            return true
         }
-        document.opened(id, keys[place].open(payload, of: header), by: place)
-        return true
+        return false
     }
 
     /// Judges everything of a document, from nothing.

@@ -25,8 +25,8 @@ extension NodeCore {
     func passOn(
         _ keys: Set<KeyID>, of document: PrivateDocument, in workspace: Workspace
     ) {
-        guard let home else { return }
-        let added = workspace.authorityOrder.compactMap { id -> (DeviceEntry, UInt64)? in
+        guard let home, !keys.isEmpty else { return }
+        let added = workspace.keyIndex.deviceLists.compactMap { id -> (DeviceEntry, UInt64)? in
             guard let record = workspace.authority[id], record.log.device == home.device,
                 case .addDevices(let devices, _, _) = record.payload, let entry = devices.first,
                 workspace.evaluator.bestGrant(of: entry.device, as: workspace.member) != nil
@@ -106,7 +106,7 @@ extension PrivateDocument {
     /// What another device of somebody who is in needs: where everything is shown the keys that
     /// lead to all others, elsewhere each key by itself, of very many the newest.
     var keysToHandOver: [SymmetricKey] {
-        let held = Set(keys.keys)
+        let held = keys.names
         guard root?.history == .fromJoin else {
             return authority.keysToHandOn(holding: held).compactMap { keys[$0] }
         }

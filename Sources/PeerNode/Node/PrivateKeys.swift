@@ -13,7 +13,7 @@ extension NodeCore {
         guard let row = store.operations.document(id, in: workspace.number),
             row.kind == .privateDocument, try !isErased(private: id)
         else { return nil }
-        let document = PrivateDocument(id: id, number: row.number)
+        let document = PrivateDocument(id: id, number: row.number, vault: vault)
         guard try loadKeys(of: document) else { return nil }
         workspace.privateDocuments[id] = document
         try loadNotices(of: document)
@@ -24,28 +24,24 @@ extension NodeCore {
 
     /// - Returns: whether there is any.
     private func loadKeys(of document: PrivateDocument) throws(StorageError) -> Bool {
-        guard let home else { return false }
         for row in try store.registry.secrets(of: document.number) {
-            guard var secret = home.open(row.sealed, name: Self.name(of: row.kind, row.id)) else {
+            // Only to see that it can be opened when it is asked for.
+            guard var secret = vault.open(row.sealed, row.kind, row.id) else { continue }
+            defer { SecretBytes.wipe(&secret) }
+            guard let name = KeyID(untrusted: Array(row.id.prefix(KeyID.byteCount))) else {
                 continue
             }
-            defer { SecretBytes.wipe(&secret) }
             switch row.kind {
-            case .privateKey:
-                SymmetricKey(untrusted: secret, lifetime: .long).map { _ = document.take($0) }
+            case .privateKey: _ = document.take(name)
             case .privateAuthorityKey:
-                guard let name = KeyID(untrusted: Array(row.id.prefix(KeyID.byteCount))),
-                    let key = SymmetricKey(untrusted: secret, lifetime: .long)
-                else { continue }
-                _ = document.take(PrivateAuthorityKey(handedOn: key), of: name)
+                guard let key = SymmetricKey(untrusted: secret), let place = row.id.last else {
+                    continue
+                }
+                _ = document.take(PrivateAuthorityKey(handedOn: key), of: name, stored: place)
             case .epochKey, .discovery: continue
             }
         }
         return !document.authorityKeys.isEmpty
-    }
-
-    private static func name(of kind: SecretKind, _ id: [UInt8]) -> [UInt8] {
-        [UInt8(truncatingIfNeeded: kind.rawValue)] + id
     }
 
     /// Stores an epoch key of a private document, whose root may not be here yet. The key proves
@@ -56,26 +52,22 @@ extension NodeCore {
     func takePrivate(
         _ key: SymmetricKey, of id: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let home, id != workspace.id, try !isErased(private: id) else { return false }
+        guard home != nil, id != workspace.id, try !isErased(private: id) else { return false }
         try write()
         let number = try store.operations.enter(
             id, workspace: workspace.number, kind: .unknown)
         let name = key.keyID
-        if workspace.privateDocuments[id]?.keys[name] != nil { return false }
-        if workspace.privateDocuments[id] == nil {
-            let held = try store.registry.secrets(of: number)
-            if held.contains(where: { $0.kind == .privateKey && $0.id == name.bytes }) {
-                return false
-            }
+        let document = workspace.privateDocuments[id]
+        if let document {
+            guard !document.keys.holds(name) else { return false }
+        } else {
+            let held = try store.registry.secret(.privateKey, name.bytes, of: number)
+            guard held == nil else { return false }
         }
-        let kept = key.longLived
-        try store.registry.setSecret(
-            home.seal(
-                kept, name: Self.name(of: .privateKey, name.bytes), using: environment.random),
-            kind: .privateKey, id: name.bytes, workspace: number, names: store.operations)
+        try store(key, .privateKey, id: name.bytes, of: number)
         workspace.forgetSealing(of: id)
         workspace.namedDocuments = nil
-        if let document = workspace.privateDocuments[id] { _ = document.take(kept) }
+        _ = document?.take(name, key)
         return true
     }
 
@@ -83,17 +75,21 @@ extension NodeCore {
     func takePrivate(
         _ key: PrivateAuthorityKey, of name: KeyID, _ document: PrivateDocument
     ) throws(StorageError) -> Bool {
-        guard let home, document.take(key, of: name) else { return false }
+        guard home != nil, let place = document.take(key, of: name) else { return false }
         try write()
-        let place = UInt8(truncatingIfNeeded: document.authorityKeys[name]?.count ?? 0)
-        let id = name.bytes + [place]
-        try store.registry.setSecret(
-            home.seal(
-                key.key, name: Self.name(of: .privateAuthorityKey, id),
-                using: environment.random),
-            kind: .privateAuthorityKey, id: id, workspace: document.number,
-            names: store.operations)
+        try store(
+            key.key, .privateAuthorityKey,
+            id: KeyVault.id(.privateAuthorityKey, name, place), of: document.number)
         return true
+    }
+
+    private func store(
+        _ key: SymmetricKey, _ kind: SecretKind, id: [UInt8], of document: Int64
+    ) throws(StorageError) {
+        guard let home else { return }
+        try store.registry.setSecret(
+            home.seal(key, name: KeyVault.label(kind, id), using: environment.random),
+            kind: kind, id: id, workspace: document, names: store.operations)
     }
 
     /// Takes the older keys that an operation hands on, as far as its own key is held.
@@ -105,12 +101,13 @@ extension NodeCore {
     ) throws(StorageError) -> Bool {
         guard let epoch = change.action.epoch, epoch.keyID == name else { return false }
         var isNew = false
-        for older in epoch.older where document.keys[older.keyID] == nil {
+        for older in epoch.older where !document.keys.holds(older.keyID) {
             if let newer = document.keys[name], case .whole(let key)? = older.open(under: newer) {
                 isNew = try takePrivate(key, of: document.id, in: workspace) || isNew
             }
             // The one that opened this operation is the first.
-            if let key = document.authorityKeys[name]?.first.flatMap({ older.open(under: $0) }) {
+            let first = document.authorityKeys.first(of: name)
+            if let key = first.flatMap({ older.open(under: $0) }) {
                 isNew = try takePrivate(key, of: older.keyID, document) || isNew
             }
         }

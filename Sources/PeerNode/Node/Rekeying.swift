@@ -14,28 +14,46 @@ struct SealingKey {
 }
 
 extension Workspace {
+    /// Takes up what an operation says of keys, after it was judged.
+    ///
+    /// - Parameter change: the verdicts that came with it.
+    func noteKeys(of payload: AuthorityPayload, _ id: OperationID, _ change: AuthChange) {
+        guard let lamport = evaluator.lamport(of: id) else { return }
+        keyIndex.note(payload, id, lamport: lamport)
+        let isAlone = change.becameInvalid.isEmpty && change.becameValid.allSatisfy { $0 == id }
+        if payload.bearsOnEnds || !isAlone {
+            keyIndex.ends = nil
+            keyIndex.sealing = nil
+        } else if payload.newKey.map(keys.holds) == true {
+            keyIndex.sealing = nil
+        }
+    }
+
     /// Of the keys that valid operations made and we hold: the one with the largest (lam, id)
     /// whose operation has every valid removal and departure in its past, and every grant that made
     /// a guest of somebody, or is one. Without such a key, the newest.
     func findSealingKey() -> SealingKey? {
-        let ends = evaluator.keyEnds
+        let ends = keyIndex.ends ?? evaluator.keyEnds
+        keyIndex.ends = ends
         let depth = ends.compactMap { evaluator.lamport(of: $0) }.max() ?? 0
-        var newest: (rank: (UInt64, OperationID), id: KeyID)?
-        var best: (rank: (UInt64, OperationID), id: KeyID)?
-        for id in authorityOrder {
-            guard let key = authority[id]?.payload.newKey, keys[key] != nil,
-                evaluator.isValid(id), let lamport = evaluator.lamport(of: id)
-            else { continue }
-            let rank = (lamport, id)
-            if newest.map({ $0.rank < rank }) ?? true { newest = (rank, key) }
+        var newest: KeyIndex.Introduction?
+        for known in keyIndex.newestFirst {
             // What has a deeper operation in its past is deeper itself.
-            guard lamport >= depth, best.map({ $0.rank < rank }) ?? true,
-                ends.allSatisfy({ $0 == id || evaluator.isAncestor($0, of: id) })
-            else { continue }
-            best = (rank, key)
+            guard newest == nil || known.lamport >= depth else { break }
+            keyIndex.looks &+= 1
+            guard keys.holds(known.key), evaluator.isValid(known.operation) else { continue }
+            newest = newest ?? known
+            let answersAll =
+                known.lamport >= depth
+                && ends.allSatisfy {
+                    $0 == known.operation || evaluator.isAncestor($0, of: known.operation)
+                }
+            guard answersAll else { continue }
+            return SealingKey(id: known.key, operation: known.operation, answersAll: true)
         }
-        if let best { return SealingKey(id: best.id, operation: best.rank.1, answersAll: true) }
-        return newest.map { SealingKey(id: $0.id, operation: $0.rank.1, answersAll: false) }
+        return newest.map {
+            SealingKey(id: $0.key, operation: $0.operation, answersAll: false)
+        }
     }
 
     /// Whether a new epoch key is due: somebody who is out may hold the current one, or somebody
@@ -44,11 +62,10 @@ extension Workspace {
         guard let sealing = sealingKey else { return false }
         guard sealing.answersAll else { return true }
         var boxes: Set<[UInt8]> = []
-        for id in authorityOrder {
-            guard let wrapped = authority[id]?.payload.wrappedKeys, wrapped.key == sealing.id,
-                evaluator.isValid(id)
-            else { continue }
-            boxes.formUnion(wrapped.wraps.filter(\.holdsKey).map(\.devicePrefix))
+        for id in keyIndex.boxes[sealing.id] ?? [] where evaluator.isValid(id) {
+            keyIndex.looks &+= 1
+            let wraps = authority[id]?.payload.wrappedKeys?.wraps ?? []
+            boxes.formUnion(wraps.filter(\.holdsKey).map(\.devicePrefix))
         }
         return keyHolders(excluding: []).contains {
             !boxes.contains(Array($0.device.bytes.prefix(8)))
@@ -56,31 +73,47 @@ extension Workspace {
     }
 
     /// The held keys that no other held one leads to, newest first; `limit` at most.
+    ///
+    /// - Cost: linear in what changes of the key hand on; a seal is opened once, whenever this is
+    ///   asked.
     func maximalKeys(limit: Int) -> [(id: KeyID, key: SymmetricKey)] {
-        var sources: [KeyID: (lamport: UInt64, operation: OperationID)] = [:]
-        for id in authorityOrder {
-            guard let key = authority[id]?.payload.newKey, keys[key] != nil,
-                let lamport = evaluator.lamport(of: id)
-            else { continue }
-            if let known = sources[key], known < (lamport, id) { continue }
-            sources[key] = (lamport, id)
-        }
         var covered: Set<KeyID> = []
-        for id in authorityOrder {
-            guard let rekey = authority[id]?.payload.carriedRekey, let newer = keys[rekey.keyID]
-            else { continue }
-            for older in rekey.olderKeys {
-                // Only what was there before: a pair that leads to each other leads nowhere.
-                guard let name = KeyID(untrusted: older.id), let source = sources[name],
-                    evaluator.isAncestor(source.operation, of: id),
-                    KeyWrap.unwrap(older.sealed, under: newer)?.keyID == name
-                else { continue }
-                covered.insert(name)
+        for known in keyIndex.firstIntroductions where keys.holds(known.key) {
+            for id in keyIndex.carriers[known.key] ?? [] {
+                for older in provenOlderKeys(of: id) {
+                    // Only what was there before: a pair that leads to each other leads nowhere.
+                    guard let source = keyIndex.firstIntroduction(of: older),
+                        evaluator.isAncestor(source.operation, of: id)
+                    else { continue }
+                    covered.insert(older)
+                }
             }
         }
-        return sources.filter { !covered.contains($0.key) }
-            .sorted { $0.value > $1.value }.prefix(limit)
+        return keyIndex.firstIntroductions
+            .filter { keys.holds($0.key) && !covered.contains($0.key) }
+            .sorted { $0.rank > $1.rank }.prefix(limit)
             .compactMap { source in keys[source.key].map { (source.key, $0) } }
+    }
+
+    /// The older keys in a change whose own key is held, as far as they are what they say.
+    private func provenOlderKeys(of id: OperationID) -> [KeyID] {
+        guard let rekey = authority[id]?.payload.carriedRekey else { return [] }
+        // There are at most `Limits.olderKeysMax`, a bit for each.
+        let older = rekey.olderKeys.prefix(UInt64.bitWidth)
+        let bits: UInt64
+        if let known = keyIndex.proven[id] {
+            bits = known
+        } else {
+            guard !older.isEmpty, let newer = keys[rekey.keyID] else { return [] }
+            bits = older.enumerated().reduce(0) { bits, item in
+                let opened = KeyWrap.unwrap(item.element.sealed, under: newer)
+                return opened?.keyID.bytes == item.element.id ? bits | 1 << item.offset : bits
+            }
+            keyIndex.proven[id] = bits
+        }
+        return older.enumerated().compactMap { offset, secret in
+            bits >> offset & 1 == 1 ? KeyID(untrusted: secret.id) : nil
+        }
     }
 
     /// The devices that may hold the group key, each with the key to which boxes are sealed:
@@ -96,7 +129,7 @@ extension Workspace {
         excluding excluded: Set<DeviceID>, where fits: (MemberStanding) -> Bool
     ) -> [(device: DeviceID, agreementKey: AgreementPublicKey)] {
         var agreementKeys: [MemberID: [DeviceID: [UInt8]]] = [:]
-        for id in authorityOrder where evaluator.isValid(id) {
+        for id in keyIndex.deviceLists where evaluator.isValid(id) {
             guard let subject = evaluator.subject(ofGrant: id) else { continue }
             for entry in authority[id]?.payload.listedDevices ?? []
             where agreementKeys[subject]?[entry.device] == nil {
@@ -185,35 +218,81 @@ extension NodeCore {
 
     // MARK: Older keys
 
-    /// Opens what held keys lead to, and what that leads to. A loop: the chain may be long.
+    /// Opens what an operation leads to by older keys and discovery secrets, after its own box was
+    /// opened.
+    ///
+    /// Everything that hands on keys is looked at when it comes, if its key is held, else once when
+    /// its key is: so opening n keys costs what n operations hand on.
+    ///
+    /// - Parameter boxed: the keys that the box gave.
+    /// - Returns: the further keys that were not held before.
+    func openWhatFollows(
+        from payload: AuthorityPayload, _ boxed: [KeyID], in workspace: Workspace
+    ) throws(StorageError) -> [KeyID] {
+        var opened: [KeyID] = []
+        var under = boxed
+        if let rekey = payload.carriedRekey, !boxed.contains(rekey.keyID),
+            workspace.keys.holds(rekey.keyID)
+        {
+            try opened += openOlderKeys(in: rekey, of: workspace)
+            under.append(rekey.keyID)
+        }
+        if let name = payload.newKey {
+            for older in workspace.keyIndex.takeAwaited(name) {
+                try opened += open(
+                    [SealedSecret(id: name.bytes, sealed: older.sealed)], under: older.newer,
+                    in: workspace)
+            }
+        }
+        opened += try openOlderKeys(under: boxed + opened, in: workspace)
+        for name in under + opened { try takeOlderDiscovery(under: name, in: workspace) }
+        if case .rekey(let change) = payload, let name = change.discoveryID {
+            try takeDiscovery(handedOnAs: name, in: workspace)
+        }
+        return opened
+    }
+
+    /// Opens what keys lead to that were not held before, and what that leads to. A loop: the chain
+    /// may be long.
     ///
     /// - Parameter first: keys under which older ones may be sealed.
     /// - Returns: the keys that were not held before.
     func openOlderKeys(
         under first: [KeyID], in workspace: Workspace
     ) throws(StorageError) -> [KeyID] {
-        var carriers: [KeyID: [Rekey]] = [:]
-        var introduced: Set<KeyID> = []
-        guard !first.isEmpty else { return [] }
-        for id in workspace.authorityOrder {
-            guard let payload = workspace.authority[id]?.payload else { continue }
-            payload.newKey.map { _ = introduced.insert($0) }
-            payload.carriedRekey.map { carriers[$0.keyID, default: []].append($0) }
-        }
         var opened: [KeyID] = []
         var left = first
         while let name = left.popLast() {
-            guard let newer = workspace.keys[name] else { continue }
-            for older in (carriers[name] ?? []).flatMap(\.olderKeys) {
-                // A member may seal anything there; keys that nothing introduces open nothing.
-                guard let id = KeyID(untrusted: older.id), workspace.keys[id] == nil,
-                    introduced.contains(id),
-                    let key = KeyWrap.unwrap(older.sealed, under: newer), key.keyID == id
-                else { continue }
-                try take(key.longLived, discovery: nil, in: workspace)
-                opened.append(id)
-                left.append(id)
+            for id in workspace.keyIndex.carriers[name] ?? [] {
+                workspace.keyIndex.looks &+= 1
+                guard let rekey = workspace.authority[id]?.payload.carriedRekey else { continue }
+                let found = try openOlderKeys(in: rekey, of: workspace)
+                opened += found
+                left += found
             }
+        }
+        return opened
+    }
+
+    private func openOlderKeys(
+        in rekey: Rekey, of workspace: Workspace
+    ) throws(StorageError) -> [KeyID] {
+        // Usually all of them are held already, and nothing is opened.
+        try open(rekey.olderKeys, under: rekey.keyID, in: workspace)
+    }
+
+    private func open(
+        _ older: [SealedSecret], under newer: KeyID, in workspace: Workspace
+    ) throws(StorageError) -> [KeyID] {
+        var opened: [KeyID] = []
+        for secret in older {
+            // A member may seal anything there; keys that nothing introduces open nothing.
+            guard let name = KeyID(untrusted: secret.id), !workspace.keys.holds(name),
+                workspace.keyIndex.introduces(name), let key = workspace.keys[newer],
+                let found = KeyWrap.unwrap(secret.sealed, under: key), found.keyID == name
+            else { continue }
+            try take(found, discovery: nil, in: workspace)
+            opened.append(name)
         }
         return opened
     }

@@ -31,12 +31,19 @@ final class Workspace {
     var hasRequests = false
     /// The ids of `authority` in the order of arrival.
     var authorityOrder: [OperationID] = []
+    /// What those say of keys.
+    var keyIndex = KeyIndex()
     /// Epoch keys that are held.
-    var keys: [KeyID: SymmetricKey] = [:] { didSet { derived = Derived() } }
+    var keys: EpochKeyring {
+        didSet {
+            derived = Derived()
+            keyIndex.sealing = nil
+        }
+    }
     /// Secrets of invites, while the keys that seal them are dropped.
     var invitePSKs: [OperationID: SymmetricKey] = [:]
-    /// Discovery secrets that are held, newest last.
-    var discovery: [SymmetricKey] = []
+    /// Discovery secrets that are held.
+    var discoverySecrets = DiscoverySecrets()
     /// Public channels by document, deleted ones left out.
     var channels: [DocumentID: Channel] = [:] { didSet { derived.channels = nil } }
     /// The private documents that are stored here, opened or not.
@@ -77,14 +84,14 @@ final class Workspace {
     var digest = WorkspaceDigest()
     /// Documents whose kept tips moved since the digest was made.
     var staleDocuments: Set<DocumentID> = []
+    /// Keys whose content waits to be shown.
+    var unfoldedKeys: [KeyID] = []
     /// The grants without effect that kept operations of a document cite. They are kept with those.
     var keptGrants: [DocumentID: Set<OperationID>] = [:]
     /// The largest `latest(of:)` of each document, to see when the clock does not order by itself.
     var newestTimestamp: [DocumentID: UInt64] = [:]
     /// Names that were opened already.
     var openedNames: [NamePlace: String] = [:]
-    /// Document keys that were derived already.
-    var documentKeys: [KeyPlace: SymmetricKey] = [:]
     /// How far the content of a log is valid, until authority changes.
     var contentLimits: [LimitPlace: ContentLimit] = [:]
     /// How far a log has a right over what others wrote, until authority changes.
@@ -108,8 +115,6 @@ final class Workspace {
         var channelTwins: Set<String>?
         var fields: WorkspaceFields?
         var invites: InviteIndex?
-        /// `nil` while it was not looked for; the inner one where there is none.
-        var sealingKey: SealingKey??
         var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
@@ -163,18 +168,15 @@ final class Workspace {
         let key: UInt64
     }
 
-    struct KeyPlace: Hashable {
-        let document: DocumentID
-        let key: KeyID
-    }
-
     struct LimitPlace: Hashable {
         let grant: OperationID
         let log: LogName
     }
 
-    init(id: WorkspaceID, row: RegistryStore.WorkspaceRow) {
+    /// - Parameter vault: opens its keys.
+    init(id: WorkspaceID, row: RegistryStore.WorkspaceRow, vault: KeyVault) {
         self.id = id
+        keys = EpochKeyring(.epochKey, of: row.number, in: vault)
         number = row.number
         standing = row.standing
         member = row.member
@@ -201,11 +203,7 @@ final class Workspace {
 
     /// The key of a document in one epoch, or `nil` while the epoch key is not held.
     func documentKey(_ document: DocumentID, _ keyID: KeyID) -> SymmetricKey? {
-        let place = KeyPlace(document: document, key: keyID)
-        if let known = documentKeys[place] { return known }
-        guard let key = keys[keyID]?.documentKey(for: document) else { return nil }
-        documentKeys[place] = key
-        return key
+        keys.contentKey(document, keyID)
     }
 
     /// Whose a device is, by what is valid; `nil` while nothing valid binds it.
@@ -292,9 +290,9 @@ final class Workspace {
 
     /// The epoch key for what is written now, and whose word it is.
     var sealingKey: SealingKey? {
-        if let known = derived.sealingKey { return known }
+        if let known = keyIndex.sealing { return known }
         let found = findSealingKey()
-        derived.sealingKey = .some(found)
+        keyIndex.sealing = .some(found)
         return found
     }
 

@@ -100,6 +100,14 @@ public enum Limits {
     /// is asked for on the next one.
     public static let keysAskedPerLinkMax = 4_096
 
+    /// Keys of epochs, and what they give for single documents, that are in memory at a time: more
+    /// than a week of anybody's reading asks for, in 256 KiB of locked memory. All others lie sealed
+    /// in the store.
+    public static let keysInMemoryMax = 4_096
+    /// Discovery secrets of one workspace under which links are answered, the newest: whoever opens
+    /// one makes a node try them all. An older one leads nowhere any more, as a lost address does.
+    public static let discoverySecretsMax = 256
+
     // MARK: Messages
 
     /// Signs that are shown under one message, those that most people gave.

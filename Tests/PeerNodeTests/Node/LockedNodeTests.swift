@@ -142,8 +142,9 @@ extension BenchNode {
         try mina.ok("lock.now")
         let core = try #require(mina.host?.core)
         #expect(core.home == nil)
+        #expect(core.vault.count == 0)
         for workspace in core.workspaces.values {
-            #expect(workspace.keys.isEmpty && workspace.documentKeys.isEmpty)
+            #expect(workspace.keys.isEmpty)
             #expect(
                 workspace.openedNames.isEmpty && workspace.profileNames.isEmpty
                     && workspace.profileFields.isEmpty)

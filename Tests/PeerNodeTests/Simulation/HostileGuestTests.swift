@@ -151,7 +151,8 @@ extension HostileMember {
         let workspace = try #require(try core.selectedWorkspace())
         let home = try #require(core.home)
         let known = try #require(workspace.privateDocuments[document])
-        let (id, key) = try #require(known.keys.sorted { $0.key < $1.key }.first)
+        let id = try #require(known.keys.names.min())
+        let key = try #require(known.keys[id])
         self.init(
             signing: home.signing, identity: try #require(core.localIdentity),
             psk: try #require(workspace.discovery.last).derived(Array("psk".utf8)),

@@ -15,10 +15,12 @@ struct PrivateAudit {
     /// Every secret that the node has ever stored or could derive: its store forgets none.
     private var everyKey: [SymmetricKey] {
         guard let workspace else { return [] }
-        var keys = Array(workspace.keys.values) + workspace.discovery
+        var keys = workspace.keys.opened + workspace.discovery
         for document in workspace.privateDocuments.values {
-            keys += document.keys.values
-            keys += document.authorityKeys.values.flatMap { $0.map(\.key) }
+            keys += document.keys.opened
+            keys += document.authorityKeys.names.flatMap { name in
+                document.authorityKeys.keys(of: name).map(\.key)
+            }
         }
         return keys
     }

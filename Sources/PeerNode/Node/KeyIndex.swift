@@ -1,0 +1,176 @@
+import WorkspaceModel
+
+/// What the authority document says of keys, by what is asked: kept as operations come, so that no
+/// question goes through the whole document.
+///
+/// Everything here is a function of the operations alone. Whether they count is asked when it is
+/// needed, and which keys are held too.
+struct KeyIndex {
+    /// An operation that introduces an epoch key.
+    struct Introduction {
+        let operation: OperationID
+        let key: KeyID
+        let lamport: UInt64
+
+        var rank: (UInt64, OperationID) { (lamport, operation) }
+    }
+
+    /// An operation that names a discovery secret.
+    struct DiscoveryName {
+        let operation: OperationID
+        let lamport: UInt64
+        /// Whether it names the first one, which stands whatever becomes of the operation.
+        let isFirst: Bool
+
+        var rank: (UInt64, OperationID) { (lamport, operation) }
+    }
+
+    /// An older key that was handed on before anything introduced it.
+    struct Awaited {
+        let newer: KeyID
+        let sealed: [UInt8]
+    }
+
+    private var introductions: [Introduction] = []
+    /// Places in `introductions`, ascending by rank: four bytes are moved where one of 56 would be.
+    private var order: [Int32] = []
+    /// The first introduction of each key.
+    private var firsts: [KeyID: Int32] = [:]
+    /// The changes of keys by the key that they introduce; one key may have several.
+    private(set) var carriers: [KeyID: [OperationID]] = [:]
+    /// The operations with boxes by the key in them.
+    private(set) var boxes: [KeyID: [OperationID]] = [:]
+    /// The operations that list devices, in the order of arrival.
+    private(set) var deviceLists: [OperationID] = []
+    private var awaited: [KeyID: [Awaited]] = [:]
+    /// By name, ascending by rank.
+    private var discovery: [[UInt8]: [DiscoveryName]] = [:]
+    /// Changes that hand on discovery secrets, by their key, and by what they hand on.
+    private var discoveryCarriers: [KeyID: [OperationID]] = [:]
+    private var handedOn: [[UInt8]: [OperationID]] = [:]
+    /// Which older keys of a change were found to be what they say, a bit for each.
+    var proven: [OperationID: UInt64] = [:]
+    /// What the key has to be changed after, until an operation comes that may have a part in it.
+    var ends: [OperationID]?
+    /// The key that seals, once it was looked for, until a key is taken or what it follows from
+    /// changes; the inner one `nil` where there is none.
+    var sealing: SealingKey??
+
+    /// How many operations were looked at to answer something; for tests.
+    var looks = 0
+
+    /// Takes up an operation that was placed.
+    mutating func note(_ payload: AuthorityPayload, _ id: OperationID, lamport: UInt64) {
+        if let boxes = payload.wrappedKeys { self.boxes[boxes.key, default: []].append(id) }
+        if !payload.listedDevices.isEmpty { deviceLists.append(id) }
+        if let key = payload.newKey { introduce(.init(operation: id, key: key, lamport: lamport)) }
+        if let rekey = payload.carriedRekey {
+            carriers[rekey.keyID, default: []].append(id)
+            for older in rekey.olderKeys {
+                guard let name = KeyID(untrusted: older.id), firsts[name] == nil else { continue }
+                awaited[name, default: []].append(
+                    Awaited(newer: rekey.keyID, sealed: older.sealed))
+            }
+        }
+        switch payload {
+        case .create(let create):
+            name(create.discoveryID, .init(operation: id, lamport: lamport, isFirst: true))
+        case .rekey(let change):
+            if let given = change.discoveryID {
+                name(given, .init(operation: id, lamport: lamport, isFirst: false))
+            }
+            guard let older = change.olderDiscovery else { return }
+            discoveryCarriers[change.rekey.keyID, default: []].append(id)
+            for secret in older { handedOn[secret.id, default: []].append(id) }
+        default: break
+        }
+    }
+
+    // MARK: Epoch keys
+
+    private mutating func introduce(_ new: Introduction) {
+        let place = Int32(truncatingIfNeeded: introductions.count)
+        introductions.append(new)
+        let index = order.firstPlace { new.rank < introductions[Int($0)].rank }
+        order.insert(place, at: index)
+        if let known = firsts[new.key], introductions[Int(known)].rank < new.rank { return }
+        firsts[new.key] = place
+    }
+
+    /// All introductions, the newest first: the one with the largest (depth, id).
+    var newestFirst: some Sequence<Introduction> {
+        order.lazy.reversed().map { introductions[Int($0)] }
+    }
+
+    /// Whether any operation introduces the key.
+    func introduces(_ key: KeyID) -> Bool { firsts[key] != nil }
+
+    /// The first introduction of each key, in no order.
+    var firstIntroductions: some Collection<Introduction> {
+        firsts.values.lazy.map { introductions[Int($0)] }
+    }
+
+    /// The first introduction of a key.
+    func firstIntroduction(of key: KeyID) -> Introduction? {
+        firsts[key].map { introductions[Int($0)] }
+    }
+
+    /// Takes out what was handed on of a key before it was introduced, for one look.
+    mutating func takeAwaited(_ key: KeyID) -> [Awaited] {
+        awaited.removeValue(forKey: key) ?? []
+    }
+
+    // MARK: Discovery secrets
+
+    private mutating func name(_ name: [UInt8], _ new: DiscoveryName) {
+        let place = (discovery[name] ?? []).firstPlace { new.rank < $0.rank }
+        discovery[name, default: []].insert(new, at: place)
+    }
+
+    /// The operations that name a discovery secret, ascending by (depth, id).
+    func discoveryNames(_ name: [UInt8]) -> [DiscoveryName] { discovery[name] ?? [] }
+
+    /// The operations that give other discovery secrets than those, in the order of their ids.
+    func givers(besides names: Set<[UInt8]>) -> [OperationID] {
+        discovery.filter { !names.contains($0.key) }.values.joined().map(\.operation).sorted()
+    }
+
+    /// Takes out the changes under a key that hand on discovery secrets, for one look. Of those that
+    /// do not count, one that comes to count later is looked at then.
+    mutating func takeDiscoveryCarriers(of key: KeyID) -> [OperationID] {
+        discoveryCarriers.removeValue(forKey: key) ?? []
+    }
+
+    /// The same by what they hand on.
+    mutating func takeCarriers(ofDiscovery name: [UInt8]) -> [OperationID] {
+        handedOn.removeValue(forKey: name) ?? []
+    }
+
+    /// Puts back a change that handed on a secret which nothing names so far.
+    mutating func putBack(_ id: OperationID, handingOnDiscovery name: [UInt8]) {
+        handedOn[name, default: []].append(id)
+    }
+}
+
+extension Array {
+    /// The first place whose element fits, of elements that all fit behind the first that does.
+    fileprivate func firstPlace(where fits: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if fits(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension AuthorityPayload {
+    /// Whether it can have a part in what the group key has to be changed after: who is in, as
+    /// what, and who is not any more.
+    var bearsOnEnds: Bool {
+        switch self {
+        case .rekey, .createDocument, .setDocument, .deleteDocument, .setWorkspace, .invite: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What opens the membership operations of the epochs of one private document: by name, and opened
+/// when it is asked for.
+///
+/// Of an epoch whose key is held the first is its own, which is worked out from it. What was handed
+/// on proves itself by what it opens, so there may be several for one epoch, in the order in which
+/// they are tried.
+struct PrivateKeyring {
+    private enum Source {
+        case epoch
+        /// - Parameters:
+        ///   - place: tells those of one epoch in the store.
+        ///   - hash: tells whether another one is the same.
+        case handedOn(place: UInt8, hash: KeyID)
+    }
+
+    private var sources: [KeyID: [Source]] = [:]
+    private let owner: Int64
+    private let vault: KeyVault
+
+    /// - Parameter owner: the short number of the document.
+    init(of owner: Int64, in vault: KeyVault) {
+        self.owner = owner
+        self.vault = vault
+    }
+
+    /// The epochs of which there is anything.
+    var names: Dictionary<KeyID, some Any>.Keys { sources.keys }
+    var isEmpty: Bool { sources.isEmpty }
+
+    /// How many there are of one epoch.
+    func count(of name: KeyID) -> Int { sources[name]?.count ?? 0 }
+
+    /// Whether there is anything of an epoch.
+    func holds(_ name: KeyID) -> Bool { sources[name] != nil }
+
+    /// What may open the membership operations of an epoch, opened one after the other.
+    func keys(of name: KeyID) -> some Sequence<PrivateAuthorityKey> {
+        (sources[name] ?? []).lazy.compactMap { key($0, of: name) }
+    }
+
+    /// The one that is tried first.
+    func first(of name: KeyID) -> PrivateAuthorityKey? {
+        sources[name]?.first.flatMap { key($0, of: name) }
+    }
+
+    private func key(_ source: Source, of name: KeyID) -> PrivateAuthorityKey? {
+        switch source {
+        case .epoch:
+            vault.key(.stored(.privateKey, owner: owner, name)).map(PrivateAuthorityKey.init(of:))
+        case .handedOn(let place, _):
+            vault.key(.stored(.privateAuthorityKey, owner: owner, name, place: place))
+                .map(PrivateAuthorityKey.init(handedOn:))
+        }
+    }
+
+    /// Notes that the key of an epoch itself is held.
+    mutating func takeEpoch(_ name: KeyID) { sources[name, default: []].insert(.epoch, at: 0) }
+
+    /// Notes what was handed on of an epoch.
+    ///
+    /// - Parameter stored: its place in the store, `nil` for one that is new.
+    /// - Returns: its place; `nil` for one that is known, or one too many.
+    mutating func take(
+        _ key: SymmetricKey, of name: KeyID, stored: UInt8? = nil
+    ) -> UInt8? {
+        let known = sources[name] ?? []
+        // Told by their hashes: a copy of a key to compare would have to be wiped.
+        let hash = key.keyID
+        let isKnown = known.contains {
+            if case .handedOn(_, hash) = $0 { true } else { false }
+        }
+        guard known.count < Limits.unprovenKeysMax, !isKnown else { return nil }
+        let place = stored ?? UInt8(truncatingIfNeeded: known.count + 1)
+        sources[name] = known + [.handedOn(place: place, hash: hash)]
+        return place
+    }
+
+    /// Has the one at a place tried first from now on: it has opened something.
+    mutating func prefer(_ place: Int, of name: KeyID) { sources[name]?.swapAt(0, place) }
+}

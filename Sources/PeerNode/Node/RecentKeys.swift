@@ -1,0 +1,70 @@
+import WorkspaceCrypto
+
+/// The keys that were asked for last, a bounded number of them, by name.
+///
+/// When there is no room the one goes that nobody has asked for in the longest time, roughly: a hand
+/// goes round and takes the first that was not asked for since it came by. So looking one up costs a
+/// hash and a mark, and a pass over very many keys pushes out the others once.
+struct RecentKeys<Name: Hashable> {
+    /// How many are kept at most.
+    let capacity: Int
+    private var places: [Name: Int] = [:]
+    private var entries: [Entry] = []
+    private var hand = 0
+
+    private struct Entry {
+        let name: Name
+        let key: SymmetricKey
+        var isWanted: Bool
+    }
+
+    /// - Precondition: there is room for one.
+    init(capacity: Int) {
+        precondition(capacity > 0)
+        self.capacity = capacity
+    }
+
+    /// How many are kept.
+    var count: Int { entries.count }
+
+    /// The key, if it is kept.
+    mutating func key(_ name: Name) -> SymmetricKey? {
+        guard let place = places[name] else { return nil }
+        entries[place].isWanted = true
+        return entries[place].key
+    }
+
+    /// Keeps a key, in the place of another one where there is no room.
+    mutating func keep(_ key: SymmetricKey, as name: Name) {
+        let entry = Entry(name: name, key: key, isWanted: false)
+        if let place = places[name] {
+            entries[place] = entry
+        } else if entries.count < capacity {
+            places[name] = entries.count
+            entries.append(entry)
+        } else {
+            let place = nextUnwanted()
+            places[entries[place].name] = nil
+            places[name] = place
+            entries[place] = entry
+        }
+    }
+
+    private mutating func nextUnwanted() -> Int {
+        // The second time round nothing is wanted any more.
+        while true {
+            let place = hand
+            hand = (hand + 1) % entries.count
+            guard entries[place].isWanted else { return place }
+            entries[place].isWanted = false
+        }
+    }
+
+    /// Forgets those whose names fit.
+    mutating func forget(where fits: (Name) -> Bool) {
+        entries.removeAll { fits($0.name) }
+        places = [:]
+        for (place, entry) in entries.enumerated() { places[entry.name] = place }
+        hand = 0
+    }
+}
