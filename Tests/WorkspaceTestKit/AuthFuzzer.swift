@@ -1,40 +1,53 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// Writes random authority documents: four replicas that meet now and then, and forgers who
-/// choose any causally closed past and any grant.
+/// Writes random authority documents: four replicas that meet now and then, whose authors cite what
+/// is valid there (S-7) and judge before they sign, and forgers who choose any causally closed past
+/// and any grant. What has a fault is among the operations, and is refused by who judges them; what
+/// others cite is seldom refused.
 public struct AuthFuzzer {
     /// What was written so far.
-    public private(set) var history = AuthHistory()
-    /// Whether the holder of a device lets others list it as theirs. Without that, what lists
-    /// somebody else's device carries no good possession signature.
+    public internal(set) var history = AuthHistory()
+    /// Whether the holder of a device lets others list it as theirs.
     public var sharesDevices = true
     /// Where every random choice comes from.
     public var generator: SeededGenerator
-    private var replicas = [Set<OperationID>](repeating: [], count: 4)
-    private var home: [DeviceID: Int] = [:]
-    private var holder: [DeviceID: MemberID] = [:]
-    private var members: [MemberID: [DeviceID]] = [:]
-    private var memberOrder: [MemberID] = []
-    private var deviceOrder: [DeviceID] = []
+    /// What authors ask before they sign.
+    public let definition = AuthDefinition()
+    var replicas = [Set<OperationID>](repeating: [], count: 4)
+    var home: [DeviceID: Int] = [:]
+    var holder: [DeviceID: MemberID] = [:]
+    var members: [MemberID: [DeviceID]] = [:]
+    var memberOrder: [MemberID] = []
+    var deviceOrder: [DeviceID] = []
+    var signatures: Set<Consent> = []
+    private var clock: UInt64 = 0
+
+    /// What the devices of a list have signed: A-1.
+    struct Consent: Hashable {
+        let context: OperationID
+        let answerer: DeviceID
+        let member: MemberID
+        let devices: [DeviceID]
+    }
 
     /// A workspace of one owner, one admin and two plain members, known to all replicas.
     public init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
         let owner = newMember()
         let devices = [newDevice(of: owner), newDevice(of: owner)]
-        let root = history.write(
-            by: devices[0], under: nil, knowing: [], .create(member: owner, devices: devices),
-            with: &generator)
+        let root = put(
+            by: devices[1], under: nil, knowing: [], .create(member: owner, devices: devices))
         for role in [Role.admin, .member, .member] {
-            let invite = history.write(
+            let invite = put(
                 by: devices[1], under: root.id, knowing: everything,
-                .invite(InviteTerms(role: role, uses: 2)), with: &generator)
+                .invite(InviteTerms(role: role, uses: 2)))
             let member = newMember()
-            history.write(
+            let list = [newDevice(of: member)]
+            sign(Consent(context: invite.id, answerer: devices[1], member: member, devices: list))
+            put(
                 by: devices[1], under: root.id, knowing: everything,
-                .admit(invite: invite.id, member: member, devices: [newDevice(of: member)]),
-                with: &generator)
+                .admit(invite: invite.id, member: member, devices: list, request: nil))
         }
         for index in replicas.indices { replicas[index] = everything }
     }
@@ -50,7 +63,9 @@ public struct AuthFuzzer {
                 replicas[replica].formUnion(replicas[generator.below(replicas.count)])
             } else if generator.below(100) < 30 {
                 let past = anyPast()
-                guard let forged = forge(knowing: past, under: anyGrant(in: past)) else { continue }
+                guard let forged = forge(knowing: past, under: anyGrant(in: past)),
+                    definition.refusals[forged.id] == nil
+                else { continue }
                 replicas[replica].formUnion(history.closure(of: [forged.id]))
             } else {
                 writeHonestly(at: replica)
@@ -60,22 +75,29 @@ public struct AuthFuzzer {
 
     private mutating func writeHonestly(at replica: Int) {
         let local = deviceOrder.filter { home[$0] == replica }
-        guard let device = local.randomElement(using: &generator) else { return }
-        let past = replicas[replica]
-        let held = history.grants(of: device, in: past)
-        guard let grant = held.randomElement(using: &generator) else { return }
-        let action = anyAction(by: device, knowing: past)
-        let written = history.write(
-            by: device, under: grant.id, knowing: past, action,
-            isWellBound: isPossessed(action, grant: grant.id), with: &generator)
-        replicas[replica].insert(written.id)
+        let valid = definition.validOperations(among: replicas[replica])
+        let past = history.closure(of: valid)
+        for _ in 0..<4 {
+            guard let device = local.randomElement(using: &generator),
+                let grant = definition.standing(of: device, among: valid)?.grant
+            else { continue }
+            let action = anyAction(by: device, under: grant, knowing: past, honestly: true)
+            let written = put(by: device, under: grant, knowing: past, action)
+            if definition.refusals[written.id] == nil {
+                replicas[replica].insert(written.id)
+                return
+            }
+            // What the author's own judge refuses is never signed; some of it tests other judges.
+            if !generator.oneIn(4) { history.removeLast() }
+        }
     }
 
-    /// A random causally closed set of operations.
+    /// A random causally closed set of operations. Now and then one of them is refused.
     public mutating func anyPast() -> Set<OperationID> {
-        let count = 1 + generator.below(3)
-        let tips = (0..<count).compactMap { _ in
-            history.operations.randomElement(using: &generator)?.id
+        let isCareless = generator.oneIn(20)
+        let good = history.operations.filter { isCareless || definition.refusals[$0.id] == nil }
+        let tips = (0..<1 + generator.below(3)).compactMap { _ in
+            good.randomElement(using: &generator)?.id
         }
         return history.closure(of: tips)
     }
@@ -95,24 +117,47 @@ public struct AuthFuzzer {
         guard let grant else { return nil }
         let listed = history.devices(of: grant)
         guard let device = device ?? listed.randomElement(using: &generator) else { return nil }
-        let action = action ?? anyAction(by: device, knowing: past)
-        return history.write(
-            by: device, under: grant.id, knowing: past, action,
-            isWellBound: isPossessed(action, grant: grant.id), with: &generator)
+        let chosen =
+            action ?? anyAction(by: device, under: grant.id, knowing: past, honestly: false)
+        return put(by: device, under: grant.id, knowing: past, chosen)
     }
 
-    /// Whether every device that the action binds would sign that.
-    private func isPossessed(_ action: AuthAction, grant: OperationID) -> Bool {
-        guard !sharesDevices else { return true }
+    /// Writes it down, bound as well as the devices in it have signed.
+    @discardableResult
+    mutating func put(
+        by device: DeviceID, under grant: OperationID?, knowing past: Set<OperationID>,
+        _ action: AuthAction
+    ) -> AuthOperation {
+        clock += UInt64(generator.below(3))
+        let keys = keys(for: action, knowing: past)
+        let written = history.write(
+            by: device, under: grant, knowing: past, action, timestamp: clock,
+            isWellBound: isSigned(action, by: device, under: grant), introduces: keys.new,
+            names: keys.named, with: &generator)
+        definition.add(written)
+        return written
+    }
+
+    /// A key of an own name for what may introduce one; for what names one, mostly one that was
+    /// introduced in its past.
+    private mutating func keys(
+        for action: AuthAction, knowing past: Set<OperationID>
+    ) -> (new: KeyID?, named: KeyID?) {
         switch action {
-        case .admit(_, let member, let devices):
-            return devices.allSatisfy { holder[$0] == member }
-        case .addDevices(let devices):
-            return devices.allSatisfy { holder[$0] == history.subject(of: grant) }
+        case .create, .rekey:
+            return (KeyID(generator.bytes(16)), nil)
+        case .remove, .removeDevice:
+            return (generator.oneIn(2) ? KeyID(generator.bytes(16)) : nil, nil)
+        case .admit, .addDevices:
+            let known = history.operations.filter { generator.oneIn(20) || past.contains($0.id) }
+            return (nil, known.compactMap(\.introducedKey).randomElement(using: &generator))
         default:
-            return true
+            return (nil, nil)
         }
     }
+
+    /// The time of what is written next.
+    var now: UInt64 { clock }
 
     /// A member who has not been seen before.
     public mutating func newMember() -> MemberID {
@@ -130,86 +175,5 @@ public struct AuthFuzzer {
         members[member, default: []].append(device)
         deviceOrder.append(device)
         return device
-    }
-
-    private mutating func anyAction(
-        by device: DeviceID, knowing past: Set<OperationID>
-    ) -> AuthAction {
-        switch generator.below(20) {
-        case 0..<3:
-            return anyOffer(in: past)
-        case 3..<8:
-            return anyInvite(in: past).map { anyAdmission($0.id) } ?? .cutPart
-        case 8..<10:
-            if generator.oneIn(4), let others = deviceOrder.randomElement(using: &generator) {
-                return .addDevices([others])
-            }
-            let own = memberOrder.first { members[$0]?.contains(device) == true }
-            return .addDevices([newDevice(of: own ?? newMember())])
-        case 10..<14:
-            return anyRoleGrant(knowing: past)
-        case 14..<16:
-            return .remove(member: anyMember())
-        case 16:
-            return .removeDevice(deviceOrder.randomElement(using: &generator) ?? device)
-        case 17:
-            return anyInvite(in: past).map { .revokeInvite($0.id) } ?? .cutPart
-        case 18:
-            return generator.oneIn(2) ? .leave : .removeDevice(device)
-        default:
-            return .setWorkspace(mayInvite: InviteRight.allCases.randomElement(using: &generator))
-        }
-    }
-
-    private mutating func anyOffer(in past: Set<OperationID>) -> AuthAction {
-        var terms = InviteTerms(role: anyRole(), uses: UInt64(1 + generator.below(2)))
-        guard generator.oneIn(2) else { return .invite(terms) }
-        let policies = history.operations.filter { operation in
-            guard case .setWorkspace(.members) = operation.action else { return false }
-            return past.contains(operation.id)
-        }
-        terms.policy = policies.randomElement(using: &generator)?.id
-        if terms.policy != nil { terms.role = .member }
-        return .invite(terms)
-    }
-
-    private mutating func anyAdmission(_ invite: OperationID) -> AuthAction {
-        let member = generator.oneIn(4) ? anyMember() : newMember()
-        var known = members[member] ?? []
-        if generator.oneIn(8), let others = deviceOrder.randomElement(using: &generator) {
-            known.append(others)
-        }
-        let devices = known.isEmpty || generator.oneIn(3) ? [newDevice(of: member)] : known
-        return .admit(invite: invite, member: member, devices: devices)
-    }
-
-    private mutating func anyRoleGrant(knowing past: Set<OperationID>) -> AuthAction {
-        let member = anyMember()
-        var devices = history.devices(of: member, in: past).shuffled(using: &generator)
-        if generator.oneIn(8), let others = deviceOrder.randomElement(using: &generator) {
-            devices.append(others)
-        }
-        if devices.count > 1, generator.oneIn(3) { devices.removeLast() }
-        return .grant(
-            RoleGrant(
-                member: member, devices: devices, role: anyRole(),
-                replaces: generator.oneIn(2), dropsOwn: generator.oneIn(4)))
-    }
-
-    private mutating func anyInvite(in past: Set<OperationID>) -> AuthOperation? {
-        history.operations
-            .filter { operation in
-                guard case .invite = operation.action else { return false }
-                return past.contains(operation.id)
-            }
-            .randomElement(using: &generator)
-    }
-
-    private mutating func anyMember() -> MemberID {
-        memberOrder.randomElement(using: &generator) ?? newMember()
-    }
-
-    private mutating func anyRole() -> Role {
-        Role.allCases.randomElement(using: &generator) ?? .member
     }
 }

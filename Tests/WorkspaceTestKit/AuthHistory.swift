@@ -32,7 +32,8 @@ public struct AuthHistory: Sendable {
     public mutating func write(
         by device: DeviceID, under grant: OperationID?, knowing past: Set<OperationID>,
         _ action: AuthAction, timestamp: UInt64 = 0, isWellBound: Bool = true,
-        cuts: [CutEntry] = [], with generator: inout SeededGenerator
+        cuts: [CutEntry] = [], introduces: KeyID? = nil, names: KeyID? = nil,
+        with generator: inout SeededGenerator
     ) -> AuthOperation {
         let known = operations.filter { past.contains($0.id) }
         let continued = Set(known.compactMap(\.previous))
@@ -46,11 +47,19 @@ public struct AuthHistory: Sendable {
             incarnation: previous?.incarnation ?? incarnations,
             sequence: previous.map { $0.sequence + 1 } ?? 0, previous: previous?.id,
             dependencies: heads.sorted(), timestamp: timestamp, grant: grant,
-            isWellBound: isWellBound, action: action, cuts: cuts)
+            isWellBound: isWellBound, action: action, cuts: cuts, introducedKey: introduces,
+            namedKey: names)
         operations.append(operation)
         byID[operation.id] = operation
         pasts[operation.id] = past
         return operation
+    }
+
+    /// Takes back the operation written last.
+    public mutating func removeLast() {
+        guard let last = operations.popLast() else { return }
+        byID[last.id] = nil
+        pasts[last.id] = nil
     }
 
     /// Takes over an operation that somebody else wrote. What it cites must be there already.
@@ -98,19 +107,25 @@ extension AuthHistory {
     /// The devices listed in a grant; empty for other operations.
     public func devices(of operation: AuthOperation) -> [DeviceID] {
         switch operation.action {
-        case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
-        case .grant(let given): given.devices
+        case .create(_, let devices), .admit(_, _, let devices, _), .addDevices(let devices):
+            devices
+        case .grant(let given): given.devices + (given.drops ?? [])
         default: []
         }
     }
 
-    /// Whom a grant serves; `nil` for other operations.
-    public func subject(of id: OperationID?) -> MemberID? {
+    /// Whom a grant serves, or by a device of its second list its author; `nil` for other
+    /// operations.
+    public func subject(of id: OperationID?, by device: DeviceID? = nil) -> MemberID? {
         guard let operation = id.flatMap({ self[$0] }) else { return nil }
         switch operation.action {
-        case .create(let member, _), .admit(_, let member, _): return member
-        case .grant(let given): return given.member
-        case .addDevices: return subject(of: operation.grant)
+        case .create(let member, _), .admit(_, let member, _, _): return member
+        case .grant(let given):
+            guard let device, !given.devices.contains(device), given.drops != nil else {
+                return given.member
+            }
+            return subject(of: operation.grant, by: operation.device)
+        case .addDevices: return subject(of: operation.grant, by: operation.device)
         default: return nil
         }
     }

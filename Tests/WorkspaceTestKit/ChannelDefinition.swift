@@ -6,7 +6,7 @@ public import WorkspaceModel
 ///
 /// Slow, and written without a look at `ChannelAuthority`.
 public struct ChannelDefinition {
-    private var authority: AuthDefinition
+    private let authority: AuthDefinition
     private let valid: Set<OperationID>
     private let claims: [OperationID: ChannelClaim]
     private let creation: OperationID
@@ -16,8 +16,7 @@ public struct ChannelDefinition {
         _ authority: AuthDefinition, creation: OperationID, claims: [ChannelClaim]
     ) {
         self.authority = authority
-        var judge = authority
-        valid = judge.validOperations()
+        valid = authority.validOperations()
         self.creation = creation
         self.claims = Dictionary(uniqueKeysWithValues: claims.map { ($0.id, $0) })
     }
@@ -50,20 +49,19 @@ public struct ChannelDefinition {
     }
 
     private func isBefore(_ left: OperationID, _ right: OperationID) -> Bool {
-        let (one, other) = (authority.lamports[left] ?? 0, authority.lamports[right] ?? 0)
+        let (one, other) = (authority.fact(left)?.lam ?? 0, authority.fact(right)?.lam ?? 0)
         if one != other { return one < other }
         let (first, second) = (grantRank(of: left), grantRank(of: right))
         return first != second ? first < second : left < right
     }
 
     private func grantRank(of id: OperationID) -> AuthDefinition.Rank {
-        let grant = authority.operations[id]?.grant
-        return AuthDefinition.Rank(
-            numbers: [
-                authority.operations[id].flatMap { authority.actingRole($0) } ?? -1,
-                grant.flatMap { authority.lamports[$0] } ?? 0,
-            ],
-            grant: grant ?? .zero, tail: [], id: .zero)
+        guard let author = authority.fact(id)?.author else {
+            return AuthDefinition.Rank(own: 0, id: .zero)
+        }
+        var rank = authority.rank(of: author)
+        rank.place = 0
+        return rank
     }
 
     // MARK: The chain
@@ -90,20 +88,20 @@ public struct ChannelDefinition {
     }
 
     private func isPlaced(_ id: OperationID) -> Bool {
-        valid.contains(id) && authority.past(id).isSuperset(of: [creation, cited(by: id)])
+        valid.contains(id) && authority.knows(id, creation)
+            && (authority.knows(id, cited(by: id)))
     }
 
     private func rank(_ id: OperationID) -> AuthDefinition.Rank {
-        authority.operations[id].map { authority.rank($0) }
-            ?? AuthDefinition.Rank(numbers: [], grant: .zero, tail: [], id: id)
+        authority.fact(id)?.rank ?? AuthDefinition.Rank(role: .max, own: 0, id: id)
     }
 
     private func author(of id: OperationID) -> MemberID? {
-        authority.subject(authority.operations[id]?.grant)
+        authority.fact(id)?.author?.member
     }
 
     private func isWorkspaceAdmin(_ id: OperationID) -> Bool {
-        (authority.operations[id].flatMap { authority.actingRole($0) } ?? 9) <= 1
+        (authority.fact(id)?.author?.role ?? 9) <= 1
     }
 
     private func owner(after link: OperationID) -> MemberID? {
@@ -126,7 +124,7 @@ public struct ChannelDefinition {
         let link = cited(by: id)
         guard isLink(link), mayWrite(id, under: link) else { return false }
         let next = claims.keys.first { isLink($0) && cited(by: $0) == link }
-        return next.map { authority.past($0).contains(id) } ?? true
+        return next.map { authority.knows($0, id) } ?? true
     }
 
     private func mayWrite(_ id: OperationID, under link: OperationID) -> Bool {

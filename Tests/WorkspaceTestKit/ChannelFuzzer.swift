@@ -41,7 +41,7 @@ public struct ChannelFuzzer {
     private mutating func plainGrant(in past: Set<OperationID>) -> AuthOperation? {
         let history = authority.history
         let plain = history.operations.filter { operation in
-            guard past.contains(operation.id), case .admit(let invite, _, _) = operation.action,
+            guard past.contains(operation.id), case .admit(let invite, _, _, _) = operation.action,
                 case .invite(let terms)? = history[invite]?.action
             else { return false }
             return terms.role == .member

@@ -60,11 +60,12 @@ public struct Story {
     /// Lets somebody in with the device of the same name.
     public mutating func admit(
         _ name: String, on invite: OperationID, by author: String, after heads: [OperationID],
-        timestamp: UInt64 = 0
+        timestamp: UInt64 = 0, request: OperationID? = nil
     ) -> OperationID {
         write(
             author, after: heads,
-            .admit(invite: invite, member: member(name), devices: [device(name)]),
+            .admit(
+                invite: invite, member: member(name), devices: [device(name)], request: request),
             timestamp: timestamp)
     }
 
@@ -77,12 +78,38 @@ public struct Story {
         return write("root", after: heads, .grant(grant), cuts: cuts)
     }
 
+    /// Hands the workspace over: everybody named goes on with one device of that name, the author
+    /// with `own`.
+    public func transfer(to name: String, keeping own: [String]) -> AuthAction {
+        .grant(
+            RoleGrant(
+                member: member(name), devices: [device(name)], role: .owner,
+                drops: own.map { device($0) }))
+    }
+
+    /// Brings somebody back whose end the author knows: a role for the device of that name.
+    public func comeback(_ name: String, as role: Role = .member) -> AuthAction {
+        .grant(RoleGrant(member: member(name), devices: [device(name)], role: role))
+    }
+
+    /// The rule of PROTOCOL.md, 4, that the operation breaks, by the definition; `nil` where it has
+    /// no fault. What cites something faulty breaks `S-1`.
+    public func brokenRule(of id: OperationID) -> String? {
+        var generator = generator
+        let definition = AuthDefinition(history, visitingWith: &generator)
+        switch definition.refusals[id] {
+        case .fault(let rule)?: return rule
+        case .citesRefused?: return "S-1"
+        case nil: return nil
+        }
+    }
+
     /// Judges the story in every causal order, at most 3,000 of them, and at once.
     public func inEveryOrder(_ check: (AuthEvaluator) throws -> Void) throws {
         try check(try AuthEvaluator.evaluateFromScratch(history.operations))
         for order in history.causalOrders(limit: 3_000) {
             var evaluator = AuthEvaluator()
-            for operation in order { try evaluator.add(operation) }
+            try evaluator.feed(order)
             try check(evaluator)
         }
     }

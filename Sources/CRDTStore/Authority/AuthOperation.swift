@@ -27,6 +27,10 @@ public struct AuthOperation: Sendable {
     public let isWellBound: Bool
     /// What is done.
     public let action: AuthAction
+    /// The key that a create, rekey, remove or rmdev names as its new one.
+    public let introducedKey: KeyID?
+    /// The key that an admit or adddev names; `nil` where there is nothing to check.
+    public let namedKey: KeyID?
     /// The content that stays when this revocation takes effect, parts in `cutpart` operations
     /// included. Empty in everything that revokes nothing.
     public let cuts: [CutEntry]
@@ -38,7 +42,8 @@ public struct AuthOperation: Sendable {
     public init(
         id: OperationID, device: DeviceID, incarnation: UInt32, sequence: UInt64,
         previous: OperationID?, dependencies: [OperationID], timestamp: UInt64 = 0,
-        grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: [CutEntry] = []
+        grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: [CutEntry] = [],
+        introducedKey: KeyID? = nil, namedKey: KeyID? = nil
     ) {
         self.id = id
         self.device = device
@@ -51,6 +56,8 @@ public struct AuthOperation: Sendable {
         self.isWellBound = isWellBound
         self.action = action
         self.cuts = cuts
+        self.introducedKey = introducedKey
+        self.namedKey = namedKey
     }
 }
 
@@ -61,9 +68,11 @@ public enum AuthAction: Sendable {
     /// Opens a door for `InviteTerms.uses` people.
     case invite(InviteTerms)
     /// Asks, for somebody who holds an invite with approval, to be let in.
-    case request(invite: OperationID, member: MemberID, devices: [DeviceID])
+    case request(
+        invite: OperationID, member: MemberID, devices: [DeviceID], answering: OperationID?)
     /// Lets the holder of an invite in.
-    case admit(invite: OperationID, member: MemberID, devices: [DeviceID])
+    case admit(
+        invite: OperationID, member: MemberID, devices: [DeviceID], request: OperationID?)
     /// Gives the author's own grant to more of the author's devices.
     case addDevices([DeviceID])
     /// Gives a role to a member.
@@ -93,7 +102,7 @@ public enum AuthAction: Sendable {
     /// Changes the group key.
     case rekey
     /// Switches a later format on.
-    case feature
+    case feature(isKnown: Bool)
     /// A kind that this version does not know. Never valid: unknown is closed for authority.
     case unknown
 }
@@ -146,19 +155,20 @@ public struct RoleGrant: Hashable, Sendable {
     public var role: Role
     /// Whether it takes the place of everything granted to the member before.
     public var replaces: Bool
-    /// Whether the author gives up the own role for the next weaker one (a transfer).
-    public var dropsOwn: Bool
+    /// The own devices that keep the next weaker role (a transfer); `nil` keeps the own role.
+    public var drops: [DeviceID]?
+    var dropsOwn: Bool { drops != nil }
 
     /// An additional role, unless said otherwise.
     public init(
         member: MemberID, devices: [DeviceID], role: Role, replaces: Bool = false,
-        dropsOwn: Bool = false
+        drops: [DeviceID]? = nil
     ) {
         self.member = member
         self.devices = devices
         self.role = role
         self.replaces = replaces
-        self.dropsOwn = dropsOwn
+        self.drops = drops
     }
 }
 
@@ -166,7 +176,8 @@ extension AuthAction {
     /// The devices that may act under this operation, or `nil` when it is no grant.
     var grantedDevices: [DeviceID]? {
         switch self {
-        case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+        case .create(_, let devices), .admit(_, _, let devices, _), .addDevices(let devices):
+            devices
         case .grant(let grant): grant.devices
         default: nil
         }
@@ -175,7 +186,8 @@ extension AuthAction {
     /// The devices that the operation makes its subject's, each with a possession signature.
     var boundDevices: [DeviceID]? {
         switch self {
-        case .create(_, let devices), .admit(_, _, let devices), .addDevices(let devices): devices
+        case .create(_, let devices), .admit(_, _, let devices, _), .addDevices(let devices):
+            devices
         default: nil
         }
     }

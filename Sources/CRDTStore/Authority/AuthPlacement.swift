@@ -70,7 +70,7 @@ extension AuthEvaluator {
         case .grant(let grant):
             record.subject = grant.member
             record.role = grant.role
-        case .admit(_, let member, _):
+        case .admit(_, let member, _, _):
             record.subject = member
             record.role = record.reference.flatMap { records[$0].operation.action.terms?.role }
         case .addDevices:
@@ -186,7 +186,8 @@ extension AuthAction {
     /// The operation that the action names besides the grant.
     var reference: OperationID? {
         switch self {
-        case .admit(let id, _, _), .request(let id, _, _), .revokeInvite(let id), .recut(let id):
+        case .admit(let id, _, _, _), .request(let id, _, _, _), .revokeInvite(let id),
+            .recut(let id):
             id
         case .invite(let terms):
             terms.policy

@@ -84,6 +84,24 @@ extension AuthEvaluator {
     }
 }
 
+extension AuthEvaluator {
+    /// Takes back the operation added last, if it is void.
+    public mutating func withdraw(_ id: OperationID) -> Bool { false }
+
+    /// Whom a grant serves by a device.
+    public func subject(ofGrant id: OperationID, device: DeviceID) -> MemberID? {
+        subject(ofGrant: id)
+    }
+
+    /// What a grant gives to a device.
+    public func role(ofGrant id: OperationID, device: DeviceID) -> Role? { role(ofGrant: id) }
+
+    /// Whose device it is, by the strongest valid binding.
+    public func owner(of device: DeviceID) -> MemberID? {
+        bindings[device]?.keys.sorted().first
+    }
+}
+
 /// Questions about the state that all operations together make.
 extension AuthEvaluator {
     /// What a new operation should cite: the valid operations that no other kept one has in its

@@ -132,4 +132,6 @@ public enum AuthError: Error, Hashable {
     case brokenChain
     /// A second `create`: a document has one root, whose hash is its name.
     case secondRoot
+    /// It has a fault.
+    case faulty(AuthFault)
 }

@@ -19,9 +19,9 @@ extension AuthEvaluator {
             return role == .owner && !hasOtherOwner(record) ? .lastOwner : nil
         case .invite(let terms):
             return inviteFault(record, role, terms)
-        case .request(_, let member, let devices):
+        case .request(_, let member, let devices, _):
             return requestFault(record, role, member, devices)
-        case .admit(_, let member, let devices):
+        case .admit(_, let member, let devices, _):
             return admitFault(record, role, member, devices) ?? bindingFault(record, devices)
         case .grant(let grant):
             return grantFault(record, role, grant) ?? foreignDeviceFault(record, grant)
@@ -104,7 +104,7 @@ extension AuthEvaluator {
     ) -> AuthFault? {
         var fault = AuthFault.notRequested
         for index in requests[invite] ?? [] where record.knows(records[index]) {
-            guard case .request(_, member, devices) = records[index].operation.action else {
+            guard case .request(_, member, devices, _) = records[index].operation.action else {
                 continue
             }
             guard isExpired(terms, at: records[index].operation.timestamp) else { return nil }

@@ -88,7 +88,7 @@ extension PrivateOperation {
         case .role(let member, let role, let drops):
             var grant = RoleGrant(PrivateSeat(member, role))
             grant.replaces = !drops
-            grant.dropsOwn = drops
+            grant.drops = drops ? [] : nil
             return [.grant(grant)]
         case .set(let settings):
             // The engine asks for the right that it takes; what is set is read from the change.

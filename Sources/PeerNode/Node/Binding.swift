@@ -134,17 +134,17 @@ extension AuthorityPayload {
         case .request(let joiner):
             .request(
                 invite: joiner.invite, member: joiner.member,
-                devices: joiner.devices.map(\.device))
-        case .admit(let joiner, _, _, _):
+                devices: joiner.devices.map(\.device), answering: nil)
+        case .admit(let joiner, _, _, let request):
             .admit(
                 invite: joiner.invite, member: joiner.member,
-                devices: joiner.devices.map(\.device))
+                devices: joiner.devices.map(\.device), request: request)
         case .addDevices(let devices, _, _): .addDevices(devices.map(\.device))
         case .grant(let grant):
             .grant(
                 RoleGrant(
                     member: grant.member, devices: grant.devices, role: grant.role,
-                    replaces: grant.replaces, dropsOwn: grant.drops))
+                    replaces: grant.replaces, drops: grant.drops ? [] : nil))
         case .remove(let remove): .remove(member: remove.member)
         case .removeDevice(let device, _, _): .removeDevice(device)
         case .revokeInvite(let invite): .revokeInvite(invite)
@@ -158,7 +158,7 @@ extension AuthorityPayload {
             .setWorkspace(mayInvite: settings.whoMayInvite.flatMap(InviteRight.init))
         case .deleteWorkspace: .deleteWorkspace
         case .rekey: .rekey
-        case .feature: .feature
+        case .feature: .feature(isKnown: false)
         case .unknown: .unknown
         }
     }

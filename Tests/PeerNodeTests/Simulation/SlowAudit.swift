@@ -23,7 +23,7 @@ struct SlowAudit {
         workspace = try #require(try core.selectedWorkspace())
         try readAuthority()
         var generator = SeededGenerator(seed: seed)
-        var definition = AuthDefinition(history, visitingWith: &generator)
+        let definition = AuthDefinition(history, visitingWith: &generator)
         let valid = definition.validOperations()
         if valid != Set(workspace.evaluator.validOperations) {
             let own = Set(workspace.evaluator.validOperations)
@@ -31,7 +31,7 @@ struct SlowAudit {
             complain("holds \(valid.subtracting(own).count) authority operations wrongly void")
         }
         for channel in workspace.channels.keys.sorted() {
-            try checkContent(of: channel, by: &definition)
+            try checkContent(of: channel, by: definition)
         }
     }
 
@@ -144,7 +144,7 @@ struct SlowAudit {
 
     /// Every stored message is shown if and only if it is valid.
     private mutating func checkContent(
-        of channel: DocumentID, by definition: inout AuthDefinition
+        of channel: DocumentID, by definition: AuthDefinition
     ) throws {
         var found: [Content] = []
         try core.store.operations.forEachOperation(in: channel, of: workspace.number) {

@@ -1,0 +1,146 @@
+import CRDTStore
+public import WorkspaceModel
+
+/// Whoever is asked about now, and content: V-2 to V-5 of PROTOCOL.md.
+extension AuthDefinition {
+    /// Who somebody is now.
+    public struct Standing: Hashable, Sendable {
+        /// Whose device it is.
+        public let member: MemberID
+        /// In which role.
+        public let role: Role
+        /// Under which grant.
+        public let grant: OperationID
+    }
+
+    /// V-2: what the strongest grant gives under which the device would write now.
+    public func standing(of device: DeviceID, among valid: PlainSet) -> Standing? {
+        var best: (rank: Rank, given: Given)?
+        for grant in valid {
+            guard let given = given(by: grant, to: device) else { continue }
+            let now = asked(given, among: valid)
+            let rank = lastRank(now)
+            let isHit = valid.contains { hitsNow($0, now, rank) }
+            guard !isHit, best.map({ rank < $0.rank }) ?? true else { continue }
+            best = (rank, now)
+        }
+        return best.flatMap { best in
+            Role(rawValue: UInt64(best.given.role)).map {
+                Standing(
+                    member: best.given.member, role: $0,
+                    grant: facts[best.given.grant].operation.id)
+            }
+        }
+    }
+
+    /// V-3: one role less where the member gave one up, and the grant neither knows nor is that.
+    private func asked(_ given: Given, among valid: PlainSet) -> Given {
+        guard rules.has(.v3) else { return given }
+        let hasDropped = valid.contains { place in
+            guard case .grant(let words) = facts[place].operation.action, words.drops != nil else {
+                return false
+            }
+            return facts[place].author?.member == given.member && place != given.grant
+                && !knows(facts[given.grant], place)
+        }
+        guard hasDropped else { return given }
+        return Given(
+            grant: given.grant, member: given.member, role: dropped(given.role),
+            device: given.device, place: given.place)
+    }
+
+    /// Weaker than everything else of its device under its grant.
+    private func lastRank(_ given: Given) -> Rank {
+        var rank = rank(of: given)
+        rank.own = .max
+        rank.id = OperationID([UInt8](repeating: 0xff, count: 32))
+        return rank
+    }
+
+    private func hitsNow(_ r: Int, _ given: Given, _ rank: Rank) -> Bool {
+        guard let other = facts[r].author, reaches(r, given) else { return false }
+        // V-4
+        if case .leave = facts[r].operation.action, rules.has(.v4) {
+            return given.role >= other.role
+        }
+        return facts[r].rank < rank
+    }
+
+    /// V-5: the valid revocations that reach what a device writes under a grant in public
+    /// documents; `nil` where nothing of it is valid anyway.
+    public func revocationsOfContent(
+        under id: OperationID, by device: DeviceID
+    ) -> [OperationID]? {
+        let valid = validPlaces()
+        guard let grant = places[id], valid.contains(grant),
+            let given = given(by: grant, to: device)
+        else { return nil }
+        let now = asked(given, among: valid)
+        guard now.role <= 2 else { return nil }
+        var reached = Set(ends(of: now, among: valid))
+        for place in valid {
+            guard case .grant(let words) = facts[place].operation.action, words.replaces,
+                words.member == given.member, knows(facts[place], grant)
+            else { continue }
+            // What hits the content of a grant that has replaced its own hits it too, by which
+            // only a remove, rmdev or leave is meant.
+            let later = Given(
+                grant: place, member: words.member, role: Int(words.role.rawValue), device: device,
+                place: words.devices.firstIndex(of: device) ?? .max)
+            reached.formUnion(
+                ends(of: asked(later, among: valid), among: valid).filter { endsMembership($0) })
+        }
+        return reached.map { facts[$0].operation.id }.sorted()
+    }
+
+    private func ends(of given: Given, among valid: PlainSet) -> [Int] {
+        let rank = lastRank(given)
+        return valid.filter { endsMembership($0) || makesGuest($0) }
+            .filter { hitsNow($0, given, rank) }
+    }
+
+    private func endsMembership(_ place: Int) -> Bool {
+        switch facts[place].operation.action {
+        case .remove, .removeDevice, .leave: true
+        default: false
+        }
+    }
+
+    /// Replaces, and gives less than public documents need.
+    private func makesGuest(_ place: Int) -> Bool {
+        guard case .grant(let words) = facts[place].operation.action else { return false }
+        return words.replaces && words.role == .guest
+    }
+}
+
+/// What the definitions of other documents ask.
+extension AuthDefinition {
+    /// The operation of that id; `nil` where it was refused.
+    func operation(_ id: OperationID) -> AuthOperation? {
+        places[id].map { facts[$0].operation }
+    }
+
+    func knows(_ id: OperationID, _ other: OperationID) -> Bool {
+        guard let one = places[id], let other = places[other] else { return false }
+        return facts[one].past.contains(other)
+    }
+
+    func fact(_ id: OperationID) -> Fact? { places[id].map { facts[$0] } }
+}
+
+/// The same by ids.
+extension AuthDefinition {
+    /// The valid ones of a causally closed set; what was refused is left out.
+    public func validOperations(among known: Set<OperationID>) -> Set<OperationID> {
+        var places = PlainSet()
+        for id in known { self.places[id].map { places.insert($0) } }
+        return Set(valid(among: places).map { facts[$0].operation.id })
+    }
+
+    /// V-2.
+    public func standing(of device: DeviceID, among valid: Set<OperationID>) -> Standing? {
+        var places = PlainSet()
+        for id in valid { self.places[id].map { places.insert($0) } }
+        return standing(of: device, among: places)
+    }
+}

@@ -1,0 +1,131 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What takes validity from what: 4.0.3 of PROTOCOL.md.
+extension AuthDefinition {
+    /// What an operation needs valid: its grant, of an admit its invite, of an invite the wsset.
+    func supports(of fact: Fact) -> [Int] {
+        var supports: [Int] = []
+        if rules.has(.v1Grant), let author = fact.author { supports.append(author.grant) }
+        switch fact.operation.action {
+        case .admit(let invite, _, _, _) where rules.has(.v1Invite):
+            place(invite, in: fact.past).map { supports.append($0) }
+        case .invite(let terms) where rules.has(.v1Policy):
+            place(terms.policy, in: fact.past).map { supports.append($0) }
+        default: break
+        }
+        return supports
+    }
+
+    /// Whether `r` takes the validity from `o` if it is valid itself: the table.
+    func hits(_ r: Int, _ o: Int) -> Bool {
+        let target = facts[o]
+        guard let author = target.author else { return false }
+        if rules.has(.known), knows(facts[r], o) { return false }
+        if rules.has(.stronger), !(facts[r].rank < target.rank) { return false }
+        if hitsAdmission(r, target) { return true }
+        return reaches(r, author) || (rules.isOld && reachesAsOnce(r, target, author))
+    }
+
+    /// The rows that are about what is done, not about who does it.
+    private func hitsAdmission(_ r: Int, _ target: Fact) -> Bool {
+        if rules.has(.binds), let own = bound(by: target), let other = bound(by: facts[r]),
+            own.member != other.member, !Set(own.devices).isDisjoint(with: other.devices)
+        {
+            return true
+        }
+        guard case .admit(let id, _, _, _) = target.operation.action,
+            let invite = place(id, in: target.past)
+        else { return false }
+        switch facts[r].operation.action {
+        case .revokeInvite(let closed):
+            return rules.has(.rvinv) && closed == id
+        case .remove(let member):
+            guard rules.has(.removeInvites), let inviter = facts[invite].author else {
+                return false
+            }
+            return inviter.member == member && !knows(facts[inviter.grant], r)
+        default:
+            return false
+        }
+    }
+
+    /// The rows that are about whoever writes under a grant with a device.
+    func reaches(_ r: Int, _ author: Given) -> Bool {
+        let (grant, revocation) = (facts[author.grant], facts[r])
+        guard let other = revocation.author else { return false }
+        let isExempt = knows(grant, r)
+        switch revocation.operation.action {
+        case .remove(let member):
+            return rules.has(.removeMember) && author.member == member
+                && !(rules.has(.removeExempt) && isExempt)
+        case .removeDevice(let device):
+            guard rules.has(.rmdev), device == author.device else { return false }
+            let mayReach = other.member == author.member || other.role <= 1
+            return (mayReach || !rules.has(.rmdevWhose)) && !(rules.has(.rmdevExempt) && isExempt)
+        case .leave:
+            return rules.has(.leave) && other.member == author.member
+                && !knows(facts[letIn(author.grant)], r)
+        case .grant(let words):
+            guard author.grant != r else { return false }
+            if words.replaces, rules.has(.replaces), author.member == words.member, !isExempt,
+                knows(revocation, author.grant) || (rules.has(.replacesAdmit) && isAdmit(grant))
+            {
+                return true
+            }
+            return words.drops != nil && !rules.isOld && rules.has(.drops)
+                && other.member == author.member && !isExempt
+        default:
+            return false
+        }
+    }
+
+    private func isAdmit(_ fact: Fact) -> Bool {
+        if case .admit = fact.operation.action { true } else { false }
+    }
+
+    /// The grant to which a chain of adddevs leads back.
+    func letIn(_ grant: Int) -> Int {
+        guard rules.has(.leaveChain), case .addDevices = facts[grant].operation.action,
+            let author = facts[grant].author
+        else { return grant }
+        return letIn(author.grant)
+    }
+
+    /// Once, whoever gave a role up took the effect from what did not know of it.
+    private func reachesAsOnce(_ r: Int, _ target: Fact, _ author: Given) -> Bool {
+        guard case .grant(let words) = facts[r].operation.action, words.drops != nil,
+            facts[r].author?.member == author.member, !knows(target, r)
+        else { return false }
+        if case .grant(let own) = target.operation.action { return own.drops == nil }
+        return true
+    }
+
+    /// Inviting, 4.0.6: the policy in force in an invite's past, of those stronger than it.
+    func isAllowed(_ place: Int, _ judgement: inout Judgement) -> Bool {
+        let fact = facts[place]
+        guard case .invite(let terms) = fact.operation.action, let role = fact.author?.role,
+            role > 0
+        else { return true }
+        var latest: (place: Int, right: InviteRight)?
+        for other in fact.past {
+            guard case .setWorkspace(let right?) = facts[other].operation.action,
+                facts[other].rank < fact.rank, isValid(other, &judgement)
+            else { continue }
+            if let known = latest, !isLater(other, than: known.place) { continue }
+            latest = (other, right)
+        }
+        switch latest?.right {
+        case nil: return true
+        case .owner: return false
+        case .admins: return terms.policy == nil
+        case .members: return true
+        }
+    }
+
+    /// The larger (lam, rank, id).
+    private func isLater(_ one: Int, than other: Int) -> Bool {
+        if facts[one].lam != facts[other].lam { return facts[one].lam > facts[other].lam }
+        return facts[other].rank < facts[one].rank
+    }
+}

@@ -1,0 +1,54 @@
+/// The rules of PROTOCOL.md, 4, and their parts, so that each can be taken away alone: a rule that
+/// nothing misses when it is gone is one that nothing tests.
+///
+/// What is missing here, `RecombiningAttacker` cannot do without: that a reference exists at all.
+public enum AuthRule: String, CaseIterable, Sendable {
+    // 4.0.1. What a signature covers is judged by who knows keys: the attacker's world.
+    case a1Type, a1Workspace, a1Context, a1Answerer, a1Member, a1List, a2, a3, a4
+    // 4.0.2
+    case a6, a7, a8Role, a8Weaker, a9Role, a9Policy, a9Weaker, a10Role, a10Count, a11, a12End
+    case a12Bound, a12Barred, a13Role, a13Member, a13Device, a13Uses, a13Removed, a14, a15Admin
+    case a15Request, a15Time, a16, a17Taken, a17Barred, a18, a19Role, a19Own, a19Weaker, a19Bound
+    case a19Barred, a20Acts, a20Gives, a20Heir, a20Empty, a20Bound, a20Barred, a21Role, a21Own
+    case a22Bound, a22Whose, a23, a24Role, a24Rank, a25, channelRole, settingsRole, wsdelRole
+    // 4.0.3: the rows of the table, and what makes an exception
+    case stronger, known, removeMember, removeInvites, removeExempt, rmdev, rmdevWhose, rmdevExempt
+    case leave, leaveChain, rvinv, replaces, replacesAdmit, drops, binds
+    case v1Grant, v1Invite, v1Policy, v1Allowed, v3, v4
+    // 4.0.4: what a node stores and cites
+    case s2, s7
+
+    /// What each is about: a part of a rule is told by its end.
+    public var isAboutSignatures: Bool {
+        [.a1Type, .a1Workspace, .a1Context, .a1Answerer, .a1Member, .a1List, .a2, .a3, .a4]
+            .contains(self)
+    }
+}
+
+/// Which rules hold.
+public struct AuthRuleSet: Hashable, Sendable {
+    /// The rules that were taken away.
+    public var missing: Set<AuthRule> = []
+    /// Whether giving a role up is judged as it was once: by what an operation has in its past,
+    /// valid or not, and without naming the devices that go on. An owner might leave, then, where
+    /// the past had a second one, and somebody be admitted again.
+    public var isOld = false
+
+    /// Those of PROTOCOL.md.
+    public static let current = AuthRuleSet()
+
+    /// All but one.
+    public static func without(_ rule: AuthRule) -> Self { Self(missing: [rule]) }
+
+    /// The rules as they were built first: a signature served every list, invite and answerer.
+    public static let builtBefore = AuthRuleSet(
+        missing: [
+            .a1Type, .a1Workspace, .a1Context, .a1Answerer, .a1List, .a2, .a11, .a12Barred,
+            .a13Member, .a13Device, .a14, .a17Barred, .a18, .a19Barred, .a20Acts, .a20Gives,
+            .a20Heir, .a20Empty, .a20Bound, .a20Barred, .a22Bound, .a22Whose, .a23, .replacesAdmit,
+            .s2,
+        ], isOld: true)
+
+    /// Whether the rule holds.
+    public func has(_ rule: AuthRule) -> Bool { !missing.contains(rule) }
+}
