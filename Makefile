@@ -14,6 +14,8 @@ endif
 
 # How many random documents `fuzz` makes, and where it builds: the flags differ from the program's.
 SEEDS ?= 10000
+# How many worlds `campaign-attack` makes.
+ATTACKS ?= 100000
 FUZZ = .build/fuzz
 
 # A target may import only what Package.swift names for it.
@@ -25,10 +27,10 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz lint interop bench clean
+.PHONY: help setup build demo test fuzz campaign-attack lint interop bench clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
 
 setup: ## install the Debian packages that are missing, or say which
 	@scripts/setup
@@ -49,6 +51,10 @@ test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for ex
 fuzz: setup ## random authority documents by all their properties, in release; SEEDS=N of each
 	WSX_FUZZ=1 WSX_SEEDS=$(SEEDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
 	    --disable-xctest $(CHECKS) --filter 'Authority is one|A channel.s owner|end of a membership'
+
+campaign-attack: setup ## recombining attackers against definition and evaluator; ATTACKS=N worlds each
+	WSX_FUZZ=1 WSX_SEEDS=$(ATTACKS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
+	    --disable-xctest $(CHECKS) --filter 'No recombination of what was seen'
 
 lint: ## the format of every Swift file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

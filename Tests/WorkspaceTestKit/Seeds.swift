@@ -3,6 +3,11 @@ private import Foundation
 /// The seeds of a property test. Each is one argument of the test, so a failure is reported under
 /// the seed that caused it, and `WSX_SEED=17 swift test` runs seed 17 alone.
 public enum Seeds {
+    /// Whether this is a campaign, by `WSX_SEEDS`: then what takes long is done too.
+    public static var isCampaign: Bool {
+        ProcessInfo.processInfo.environment["WSX_SEEDS"] != nil
+    }
+
     /// `count` seeds, the same at every run; or as many new ones as `WSX_SEEDS` says, or the one
     /// that `WSX_SEED` names.
     ///

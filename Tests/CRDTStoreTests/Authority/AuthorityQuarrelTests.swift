@@ -16,10 +16,7 @@ import WorkspaceTestKit
     }
 
     private func transfer(to name: String, in story: Story) -> AuthAction {
-        .grant(
-            RoleGrant(
-                member: story.member(name), devices: [story.device(name)], role: .owner,
-                drops: [story.device("root")]))
+        story.transfer(to: name, keeping: ["recovery", "root"])
     }
 
     @Test func `two owners who remove each other leave the elder, and an admin cannot help`()
@@ -69,8 +66,7 @@ import WorkspaceTestKit
         let removal = story.write("ann", after: start, .remove(member: story.member("bob")))
         let asAdmin = story.write("bob", after: start, .rekey)
         let asOwner = story.write("bob", under: given, after: [given], .rekey)
-        let left = story.write(
-            "recovery", under: story.grant("root"), after: [given], .leave)
+        let left = story.write("root", under: given, after: [given], .leave)
         try inAllOrders(story, at: 20) { evaluator in
             #expect(evaluator.isValid(given) && evaluator.isValid(removal))
             #expect(evaluator.verdict(on: asAdmin) == .revoked(by: removal))
@@ -80,8 +76,9 @@ import WorkspaceTestKit
         }
     }
 
+    /// The youngest admin is the one who was the owner: the rank of a transfer begins with it.
     @Test(arguments: ["ann", "bob"])
-    func `who gave the workspace away is removed by the new owner, and by nobody younger`(
+    func `who gave the workspace away is removed by the new owner, and by every admin before`(
         remover: String
     ) throws {
         var story = Story(admins: ["ann", "bob"])
@@ -90,19 +87,12 @@ import WorkspaceTestKit
         let removal = story.write(
             remover, under: remover == "ann" ? given : nil, after: [given],
             .remove(member: story.member("root")))
-        let late = story.write("root", after: [given], .rekey)
-        let log = LogName(
-            document: DocumentID(sameBytesAs: given), device: story.device("root"), incarnation: 1)
-        let isOut = remover == "ann"
+        let late = story.write("root", under: given, after: [given], .rekey)
         try inAllOrders(story, at: 2) { evaluator in
             #expect(evaluator.isValid(removal))
-            #expect(evaluator.isValid(late) == !isOut)
-            #expect(evaluator.role(of: story.member("root")) == (isOut ? nil : .admin))
-            #expect(evaluator.bestGrant(of: story.device("recovery")) == nil || !isOut)
-            let limit = evaluator.contentLimit(
-                grant: story.grant("root"), log: log, leastRole: .member)
-            #expect(limit == (isOut ? .nothing : .everything))
-            #expect(evaluator.grants(reachedBy: given).contains(story.grant("root")))
+            #expect(evaluator.verdict(on: late) == .revoked(by: removal))
+            #expect(evaluator.role(of: story.member("root")) == nil)
+            #expect(evaluator.bestGrant(of: story.device("recovery")) == nil)
         }
     }
 
@@ -126,7 +116,8 @@ import WorkspaceTestKit
         }
     }
 
-    @Test func `two devices of an owner that give it to two people make two owners`() throws {
+    @Test func `of two devices of an owner that give it to two people the stronger counts`() throws
+    {
         var story = Story(admins: ["ann", "bob"])
         let start = story.heads
         let first = story.write(
@@ -134,10 +125,12 @@ import WorkspaceTestKit
         let second = story.write("root", after: start, transfer(to: "bob", in: story))
         let unaware = story.write("root", after: start, .rekey)
         try inAllOrders(story, at: 6) { evaluator in
-            #expect(evaluator.isValid(first) && evaluator.isValid(second))
-            #expect(evaluator.verdict(on: unaware) == .revoked(by: first))
+            #expect(evaluator.isValid(first))
+            for weak in [second, unaware] {
+                #expect(evaluator.verdict(on: weak) == .revoked(by: first))
+            }
             #expect(evaluator.role(of: story.member("ann")) == .owner)
-            #expect(evaluator.role(of: story.member("bob")) == .owner)
+            #expect(evaluator.role(of: story.member("bob")) == .admin)
             #expect(evaluator.role(of: story.member("root")) == .admin)
         }
     }
@@ -146,12 +139,10 @@ import WorkspaceTestKit
         throws
     {
         var story = Story(admins: ["ann", "eve"], members: ["bob"])
-        let open = story.write("eve", after: story.heads, .invite(InviteTerms(role: .member)))
-        let first = story.write("ann", after: [open], .remove(member: story.member("bob")))
-        let second = story.write("eve", after: [open], .remove(member: story.member("bob")))
-        let back = story.write(
-            "eve", after: [second],
-            .admit(invite: open, member: story.member("bob"), devices: [story.device("bob")], request: nil))
+        let start = story.heads
+        let first = story.write("ann", after: start, .remove(member: story.member("bob")))
+        let second = story.write("eve", after: start, .remove(member: story.member("bob")))
+        let back = story.write("eve", after: [second], story.comeback("bob"))
         let again = story.write(
             "ann", after: [first, back],
             .grant(
@@ -220,7 +211,7 @@ import WorkspaceTestKit
         let closing = story.write("ann", after: [invite], .revokeInvite(invite))
         let his = story.write("dan", under: admitted, after: [admitted], .createDocument)
         try inAllOrders(story, at: 12) { evaluator in
-            #expect(evaluator.verdict(on: weak) == .faulty(.roleTooWeak))
+            #expect(!evaluator.contains(weak))
             #expect(evaluator.isValid(closing))
             #expect(evaluator.verdict(on: admitted) == .revoked(by: closing))
             #expect(evaluator.verdict(on: his) == .unsupported(by: admitted))
@@ -269,10 +260,10 @@ import WorkspaceTestKit
                     member: story.member("root"), devices: [story.device("new")], role: .owner)))
         let found = story.write("root", after: start, .rekey)
         let work = story.write(
-            "ann", under: second, after: [claimed], .setWorkspace(mayInvite: nil))
+            "ann", under: second, after: start, .setWorkspace(mayInvite: nil))
         try inAllOrders(story, at: 12) { evaluator in
             #expect(evaluator.isValid(tried) && evaluator.isValid(found))
-            #expect(evaluator.verdict(on: claimed) == .faulty(.foreignDevice))
+            #expect(!evaluator.contains(claimed))
             #expect(evaluator.isValid(work))
             #expect(evaluator.bestGrant(of: story.device("root")) == story.grant("root"))
             #expect(evaluator.bestGrant(of: story.device("new")) == nil)

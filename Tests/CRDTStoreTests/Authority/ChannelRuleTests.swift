@@ -47,22 +47,18 @@ private struct Plans {
 @Suite struct `A channel is judged` {
     /// Seed 1927791344 of the rulings: whoever gave up a role is judged by what was left of it.
     @Test func `who gave up a role has no more than what was left of it in channels`() throws {
-        var story = Story(admins: ["ann"], members: ["bob", "zoe"])
+        var story = Story(admins: ["ann"], members: ["bob"])
         let made = story.write("bob", after: story.heads, .createDocument)
-        let early = story.write("ann", after: [made], .setDocument)
-        let dropped = story.write(
-            "ann", after: [early],
-            .grant(
-                RoleGrant(
-                    member: story.member("zoe"), devices: [story.device("zoe")], role: .member,
-                    drops: [story.device("root")])))
-        let late = story.write("ann", after: [dropped], .setDocument)
+        let early = story.write("root", after: [made], .setDocument)
+        let given = story.write(
+            "root", after: [early], story.transfer(to: "ann", keeping: ["root"]))
+        let late = story.write("root", after: [given], .setDocument)
         let claims = [
             ChannelClaim(id: early, link: nil, change: ChannelChange(history: 1)),
             ChannelClaim(id: late, link: nil, change: ChannelChange(archived: true)),
         ]
         try story.inEveryOrder { evaluator in
-            #expect(evaluator.isValid(early) && evaluator.isValid(dropped))
+            #expect(evaluator.isValid(early) && evaluator.isValid(given))
             let ruling = try #require(
                 evaluator.ruling(
                     on: DocumentID(sameBytesAs: made), claims: claims, isDefault: false))
@@ -75,11 +71,8 @@ private struct Plans {
         let made = story.write("root", after: story.heads, .createDocument)
         let given = story.write(
             "root", after: [made],
-            .grant(
-                RoleGrant(
-                    member: story.member("ann"), devices: [story.device("ann")], role: .owner,
-                    drops: [story.device("root")])))
-        let former = story.write("root", after: [given], .setDocument)
+            story.transfer(to: "ann", keeping: ["root"]))
+        let former = story.write("root", under: given, after: [given], .setDocument)
         let present = story.write("ann", under: given, after: [given], .setDocument)
         let claims = [
             ChannelClaim(id: present, link: nil, change: ChannelChange(history: 2)),
@@ -222,9 +215,7 @@ private struct Plans {
         let knowing = story.write("root", after: [added], grant(["bob2", "bob"]))
         try story.inEveryOrder { evaluator in
             #expect(evaluator.isValid(own) && evaluator.isValid(knowing))
-            for id in [foreign, unseen, unknowing] {
-                #expect(evaluator.verdict(on: id) == .faulty(.foreignDevice))
-            }
+            for id in [foreign, unseen, unknowing] { #expect(!evaluator.contains(id), "A-19") }
         }
     }
 
@@ -239,8 +230,8 @@ private struct Plans {
                 devices: [story.device("dan"), story.device("root")], request: nil))
         let again = story.write("bob", after: [invite], .addDevices([story.device("bob")]))
         try story.inEveryOrder { evaluator in
-            #expect(evaluator.verdict(on: taken) == .faulty(.deviceTaken))
-            #expect(evaluator.verdict(on: stolen) == .faulty(.deviceTaken))
+            #expect(!evaluator.contains(taken), "A-17")
+            #expect(!evaluator.contains(stolen), "A-13")
             #expect(evaluator.isValid(again))
         }
     }
@@ -268,9 +259,9 @@ private struct Plans {
         var story = Story(admins: ["ann"], members: ["bob", "cat"])
         let forged = story.write(
             "ann", after: story.heads, .addDevices([story.device("new")]), isWellBound: false)
-        let bobs = story.write("bob", after: [forged], .addDevices([story.device("new")]))
+        let bobs = story.write("bob", after: story.start, .addDevices([story.device("new")]))
         try story.inEveryOrder { evaluator in
-            #expect(evaluator.verdict(on: forged) == .faulty(.notBound))
+            #expect(!evaluator.contains(forged))
             #expect(evaluator.isValid(bobs))
         }
     }

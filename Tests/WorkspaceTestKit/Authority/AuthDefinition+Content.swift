@@ -72,7 +72,8 @@ extension AuthDefinition {
         under id: OperationID, by device: DeviceID
     ) -> [OperationID]? {
         let valid = validPlaces()
-        guard let grant = places[id], valid.contains(grant), let given = given(by: grant, to: device)
+        guard let grant = places[id], valid.contains(grant),
+            let given = given(by: grant, to: device)
         else { return nil }
         let now = asked(given, among: valid)
         guard now.role <= 2 else { return nil }

@@ -9,7 +9,8 @@ extension AuthDefinition {
         let operation = fact.operation
         if case .create(_, let devices) = operation.action {
             let signer = devices.count > 1 ? devices[1] : devices.first
-            let isRoot = operation.grant == nil && operation.dependencies.isEmpty
+            let isRoot =
+                operation.grant == nil && operation.dependencies.isEmpty
                 && operation.previous == nil && facts.isEmpty
             return isRoot && signer == operation.device ? nil : "A-5"
         }
@@ -175,8 +176,9 @@ extension AuthDefinition {
         if let id {
             guard let request = place(id, in: fact.past) else { return "A-14" }
             asked = facts[request]
-            guard case .request(let other, let person, let list, let end) =
-                facts[request].operation.action
+            guard
+                case .request(let other, let person, let list, let end) =
+                    facts[request].operation.action
             else { return "A-14" }
             let fits = end == nil && other == invite && person == member && list == devices
             if rules.has(.a14), !fits { return "A-14" }

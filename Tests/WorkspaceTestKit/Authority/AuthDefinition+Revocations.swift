@@ -41,7 +41,9 @@ extension AuthDefinition {
         case .revokeInvite(let closed):
             return rules.has(.rvinv) && closed == id
         case .remove(let member):
-            guard rules.has(.removeInvites), let inviter = facts[invite].author else { return false }
+            guard rules.has(.removeInvites), let inviter = facts[invite].author else {
+                return false
+            }
             return inviter.member == member && !knows(facts[inviter.grant], r)
         default:
             return false

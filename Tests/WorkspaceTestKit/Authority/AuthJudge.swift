@@ -93,18 +93,25 @@ public struct EvaluatorJudge: AuthJudge {
 }
 
 /// The definition as a judge. Many share one book of what never changes.
-public struct DefinitionJudge: AuthJudge {
+public final class DefinitionJudge: AuthJudge {
     /// What is said of operations by their bytes and pasts.
     public let book: AuthDefinition
     private var known = PlainSet()
     private var order: [Int] = []
-    private var verdicts = PlainSet()
+    private var asked: PlainSet?
 
     /// A judge that knows nothing of what is in the book.
     public init(_ book: AuthDefinition) { self.book = book }
 
+    private var verdicts: PlainSet {
+        if let asked { return asked }
+        let verdicts = book.valid(among: known)
+        asked = verdicts
+        return verdicts
+    }
+
     /// Takes what has no fault, with its past here.
-    public mutating func take(_ operation: AuthOperation) -> Bool {
+    public func take(_ operation: AuthOperation) -> Bool {
         guard book.add(operation) == nil, let place = book.places[operation.id] else {
             return false
         }
@@ -112,17 +119,18 @@ public struct DefinitionJudge: AuthJudge {
         guard book.facts[place].past.allSatisfy({ known.contains($0) }) else { return false }
         known.insert(place)
         order.append(place)
-        verdicts = book.valid(among: known)
+        asked = nil
         return true
     }
 
     /// Takes back.
-    public mutating func withdraw(_ id: OperationID) -> Bool {
+    public func withdraw(_ id: OperationID) -> Bool {
         guard let last = order.last, book.places[id] == last, !verdicts.contains(last) else {
             return false
         }
         order.removeLast()
         known.remove(last)
+        asked = nil
         return true
     }
 

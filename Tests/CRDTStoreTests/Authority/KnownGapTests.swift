@@ -1,0 +1,113 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// What the rules of PROTOCOL.md, 4, allow though a goal of the design speaks against it, each in
+/// the smallest history known. A rule that is changed for one of them changes its test.
+@Suite struct `Known gaps of the rules` {
+    private func definition(_ story: Story) -> (AuthDefinition, valid: Set<OperationID>) {
+        var generator = SeededGenerator(seed: 1)
+        let definition = AuthDefinition(story.history, visitingWith: &generator)
+        return (definition, definition.validOperations())
+    }
+
+    /// G4: A-20 asks for own devices, and not for any of the heir's.
+    @Test func `a transfer to no device leaves the workspace without an owner`() {
+        var story = Story(admins: ["ann"])
+        let given = story.write(
+            "root", after: story.heads,
+            .grant(
+                RoleGrant(
+                    member: story.member("ann"), devices: [], role: .owner,
+                    drops: [story.device("root"), story.device("recovery")])))
+        let (definition, valid) = definition(story)
+        #expect(valid.contains(given))
+        for name in ["root", "recovery", "ann"] {
+            let standing = definition.standing(of: story.device(name), among: valid)
+            #expect(standing?.role == .admin, "\(name)")
+        }
+    }
+
+    /// G7, G8: what bars is a faultless rmdev in the past, valid or not.
+    @Test func `a void rmdev by a revoked device bars a younger one, when somebody cites it`() {
+        var story = Story(admins: ["ann"], members: ["eve"])
+        let laptop = story.write(
+            "recovery", under: story.grant("root"), after: story.heads,
+            .addDevices([story.device("laptop")]))
+        let lost = story.write(
+            "recovery", under: story.grant("root"), after: [laptop],
+            .removeDevice(story.device("root")))
+        let void = story.write("root", after: [laptop], .removeDevice(story.device("laptop")))
+        let smuggled = story.write("eve", after: [lost, void], .createDocument)
+        let handing = story.write(
+            "recovery", under: story.grant("root"), after: [smuggled],
+            story.transfer(to: "ann", keeping: ["recovery", "laptop"]))
+        let (_, valid) = definition(story)
+        #expect(valid.isSuperset(of: [lost, smuggled]) && !valid.contains(void))
+        #expect(story.brokenRule(of: handing) == "A-20")
+    }
+
+    /// G8: what binds is a faultless admit in the past, valid or not, and everybody reads requests.
+    @Test func `a void admit of somebody who asks keeps them out, when somebody cites it`() {
+        var story = Story(admins: ["ann", "yan"], members: ["eve"])
+        let open = story.write(
+            "ann", after: story.heads, .invite(InviteTerms(role: .member, needsApproval: true)))
+        let removal = story.write("ann", after: [open], .remove(member: story.member("yan")))
+        let request = story.write(
+            "ann", after: [removal],
+            .request(
+                invite: open, member: story.member("new"), devices: [story.device("new")],
+                answering: nil))
+        let void = story.admit("new", on: open, by: "yan", after: [request], request: request)
+        let smuggled = story.write("eve", after: [void], .createDocument)
+        let approved = story.admit("new", on: open, by: "ann", after: [smuggled], request: request)
+        let given = story.write("ann", after: [smuggled], story.comeback("new"))
+        let (definition, valid) = definition(story)
+        #expect(valid.contains(smuggled) && !valid.contains(void))
+        #expect(story.brokenRule(of: approved) == "A-13")
+        #expect(valid.contains(given), "a grant lets in whom a void admit has bound")
+        #expect(definition.standing(of: story.device("new"), among: valid)?.grant == given)
+    }
+
+    /// 4.0.6 says that a stronger device undoes the transfer of a weaker one: by citing what is
+    /// valid it knows that, and takes nothing from what it knows.
+    @Test func `a stronger device that has heard of a transfer cannot undo it`() {
+        var story = Story(admins: ["ann"])
+        let given = story.write(
+            "root", after: story.heads, story.transfer(to: "ann", keeping: ["root"]))
+        let undone = story.write(
+            "recovery", under: story.grant("root"), after: [given],
+            .removeDevice(story.device("root")))
+        let (definition, valid) = definition(story)
+        #expect(valid.isSuperset(of: [given, undone]))
+        #expect(definition.standing(of: story.device("ann"), among: valid)?.role == .owner)
+        let standing = definition.standing(of: story.device("recovery"), among: valid)
+        #expect(standing == nil, "by V-2 with V-3 it is not even in")
+    }
+
+    /// G5: a leave takes from what is weaker alone, so a stronger device of whoever left goes on.
+    @Test func `a leave by a younger device leaves authority to the older one`() {
+        var story = Story(admins: ["ann"], members: ["bob"])
+        let second = story.write("bob", after: story.heads, .addDevices([story.device("bob2")]))
+        let leaving = story.write("bob2", under: second, after: [second], .leave)
+        let late = story.write("bob", after: [leaving], .createDocument)
+        let (definition, valid) = definition(story)
+        #expect(valid.isSuperset(of: [leaving, late]))
+        #expect(definition.standing(of: story.device("bob"), among: valid) == nil)
+    }
+
+    /// V-5 knows of grants that replace, not of those that drop.
+    @Test func `an admin ends what a former owner is, and not the content under the old grant`() {
+        var story = Story(admins: ["ann", "bob"])
+        let given = story.write(
+            "root", after: story.heads,
+            story.transfer(to: "ann", keeping: ["root", "recovery"]))
+        _ = story.write("bob", after: [given], .remove(member: story.member("root")))
+        let (definition, valid) = definition(story)
+        #expect(definition.standing(of: story.device("root"), among: valid) == nil)
+        let reached = definition.revocationsOfContent(
+            under: story.grant("root"), by: story.device("root"))
+        #expect(reached == [])
+    }
+}

@@ -1,0 +1,122 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What honest people do: they cite what is valid at their node (S-7), under what their device
+/// holds there (V-2), and only what anybody would expect to work. Each says which goal is reached
+/// by the attackers when it does not.
+extension AttackWorld {
+    /// Somebody honest, at work on a node.
+    struct Worker {
+        let name: String
+        let node: Int
+        let device: DeviceID
+        let role: Role
+        let grant: OperationID
+        let past: Set<OperationID>
+    }
+
+    /// Whether something that was due had no effect, so that the rest need not be written.
+    func isBroken(_ written: AuthOperation?, at node: Int) -> Bool {
+        guard let written else { return true }
+        deliver(written.id, to: node)
+        return !nodes[node].judge.isValid(written.id)
+    }
+
+    private func worker(at node: Int) -> Worker? {
+        let name = ["owner", "ann", "hal"][node]
+        guard let person = record.people[name] else { return nil }
+        let judge = nodes[node].judge
+        let honest = person.devices.filter { !record.secrets.contains($0) }
+        let candidates = honest.compactMap { device in
+            judge.standing(of: device).map { (device, $0) }
+        }
+        guard let (device, standing) = candidates.randomElement(using: &generator),
+            standing.member == person.member
+        else { return nil }
+        let cited = rules.has(.s7) ? judge.valid : nodes[node].stored
+        return Worker(
+            name: name, node: node, device: device, role: standing.role, grant: standing.grant,
+            past: history.closure(of: cited))
+    }
+
+    /// One honest act.
+    ///
+    /// - Returns: whether the world goes on.
+    func actHonestly(at node: Int) -> Bool {
+        guard let worker = worker(at: node) else { return true }
+        switch generator.below(worker.role <= .admin ? 12 : 8) {
+        case 0..<3: return joinSomebody(worker)
+        case 3: return goOn(worker, .createDocument)
+        case 4: return addDevice(worker)
+        case 5: return answerRequest(worker)
+        case 6: return askBack(worker)
+        case 7: return goOn(worker, .cutPart)
+        case 8: return goOn(worker, .invite(InviteTerms(role: .member, uses: 2)))
+        case 9: return generator.oneIn(3) ? endSomebody(worker) : goOn(worker, .rekey)
+        case 10: return bringBack(worker)
+        default: return worker.role == .owner ? rule(worker) : goOn(worker, .rekey)
+        }
+    }
+
+    /// Where an admin is among the attackers, that one is stronger than members, and than who
+    /// became an admin later: all but Ann.
+    func promise(_ worker: Worker, _ goal: String = "G7") -> String? {
+        let isStronger = worker.role == .owner || worker.name == "ann"
+        return isStronger || !record.hasAdmin ? goal : nil
+    }
+
+    func draft(_ worker: Worker, _ action: AuthAction, _ goal: String = "G7") -> Draft {
+        var draft = Draft(
+            author: worker.name, device: worker.device, grant: worker.grant, past: worker.past,
+            action: action)
+        draft.promise = promise(worker, goal)
+        draft.known = nodes[worker.node].stored
+        return draft
+    }
+
+    func goOn(_ worker: Worker, _ action: AuthAction) -> Bool {
+        !isBroken(write(draft(worker, action)), at: worker.node)
+    }
+
+    // MARK: Power
+
+    private func endSomebody(_ worker: Worker) -> Bool {
+        guard let name = ["eve", "uma", "bob"].randomElement(using: &generator),
+            let person = record.people[name]
+        else { return true }
+        let written = write(draft(worker, .remove(member: person.member)))
+        guard !isBroken(written, at: worker.node), let written else { return false }
+        note(.removed, written.id, name, person.devices)
+        return true
+    }
+
+    /// What owners alone do: they promote, end invites, and hand the workspace over.
+    private func rule(_ worker: Worker) -> Bool {
+        guard let hal = record.people["hal"], let ann = record.people["ann"], let owner else {
+            return true
+        }
+        switch generator.below(5) {
+        case 0:
+            let devices = hal.devices.filter {
+                nodes[worker.node].judge.standing(of: $0)?.member == hal.member
+            }
+            return goOn(
+                worker, .grant(RoleGrant(member: hal.member, devices: devices, role: .admin)))
+        case 1: return goOn(worker, .setWorkspace(mayInvite: .admins))
+        case 2:
+            let judge = nodes[worker.node].judge
+            let own = owner.devices.filter {
+                !record.secrets.contains($0) && judge.standing(of: $0) != nil
+            }
+            let heirs = ann.devices.filter { judge.standing(of: $0)?.member == ann.member }
+            guard generator.oneIn(2), !heirs.isEmpty else { return true }
+            let words = RoleGrant(
+                member: ann.member, devices: heirs, role: .owner, drops: own)
+            guard let written = write(draft(worker, .grant(words))) else { return false }
+            record.transfers.insert(written.id)
+            return !isBroken(written, at: worker.node)
+        case 3: return goOn(worker, .deleteWorkspace)
+        default: return goOn(worker, .setWorkspace(mayInvite: nil))
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import CRDTStore
+import WorkspaceModel
+
+/// How honest people let others in, newcomers and whoever comes back.
+extension AttackWorld {
+    /// Invites of honest people that nobody ended, with uses left for real people.
+    func doors(_ worker: Worker) -> [(AuthOperation, InviteTerms)] {
+        let judge = nodes[worker.node].judge
+        let isClosed = Set(
+            history.operations.compactMap { operation -> OperationID? in
+                guard case .revokeInvite(let id) = operation.action, judge.isValid(operation.id)
+                else { return nil }
+                return id
+            })
+        return history.operations.compactMap { operation in
+            guard case .invite(let terms) = operation.action, judge.isValid(operation.id),
+                isByHonest(operation), terms.role == .member, !isClosed.contains(operation.id),
+                joiners(operation.id, in: worker.past).count < Int(terms.uses)
+            else { return nil }
+            return (operation, terms)
+        }
+    }
+
+    private func isByHonest(_ operation: AuthOperation) -> Bool {
+        record.written.contains { $0.operation.id == operation.id && $0.isHonest }
+    }
+
+    /// The members who really joined by an invite: their own devices have signed that.
+    private func joiners(_ invite: OperationID, in past: Set<OperationID>) -> Set<MemberID> {
+        var joiners: Set<MemberID> = []
+        for written in record.written where past.contains(written.operation.id) {
+            guard case .admit(invite, let member, _, _) = written.operation.action,
+                let words = written.words,
+                AttackSignatures(rules: .current).areSigned(written.entries, words)
+            else { continue }
+            joiners.insert(member)
+        }
+        return joiners
+    }
+
+    /// A newcomer comes to a node, or to an attacker who answers and keeps what is said.
+    func joinSomebody(_ worker: Worker) -> Bool {
+        guard worker.role <= .member,
+            let (invite, terms) = doors(worker).randomElement(using: &generator)
+        else { return true }
+        let devices = (0..<1 + generator.below(2)).map { _ in device() }
+        let member = member(of: devices[0])
+        let name = "new\(record.people.count)"
+        record.people[name] = AttackPerson(
+            name: name, member: member, devices: devices, isHonest: true)
+        let isDeceived = generator.oneIn(3)
+        let answerer =
+            isDeceived ? record.secrets.sorted().randomElement(using: &generator) : worker.device
+        let entries = signed(
+            devices,
+            AttackWords(
+                type: 3, workspace: AttackSignatures.workspace, context: invite.id,
+                answerer: answerer ?? worker.device, member: member, list: devices.map(pair)))
+        let proof = AttackProof(invite: invite.id, member: member, entries: entries)
+        guard !isDeceived else {
+            see(entries, proof)
+            return true
+        }
+        let asked = history.operations.filter {
+            if case .request(invite.id, _, _, _) = $0.action { true } else { false }
+        }
+        guard !terms.needsApproval || asked.count < 16 else { return true }
+        var draft = draft(
+            worker,
+            terms.needsApproval
+                ? .request(invite: invite.id, member: member, devices: devices, answering: nil)
+                : .admit(invite: invite.id, member: member, devices: devices, request: nil), "G8")
+        (draft.entries, draft.proof) = (entries, proof)
+        return !isBroken(write(draft), at: worker.node)
+    }
+
+    /// An admin lets in who asked an honest node.
+    func answerRequest(_ worker: Worker) -> Bool {
+        guard worker.role <= .admin else { return true }
+        let judge = nodes[worker.node].judge
+        let open = doors(worker).map { $0.0.id }
+        let inside = Set(judge.valid.compactMap { history[$0].flatMap { admitted($0) } })
+        let asked = record.written.filter { written in
+            guard written.isHonest, judge.isValid(written.operation.id),
+                worker.past.contains(written.operation.id),
+                case .request(let invite, let member, _, nil) = written.operation.action
+            else { return false }
+            return open.contains(invite) && !inside.contains(member)
+        }
+        guard let request = asked.randomElement(using: &generator),
+            case .request(let invite, let member, let devices, _) = request.operation.action
+        else { return true }
+        var draft = draft(
+            worker,
+            .admit(
+                invite: invite, member: member, devices: devices, request: request.operation.id),
+            "G8")
+        (draft.entries, draft.proof) = (request.entries, request.proof)
+        return !isBroken(write(draft), at: worker.node)
+    }
+
+    private func admitted(_ operation: AuthOperation) -> MemberID? {
+        if case .admit(_, let member, _, _) = operation.action { member } else { nil }
+    }
+
+    // MARK: Devices and returns
+
+    func addDevice(_ worker: Worker) -> Bool {
+        guard let person = record.people[worker.name] else { return true }
+        let new = device()
+        var draft = draft(worker, .addDevices([new]))
+        draft.entries = signed(
+            [new],
+            AttackWords(
+                type: 5, workspace: AttackSignatures.workspace, context: .zero,
+                answerer: worker.device, member: person.member, list: [pair(new)]))
+        record.people[worker.name]?.devices.append(new)
+        return !isBroken(write(draft), at: worker.node)
+    }
+
+    /// Wim has left, and asks an honest member to be let in again.
+    func askBack(_ worker: Worker) -> Bool {
+        guard worker.role <= .member, let wim = record.people["wim"],
+            let end = record.ends.first(where: { $0.person == "wim" }),
+            let (invite, _) = doors(worker).first
+        else { return true }
+        let asked = history.operations.filter {
+            if case .request(invite.id, _, _, _) = $0.action { true } else { false }
+        }
+        guard asked.count < 16 else { return true }
+        let device = wim.devices[wim.devices.count - 1]
+        var draft = draft(
+            worker,
+            .request(
+                invite: invite.id, member: wim.member, devices: [device],
+                answering: end.operation))
+        draft.entries = signed(
+            [device],
+            AttackWords(
+                type: 4, workspace: AttackSignatures.workspace, context: end.operation,
+                answerer: worker.device, member: wim.member, list: [pair(device)]))
+        draft.proof = AttackProof(invite: invite.id, member: wim.member, entries: draft.entries)
+        return !isBroken(write(draft), at: worker.node)
+    }
+
+    func bringBack(_ worker: Worker) -> Bool {
+        guard worker.role <= .admin, let wim = record.people["wim"] else { return true }
+        let words = RoleGrant(member: wim.member, devices: wim.devices, role: .member)
+        return goOn(worker, .grant(words))
+    }
+}

@@ -1,0 +1,174 @@
+import CRDTStore
+import WorkspaceModel
+
+/// How the world begins: everybody comes in, and some have to go.
+extension AttackWorld {
+    var owner: AttackPerson? { record.people["owner"] }
+
+    func settle() {
+        let (recovery, day) = (device(), device())
+        let ownerMember = AttackSignatures.member(of: recovery, salt: 0)
+        record.people["owner"] = AttackPerson(
+            name: "owner", member: ownerMember, devices: [recovery, day], isHonest: true)
+        let words = AttackWords(
+            type: 1, workspace: 0, context: .zero, answerer: .zero, member: ownerMember,
+            list: [recovery, day].map(pair))
+        guard
+            let root = write(
+                Draft(
+                    author: "owner", device: day, grant: nil, past: [],
+                    action: .create(member: ownerMember, devices: [recovery, day]),
+                    entries: signed([recovery, day], words)))
+        else { return }
+        let door = open(InviteTerms(role: .member, uses: 20), root)
+        links.insert(door)
+        let guests = open(InviteTerms(role: .guest, uses: 3), root)
+        _ = open(InviteTerms(role: .member, uses: 3, needsApproval: true), root)
+        for name in ["ann", "hal", "wim"] { join(name, on: door, root, isHonest: true) }
+        for name in ["eve", "yan", "vic", "bob", "xan"] {
+            join(name, on: door, root, isHonest: false)
+        }
+        join("uma", on: guests, root, isHonest: false)
+        promote("ann", root)
+        promote("yan", root)
+        if generator.oneIn(2) { promote("bob", root) }
+        record.hasAdmin = generator.oneIn(2)
+        if record.hasAdmin { promote("xan", root) }
+        stealDevice(root)
+        endMemberships(root)
+        signElsewhere()
+        for operation in history.operations {
+            for node in nodes.indices { nodes[node].offer([operation]) }
+        }
+    }
+
+    private var everything: Set<OperationID> { Set(history.operations.map(\.id)) }
+
+    private func byOwner(_ root: AuthOperation, _ action: AuthAction) -> OperationID {
+        write(
+            Draft(
+                author: "owner", device: root.device, grant: root.id, past: everything,
+                action: action))?.id ?? .zero
+    }
+
+    private func open(_ terms: InviteTerms, _ root: AuthOperation) -> OperationID {
+        byOwner(root, .invite(terms))
+    }
+
+    private func join(
+        _ name: String, on invite: OperationID, _ root: AuthOperation, isHonest: Bool
+    ) {
+        let devices = (0..<1 + generator.below(2)).map { _ in device() }
+        let member = member(of: devices[0])
+        record.people[name] = AttackPerson(
+            name: name, member: member, devices: devices, isHonest: isHonest)
+        if !isHonest { record.secrets.formUnion(devices) }
+        let words = AttackWords(
+            type: 3, workspace: AttackSignatures.workspace, context: invite,
+            answerer: root.device, member: member, list: devices.map(pair))
+        let entries = signed(devices, words)
+        write(
+            Draft(
+                author: "owner", device: root.device, grant: root.id, past: everything,
+                action: .admit(invite: invite, member: member, devices: devices, request: nil),
+                entries: entries,
+                proof: AttackProof(invite: invite, member: member, entries: entries)))
+    }
+
+    private func promote(_ name: String, _ root: AuthOperation) {
+        guard let person = record.people[name] else { return }
+        _ = byOwner(
+            root, .grant(RoleGrant(member: person.member, devices: person.devices, role: .admin)))
+    }
+
+    /// A further device of the owner's is stolen, or the first one was; there is another besides.
+    private func stealDevice(_ root: AuthOperation) {
+        guard let owner else { return }
+        let (recovery, day) = (owner.devices[0], owner.devices[1])
+        let variant = generator.below(3)
+        let stolen = variant == 0 ? day : link(to: "owner", by: day, under: root.id)
+        let linker = variant == 1 ? stolen : recovery
+        let grant = history.operations.last { history.devices(of: $0).contains(linker) }?.id
+        _ = link(to: "owner", by: linker, under: grant ?? root.id)
+        record.secrets.insert(stolen)
+        let judge = variant == 0 || generator.oneIn(3) ? recovery : day
+        let end = write(
+            Draft(
+                author: "owner", device: judge, grant: root.id, past: everything,
+                action: .removeDevice(stolen)))
+        end.map { note(.revoked, $0.id, "owner", [stolen]) }
+    }
+
+    /// A new device of somebody honest, linked by one of the others.
+    @discardableResult
+    func link(
+        to name: String, by device: DeviceID, under grant: OperationID,
+        knowing past: Set<OperationID>? = nil
+    ) -> DeviceID {
+        guard let person = record.people[name] else { return .zero }
+        let new = self.device()
+        let words = AttackWords(
+            type: 5, workspace: AttackSignatures.workspace, context: .zero, answerer: device,
+            member: person.member, list: [pair(new)])
+        write(
+            Draft(
+                author: name, device: device, grant: grant, past: past ?? everything,
+                action: .addDevices([new]), entries: signed([new], words)))
+        record.people[name]?.devices.append(new)
+        return new
+    }
+
+    private func endMemberships(_ root: AuthOperation) {
+        let ends: [() -> Void] = [
+            { self.remove("yan", root) }, { self.leave("vic") }, { self.leave("wim") },
+            { self.demote("bob", root) },
+        ]
+        for end in ends.shuffled(using: &generator) { end() }
+    }
+
+    func note(_ kind: AttackEnd.Kind, _ id: OperationID, _ person: String, _ devices: [DeviceID]) {
+        record.ends.append(
+            AttackEnd(kind: kind, operation: id, person: person, devices: devices))
+    }
+
+    private func remove(_ name: String, _ root: AuthOperation) {
+        guard let person = record.people[name] else { return }
+        note(.removed, byOwner(root, .remove(member: person.member)), name, person.devices)
+    }
+
+    private func leave(_ name: String) {
+        guard let person = record.people[name],
+            let grant = history.operations.first(where: {
+                history.devices(of: $0).contains(person.devices[0])
+            })
+        else { return }
+        let end = write(
+            Draft(
+                author: name, device: person.devices[0], grant: grant.id, past: everything,
+                action: .leave))
+        end.map { note(.left, $0.id, name, person.devices) }
+    }
+
+    private func demote(_ name: String, _ root: AuthOperation) {
+        guard let person = record.people[name] else { return }
+        let role: Role = generator.oneIn(2) ? .guest : .member
+        let words = RoleGrant(
+            member: person.member, devices: person.devices, role: role, replaces: true)
+        note(.demoted(role), byOwner(root, .grant(words)), name, person.devices)
+    }
+
+    /// Some of the people are in another workspace too, where attackers let them in.
+    private func signElsewhere() {
+        for name in ["ann", "hal"] {
+            guard let person = record.people[name] else { continue }
+            let member = AttackSignatures.member(of: person.devices[0], salt: 2)
+            let answerer = record.secrets.min() ?? .zero
+            for (type, context) in [(3, OperationID(generator.bytes(32))), (5, OperationID.zero)] {
+                let words = AttackWords(
+                    type: type, workspace: 2, context: context, answerer: answerer, member: member,
+                    list: [pair(person.devices[0])])
+                see(signed([person.devices[0]], words))
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Plain members, guests, link holders, answerers, whoever was revoked, removed or demoted or has
+/// left, and in half of the worlds an admin: they share every key and every byte, and put them into
+/// every field of every type, under any grant that lists a device of theirs, in any causally closed
+/// past, in old logs and new ones (A18 of the hostile cases).
+extension AttackWorld {
+    /// Runs a whole attack: attackers, honest people and meetings by turns.
+    public func run(steps count: Int) {
+        for _ in 0..<count {
+            switch generator.below(10) {
+            case 0..<5: attack()
+            case 5..<8: guard actHonestly(at: generator.below(nodes.count)) else { return }
+            default: meet(generator.below(nodes.count), generator.below(nodes.count))
+            }
+        }
+    }
+
+    /// Writes something that the judge does not refuse, and shows it to some nodes.
+    func attack() {
+        for _ in 0..<8 {
+            guard let draft = anyDraft(), let written = write(draft) else { continue }
+            for node in nodes.indices where generator.oneIn(2) { deliver(written.id, to: node) }
+            return
+        }
+    }
+
+    private func anyDraft() -> Draft? {
+        guard let device = record.secrets.sorted().randomElement(using: &generator) else {
+            return nil
+        }
+        let grants = history.operations.filter { history.devices(of: $0).contains(device) }
+        guard let grant = grants.randomElement(using: &generator) else { return nil }
+        var draft = Draft(
+            author: person(device), device: device, grant: grant.id, past: anyPast(grant),
+            action: .cutPart)
+        draft.isHonest = false
+        draft.namesKey = !generator.oneIn(8)
+        switch generator.below(20) {
+        case 0..<4: fillJoin(&draft, isAdmit: true)
+        case 4: fillJoin(&draft, isAdmit: false)
+        case 5..<7: fillLink(&draft)
+        case 7..<11: draft.action = anyGrant(draft)
+        case 11: draft.action = .remove(member: anyMember())
+        case 12..<14: draft.action = .removeDevice(anyDevice())
+        case 14: draft.action = .leave
+        case 15: draft.action = anyInvite().map { .revokeInvite($0.id) } ?? .cutPart
+        case 16: draft.action = anyOffer()
+        case 17: fillReturn(&draft)
+        default: draft.action = anySetting()
+        }
+        return draft
+    }
+
+    private func person(_ device: DeviceID) -> String {
+        let holder = record.people.values.filter { $0.devices.contains(device) }
+        return holder.map(\.name).min() ?? "accomplice"
+    }
+
+    /// Everything valid, any tips there are, or nothing but what the grant needs.
+    private func anyPast(_ grant: AuthOperation) -> Set<OperationID> {
+        var tips = [grant.id]
+        switch generator.below(4) {
+        case 0: tips += Array(probe.valid)
+        case 1: break
+        default:
+            for _ in 0..<1 + generator.below(3) {
+                let recent =
+                    generator.oneIn(2)
+                    ? history.operations.suffix(8)
+                    : history.operations[...]
+                recent.randomElement(using: &generator).map { tips.append($0.id) }
+            }
+        }
+        return history.closure(of: tips)
+    }
+
+    private func fillJoin(_ draft: inout Draft, isAdmit: Bool) {
+        guard let invite = anyInvite() else { return }
+        draft.past.formUnion(history.closure(of: [invite.id]))
+        var (list, member) = anyList()
+        var request: AuthOperation?
+        if isAdmit, generator.oneIn(3) {
+            request = history.operations.filter {
+                if case .request(invite.id, _, _, nil) = $0.action { true } else { false }
+            }.randomElement(using: &generator)
+        }
+        if let request, case .request(_, let asked, _, _) = request.action, !generator.oneIn(4) {
+            draft.past.formUnion(history.closure(of: [request.id]))
+            member = asked
+            list = (entries(of: request.id) ?? []).map(\.pair)
+        }
+        draft.action =
+            isAdmit
+            ? .admit(
+                invite: invite.id, member: member, devices: list.map(\.device),
+                request: request?.id)
+            : .request(
+                invite: invite.id, member: member, devices: list.map(\.device), answering: nil)
+        fillEntries(&draft, list)
+        prove(&draft, invite.id, member)
+    }
+
+    private func fillEntries(_ draft: inout Draft, _ list: [AttackPair]) {
+        draft.entries = list.map { AttackEntry(pair: $0, seal: nil) }
+        guard let words = words(of: draft) else { return }
+        draft.entries = entries(list, words)
+    }
+
+    private func prove(_ draft: inout Draft, _ invite: OperationID, _ member: MemberID) {
+        draft.proof =
+            links.contains(invite)
+            ? AttackProof(invite: invite, member: member, entries: draft.entries)
+            : proofs.filter { $0.invite == invite }.randomElement(using: &generator)
+        // Of what is proven nothing can be changed, so it is taken whole.
+        guard let proof = draft.proof, !links.contains(invite), generator.oneIn(2) else { return }
+        draft.entries = proof.entries
+        let devices = proof.entries.map(\.pair.device)
+        if case .admit(_, _, _, let request) = draft.action {
+            draft.action = .admit(
+                invite: invite, member: proof.member, devices: devices, request: request)
+        } else if case .request(_, _, _, let end) = draft.action {
+            draft.action = .request(
+                invite: invite, member: proof.member, devices: devices, answering: end)
+        }
+    }
+
+    private func fillLink(_ draft: inout Draft) {
+        let list = generator.oneIn(3) ? Array(anyList().list.prefix(1)) : [pair(ownDevice())]
+        guard !list.isEmpty else { return }
+        draft.action = .addDevices(list.map(\.device))
+        fillEntries(&draft, list)
+    }
+
+    private func fillReturn(_ draft: inout Draft) {
+        guard let invite = anyInvite(), let end = record.ends.randomElement(using: &generator)
+        else { return }
+        draft.past.formUnion(history.closure(of: [invite.id, end.operation]))
+        let member = record.people[end.person]?.member ?? anyMember()
+        let list = end.devices.map(pair) + (generator.oneIn(4) ? [pair(ownDevice())] : [])
+        draft.action = .request(
+            invite: invite.id, member: member, devices: list.map(\.device),
+            answering: end.operation)
+        fillEntries(&draft, list)
+        prove(&draft, invite.id, member)
+    }
+
+    private func anyGrant(_ draft: Draft) -> AuthAction {
+        let isOwn = generator.oneIn(3)
+        let member =
+            isOwn
+            ? record.people[["eve", "yan", "vic", "bob", "uma"][generator.below(5)]]?.member
+                ?? anyMember()
+            : anyMember()
+        var devices = history.devices(of: member, in: draft.past).shuffled(using: &generator)
+        if devices.count > 1, generator.oneIn(3) { devices.removeLast() }
+        if generator.oneIn(10) { devices.append(ownDevice()) }
+        let role = Role(rawValue: UInt64(generator.below(4))) ?? .owner
+        var words = RoleGrant(
+            member: member, devices: devices, role: role, replaces: generator.oneIn(3))
+        if generator.oneIn(3) {
+            words.role = generator.oneIn(4) ? role : .owner
+            words.drops = generator.oneIn(6) ? [] : [draft.device]
+            if generator.oneIn(4) { words.drops?.append(anyDevice()) }
+        }
+        return .grant(words)
+    }
+
+    private func anyOffer() -> AuthAction {
+        var terms = InviteTerms(
+            role: Role(rawValue: UInt64(generator.below(4))) ?? .member,
+            uses: UInt64(1 + generator.below(3)))
+        let policies = history.operations.filter {
+            if case .setWorkspace(let right?) = $0.action { right == .members } else { false }
+        }
+        terms.policy = generator.oneIn(2) ? policies.randomElement(using: &generator)?.id : nil
+        return .invite(terms)
+    }
+
+    private func anySetting() -> AuthAction {
+        switch generator.below(9) {
+        case 0: return .feature(isKnown: false)
+        case 1: return .unknown
+        case 2: return .deleteWorkspace
+        case 3: return .rekey
+        case 4: return .createDocument
+        case 5:
+            let any = history.operations.randomElement(using: &generator)
+            return any.map { .recut(revocation: $0.id) } ?? .cutPart
+        case 6: return .cutPart
+        default:
+            return .setWorkspace(mayInvite: InviteRight.allCases.randomElement(using: &generator))
+        }
+    }
+}
