@@ -18,7 +18,9 @@ extension NodeCore {
             in: workspace)
         let opened = try openKeys(of: change.becameValid, in: workspace)
         try settle(change, in: workspace, from: source)
-        try keep(operation.id, branch, in: workspace, change)
+        try rekeepAuthority(
+            holding: change.becameValid, releasing: change.becameInvalid,
+            on: change.becameValid == [operation.id] ? branch : nil, in: workspace)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         workspace.unfoldedKeys += opened
         if workspace.evaluator.isValid(operation.id) {
@@ -200,64 +202,6 @@ extension NodeCore {
         try reloadProfiles(of: workspace)
     }
 
-    /// Moves the kept tips of the authority document after an operation came.
-    private func keep(
-        _ id: OperationID, _ branch: Int64, in workspace: Workspace, _ change: AuthChange
-    ) throws(StorageError) {
-        // What changes no verdict keeps nothing: it is cited by nobody yet.
-        guard !change.isEmpty else { return }
-        if change.becameInvalid.isEmpty, change.becameValid == [id],
-            let record = workspace.authority[id]
-        {
-            setKept(.init(sequence: record.sequence, id: id), of: branch, in: workspace)
-            // What a valid operation cites is kept with it; usually it is kept already.
-            let operation = workspace.evaluator.operation(id)
-            guard (operation?.dependencies ?? []).contains(where: { !isKept($0, workspace) })
-            else { return }
-        }
-        try rekeepAuthority(in: workspace)
-    }
-
-    private func isKept(_ id: OperationID, _ workspace: Workspace) -> Bool {
-        workspace.evaluator.isValid(id)
-    }
-
-    /// Makes all kept tips of the authority document anew: valid operations, void grants that kept
-    /// content cites, and the past of both.
-    func rekeepAuthority(in workspace: Workspace) throws(StorageError) {
-        var kept = workspace.keptGrants.values.reduce(into: Set()) { $0.formUnion($1) }
-        for id in workspace.authorityOrder.reversed()
-        where kept.contains(id) || workspace.evaluator.isValid(id) {
-            kept.insert(id)
-            guard let operation = workspace.evaluator.operation(id) else { continue }
-            kept.formUnion(operation.dependencies)
-            operation.previous.map { _ = kept.insert($0) }
-        }
-        for branch in store.operations.branches(in: workspace.id, of: workspace.number) {
-            var tip: LogBranch.KeptTip?
-            var sequence = branch.tipSequence
-            while tip == nil, sequence >= branch.forkSequence {
-                if let place = try store.operations.place(in: branch.number, at: sequence),
-                    kept.contains(place.link.id)
-                {
-                    tip = .init(sequence: sequence, id: place.link.id)
-                }
-                guard sequence > 0 else { break }
-                sequence -= 1
-            }
-            setKept(tip, of: branch.number, in: workspace)
-        }
-    }
-
-    func setKept(_ tip: LogBranch.KeptTip?, of branch: Int64, in workspace: Workspace) {
-        guard store.operations.branch(branch)?.kept != tip else { return }
-        store.operations.setKept(tip, of: branch)
-        store.operations.branch(branch).map {
-            _ = workspace.staleDocuments.insert($0.log.document)
-        }
-        moved[workspace.number, default: []].insert(branch)
-    }
-
     // MARK: Loading
 
     /// Makes what follows from the whole authority document, after all of it was entered.
@@ -280,6 +224,7 @@ extension NodeCore {
                 branches.map(Workspace.latest).max() ?? 0
             for branch in branches { observe(branch) }
         }
+        try rekeepAuthority(in: workspace)
     }
 
     /// The clock goes on after everything stored. After the tips of our own logs it does so

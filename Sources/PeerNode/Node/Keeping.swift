@@ -85,9 +85,12 @@ extension NodeCore {
     /// place it without them.
     func keepGrants(of document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let void = voidGrants(citedIn: document, of: workspace)
-        guard void != workspace.keptGrants[document] ?? [] else { return }
+        let known = workspace.keptGrants[document] ?? []
+        guard void != known else { return }
         workspace.keptGrants[document] = void.isEmpty ? nil : void
-        try rekeepAuthority(in: workspace)
+        try rekeepAuthority(
+            holding: void.subtracting(known).sorted(),
+            releasing: known.subtracting(void).sorted(), in: workspace)
     }
 
     /// The grants without effect that kept operations of a document cite.

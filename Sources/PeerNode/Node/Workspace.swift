@@ -88,6 +88,8 @@ final class Workspace {
     var unfoldedKeys: [KeyID] = []
     /// The grants without effect that kept operations of a document cite. They are kept with those.
     var keptGrants: [DocumentID: Set<OperationID>] = [:]
+    /// What is kept of the authority document.
+    var kept = KeptOperations()
     /// The largest `latest(of:)` of each document, to see when the clock does not order by itself.
     var newestTimestamp: [DocumentID: UInt64] = [:]
     /// Names that were opened already.

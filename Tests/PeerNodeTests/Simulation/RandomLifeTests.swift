@@ -20,6 +20,7 @@ import WorkspaceTestKit
         life.world.run(within: 15 * 60_000) { life.unawareOfRemoval().isEmpty }
         #expect(life.unawareOfRemoval() == [], "\(life.faults)")
         for node in life.world.nodes { try Self.checkAgain(node) }
+        #expect(life.welcomeNewcomers() == [], "\(life.faults)")
     }
 
     @Test(arguments: Seeds.explore(3))

@@ -1,3 +1,4 @@
+import PeerNode
 import WorkspaceModel
 
 /// People and misfortune by chance: several nodes that found, invite, join and talk while links
@@ -97,6 +98,10 @@ public final class RandomLife {
         else { return world.fail("node \(index) could not found a workspace") }
         members.append((id, [index]))
         channels[id] = ["general"]
+        if hasRemovals {
+            node.call(
+                "policy.set", ["workspace": .string(id), "who_may_invite": "members"])
+        }
         invite(members.count - 1, by: index)
     }
 
@@ -118,6 +123,8 @@ public final class RandomLife {
         case 12, 13: joinSomething()
         case 14: changeChannel()
         case 15 where hasRemovals: removeSomebody()
+        case 16 where hasRemovals:
+            if let (workspace, index) = pickMember() { invite(workspace, by: index) }
         default: if let fault = faults.randomElement(using: &generator) { strike(fault) }
         }
     }
@@ -207,7 +214,11 @@ public final class RandomLife {
                 && !joins.contains { $0.node == index && $0.workspace == workspace }
         }
         guard let index = outside.randomElement(using: &generator) else { return }
-        join(workspace, link, by: index)
+        // Somebody else than who made the invite may open.
+        let host = members[workspace].nodes.randomElement(using: &generator) ?? 0
+        let isLed = hasRemovals && generator.oneIn(2)
+        let led = InviteLink(link, leadingTo: world.nodes[host].address)
+        join(workspace, isLed ? led?.text.link ?? link : link, by: index)
     }
 
     private func join(_ workspace: Int, _ link: String, by index: Int) {
@@ -334,9 +345,12 @@ public final class RandomLife {
     }
 
     private func letEverybodyIn(_ workspace: Int) {
-        guard let (_, link, _) = links.first(where: { $0.workspace == workspace }) else {
-            if !invites.contains(where: { $0.workspace == workspace }) {
-                invite(workspace, by: members[workspace].nodes[0])
+        // Those of others may be worth nothing: their makers may have been removed.
+        let founder = members[workspace].nodes[0]
+        let link = links.first { $0.workspace == workspace && $0.from == founder }?.link
+        guard let link else {
+            if !invites.contains(where: { $0.workspace == workspace && $0.node == founder }) {
+                invite(workspace, by: founder)
             }
             return
         }

@@ -1,0 +1,148 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Which operations of the authority document are kept: the valid ones, grants without effect that
+/// kept content cites, and the past of both (PROTOCOL.md, 5.4).
+extension NodeCore {
+    /// Moves the kept tips of the authority document after reasons to keep came or went.
+    ///
+    /// - Parameter branch: where the first of `held` lies, if that is known.
+    func rekeepAuthority(
+        holding held: [OperationID], releasing released: [OperationID],
+        on branch: Int64? = nil, in workspace: Workspace
+    ) throws(StorageError) {
+        let evaluator = workspace.evaluator
+        // In this order, so that what goes from one reason to another is never dropped between.
+        let fresh = workspace.kept.hold(held, citing: evaluator.directPast)
+        let gone = workspace.kept.release(released, citing: evaluator.directPast)
+        if let branch, gone.isEmpty, fresh == held, let id = fresh.first, fresh.count == 1,
+            let record = workspace.authority[id]
+        {
+            // The usual case: all that it cites was kept already.
+            return setKept(.init(sequence: record.sequence, id: id), of: branch, in: workspace)
+        }
+        var ends: [Int64: KeptEnd] = [:]
+        for id in fresh + gone {
+            guard let record = workspace.authority[id],
+                let branch = try self.branch(of: id, record, in: workspace)
+            else { continue }
+            let tip = LogBranch.KeptTip(sequence: record.sequence, id: id)
+            ends[branch, default: KeptEnd()]
+                .note(tip, isKept: workspace.kept.contains(id))
+        }
+        for (number, end) in ends.sorted(by: { $0.key < $1.key }) {
+            try move(number, to: end, in: workspace)
+        }
+    }
+
+    /// Makes all kept tips of the authority document anew.
+    ///
+    /// - Cost: linear in the size of the document.
+    func rekeepAuthority(in workspace: Workspace) throws(StorageError) {
+        let evaluator = workspace.evaluator
+        var kept = KeptOperations()
+        _ = kept.hold(evaluator.validOperations, citing: evaluator.directPast)
+        for grants in workspace.keptGrants.values {
+            _ = kept.hold(Array(grants), citing: evaluator.directPast)
+        }
+        workspace.kept = kept
+        // Of a part that is away nobody can say what it keeps. Tips stay as they are until it is
+        // back and all is judged anew.
+        guard !hasDamagedAuthority(workspace) else { return }
+        var last: [LogName: LogBranch.KeptTip] = [:]
+        for id in workspace.authorityOrder where kept.contains(id) {
+            guard let record = workspace.authority[id],
+                last[record.log].map({ $0.sequence < record.sequence }) ?? true
+            else { continue }
+            last[record.log] = .init(sequence: record.sequence, id: id)
+        }
+        for branch in store.operations.branches(in: workspace.id, of: workspace.number) {
+            let isOnly = store.operations.branches(of: branch.log, in: workspace.number).count == 1
+            let tip = isOnly ? last[branch.log] : try lastKept(of: branch, in: workspace)
+            guard branch.kept != tip else { continue }
+            try store.begin()
+            setKept(tip, of: branch.number, in: workspace)
+        }
+    }
+
+    private func lastKept(
+        of branch: LogBranch, in workspace: Workspace
+    ) throws(StorageError) -> LogBranch.KeptTip? {
+        var sequence = branch.tipSequence
+        while sequence >= branch.forkSequence {
+            if let place = try store.operations.place(in: branch.number, at: sequence),
+                workspace.kept.contains(place.link.id)
+            {
+                return .init(sequence: sequence, id: place.link.id)
+            }
+            guard sequence > 0 else { return nil }
+            sequence -= 1
+        }
+        return nil
+    }
+
+    /// The branch on which an operation lies, which only a log that has forked leaves open.
+    private func branch(
+        of id: OperationID, _ record: Workspace.AuthorityRecord, in workspace: Workspace
+    ) throws(StorageError) -> Int64? {
+        let branches = store.operations.branches(of: record.log, in: workspace.number)
+        if branches.count == 1 { return branches.first?.number }
+        let reference = OperationReference(
+            device: record.log.device, incarnation: record.log.incarnation,
+            sequence: record.sequence, id: id)
+        return try store.operations.find(reference, in: workspace.id, of: workspace.number)?.branch
+    }
+
+    private func move(
+        _ number: Int64, to end: KeptEnd, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let branch = store.operations.branch(number) else { return }
+        if let last = end.lastKept, branch.kept.map({ $0.sequence < last.sequence }) ?? true {
+            return setKept(last, of: number, in: workspace)
+        }
+        guard let gone = end.firstGone, let kept = branch.kept, gone.sequence <= kept.sequence
+        else {
+            return
+        }
+        var tip: LogBranch.KeptTip?
+        if gone.sequence > branch.forkSequence,
+            let previous = workspace.evaluator.operation(gone.id)?.previous
+        {
+            tip = .init(sequence: gone.sequence - 1, id: previous)
+        }
+        setKept(tip, of: number, in: workspace)
+    }
+
+    func setKept(_ tip: LogBranch.KeptTip?, of branch: Int64, in workspace: Workspace) {
+        guard store.operations.branch(branch)?.kept != tip else { return }
+        store.operations.setKept(tip, of: branch)
+        store.operations.branch(branch).map {
+            _ = workspace.staleDocuments.insert($0.log.document)
+        }
+        moved[workspace.number, default: []].insert(branch)
+    }
+}
+
+/// What a change says of one branch. What is kept of it is always its beginning.
+private struct KeptEnd {
+    /// The last operation that is kept from now on.
+    private(set) var lastKept: LogBranch.KeptTip?
+    /// The first that is not any more.
+    private(set) var firstGone: LogBranch.KeptTip?
+
+    mutating func note(_ tip: LogBranch.KeptTip, isKept: Bool) {
+        if isKept {
+            if lastKept.map({ $0.sequence < tip.sequence }) ?? true { lastKept = tip }
+        } else if firstGone.map({ tip.sequence < $0.sequence }) ?? true {
+            firstGone = tip
+        }
+    }
+}
+
+extension AuthEvaluator {
+    /// What an operation has directly before it.
+    fileprivate func directPast(of id: OperationID) -> [OperationID] {
+        guard let operation = operation(id) else { return [] }
+        return operation.dependencies + (operation.previous.map { [$0] } ?? [])
+    }
+}

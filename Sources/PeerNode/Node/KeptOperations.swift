@@ -1,0 +1,62 @@
+import WorkspaceModel
+
+/// Which operations of one document are kept: those that have a reason of their own, and the past of
+/// all of them (PROTOCOL.md, 5.4).
+///
+/// Each operation counts what keeps it: its own reasons, and every kept operation that cites it.
+/// Citations run in no circle, so whatever counts nothing any more is kept for nobody. Therefore
+/// the result is one function of the reasons, in whatever order they came and went, and a change
+/// costs what it keeps and drops, however large the document is.
+struct KeptOperations {
+    private var holds: [OperationID: Int] = [:]
+    /// How many citations were followed so far: what all of it has cost.
+    private(set) var followedCount = 0
+
+    /// Whether an operation is kept.
+    func contains(_ id: OperationID) -> Bool { holds[id] != nil }
+
+    /// Gives each of these operations one more reason.
+    ///
+    /// - Parameter cited: what an operation has directly before it.
+    /// - Returns: what was not kept before.
+    mutating func hold(
+        _ ids: [OperationID], citing cited: (OperationID) -> [OperationID]
+    ) -> [OperationID] {
+        var fresh: [OperationID] = []
+        var left = ids
+        while let id = left.popLast() {
+            let count = holds[id] ?? 0
+            holds[id] = count + 1
+            guard count == 0 else { continue }
+            fresh.append(id)
+            let past = cited(id)
+            followedCount += past.count
+            left += past
+        }
+        return fresh
+    }
+
+    /// Takes one reason from each of these operations.
+    ///
+    /// - Parameter cited: as when they were held.
+    /// - Returns: what is not kept any more.
+    mutating func release(
+        _ ids: [OperationID], citing cited: (OperationID) -> [OperationID]
+    ) -> [OperationID] {
+        var gone: [OperationID] = []
+        var left = ids
+        while let id = left.popLast() {
+            guard let count = holds[id] else { continue }
+            guard count == 1 else {
+                holds[id] = count - 1
+                continue
+            }
+            holds[id] = nil
+            gone.append(id)
+            let past = cited(id)
+            followedCount += past.count
+            left += past
+        }
+        return gone
+    }
+}
