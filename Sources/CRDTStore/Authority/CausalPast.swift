@@ -7,52 +7,199 @@
 ///
 /// Branches are numbered as they arrive here: the numbers differ between nodes, the sets do not.
 ///
-/// The numbers lie in blocks that operations share while they are equal. Adding one operation
-/// copies a block and the list of blocks: for 2,000 branches about 1 KiB, and 20,000 operations
-/// stay near 20 MiB where a plain table would need 160 MB.
+/// The numbers lie in the leaves of a tree whose parts operations share. Adding one operation
+/// copies the way to one leaf: for B branches that is O(log B), about 0.5 KiB for 100,000 and one
+/// leaf up to 32. Whoever writes on many logs costs everybody that much and no more. Parts that
+/// two sets share are not looked at when they are united or compared.
 struct CausalPast: Equatable, Sendable {
-    private static let blockLength = 32
+    /// Part of the tree. Neither form ends in zeros or empty nodes, so equal sets are equal trees;
+    /// an empty leaf stands for any part without branches.
+    enum Node: Equatable, Sendable {
+        /// Of up to 32 neighbouring branches, how many operations are in the set.
+        case leaf([UInt32])
+        /// Up to 16 parts of equal span.
+        case inner([Node])
+    }
 
-    private var blocks: [[UInt32]] = []
+    private static let leafBits = 5
+    private static let innerBits = 4
+
+    private(set) var root = Node.empty
+    /// How many inner nodes lie above each leaf.
+    private var height = 0
 
     /// Whether the operation at `position` of `branch` is in the set.
     func contains(branch: Int, position: UInt32) -> Bool {
-        let block = branch / Self.blockLength
-        guard block < blocks.count else { return false }
-        return blocks[block][branch % Self.blockLength] > position
+        guard branch >> Self.shift(height) == 0 else { return false }
+        var node = root
+        var level = height
+        while case .inner(let parts) = node {
+            level -= 1
+            let part = Self.part(of: branch, below: level)
+            guard part < parts.count else { return false }
+            node = parts[part]
+        }
+        guard case .leaf(let counts) = node else { return false }
+        let slot = branch & Self.slotMask
+        return slot < counts.count && counts[slot] > position
     }
 
     /// Adds the operations of `branch` up to and with `position`.
     mutating func insert(branch: Int, position: UInt32) {
-        let block = branch / Self.blockLength
-        while blocks.count <= block {
-            blocks.append([UInt32](repeating: 0, count: Self.blockLength))
-        }
-        let slot = branch % Self.blockLength
-        guard blocks[block][slot] <= position else { return }
-        blocks[block][slot] = position + 1
+        guard !contains(branch: branch, position: position) else { return }
+        while branch >> Self.shift(height) > 0 { grow() }
+        Self.set(position + 1, of: branch, in: &root, level: height)
     }
 
     /// Adds everything in `other`.
     mutating func formUnion(_ other: Self) {
-        for (index, theirs) in other.blocks.enumerated() {
-            guard index < blocks.count else {
-                blocks.append(theirs)
-                continue
-            }
-            // Comparing is free when both are the same storage, which is the usual case.
-            if blocks[index] == theirs { continue }
-            merge(theirs, into: index)
+        var other = other
+        while other.height < height { other.grow() }
+        while height < other.height { grow() }
+        root = Self.union(root, other.root)
+    }
+
+    /// Makes room for 16 times as many branches.
+    private mutating func grow() {
+        root = root.isEmpty ? .empty : .inner([root])
+        height += 1
+    }
+
+    // MARK: Places
+
+    private static let slotMask = 1 << leafBits - 1
+    private static let partMask = 1 << innerBits - 1
+
+    /// How many bits number the branches below a node of that level.
+    private static func shift(_ level: Int) -> Int { leafBits + innerBits * level }
+
+    /// Which part of a node leads to `branch`; its parts are of that level.
+    private static func part(of branch: Int, below level: Int) -> Int {
+        branch >> shift(level) & partMask
+    }
+
+    // MARK: Changing
+
+    /// Copies what others share, and changes in place what nobody does.
+    private static func set(
+        _ count: UInt32, of branch: Int, in node: inout Node, level: Int
+    ) {
+        guard level > 0 else {
+            var counts = node.takeCounts()
+            let slot = branch & slotMask
+            counts.extend(to: slot + 1, with: 0)
+            counts[slot] = count
+            node = .leaf(counts)
+            return
+        }
+        var parts = node.takeParts()
+        let part = part(of: branch, below: level - 1)
+        parts.extend(to: part + 1, with: .empty)
+        set(count, of: branch, in: &parts[part], level: level - 1)
+        node = .inner(parts)
+    }
+
+    // MARK: Uniting
+
+    /// Both are of one level. What one of them is already is not made again, so that the union
+    /// shares it.
+    private static func union(_ left: Node, _ right: Node) -> Node {
+        switch (left, right) {
+        case (.leaf(let mine), .leaf(let theirs)):
+            return union(mine, theirs, left, right)
+        case (.inner(let mine), .inner(let theirs)):
+            if mine.isSame(as: theirs) { return left }
+            return union(mine, theirs, left, right)
+        case (.inner, .leaf): return left
+        case (.leaf, .inner): return right
         }
     }
 
-    private mutating func merge(_ theirs: [UInt32], into index: Int) {
-        var merged = theirs
-        var isTheirs = true
-        for slot in 0..<Self.blockLength where blocks[index][slot] > theirs[slot] {
-            merged[slot] = blocks[index][slot]
-            isTheirs = false
+    private static func union(
+        _ mine: [UInt32], _ theirs: [UInt32], _ left: Node, _ right: Node
+    ) -> Node {
+        if mine.isSame(as: theirs) { return left }
+        var isMine = mine.count >= theirs.count
+        var isTheirs = theirs.count >= mine.count
+        for slot in 0..<min(mine.count, theirs.count) {
+            if mine[slot] < theirs[slot] { isMine = false }
+            if theirs[slot] < mine[slot] { isTheirs = false }
         }
-        blocks[index] = isTheirs ? theirs : merged
+        if isMine { return left }
+        if isTheirs { return right }
+        var (union, other) = mine.count < theirs.count ? (theirs, mine) : (mine, theirs)
+        for slot in other.indices where union[slot] < other[slot] { union[slot] = other[slot] }
+        return .leaf(union)
+    }
+
+    private static func union(
+        _ mine: [Node], _ theirs: [Node], _ left: Node, _ right: Node
+    ) -> Node {
+        var isMine = mine.count >= theirs.count
+        var isTheirs = theirs.count >= mine.count
+        let parts = (0..<max(mine.count, theirs.count)).map { part -> Node in
+            guard part < mine.count else { return theirs[part] }
+            guard part < theirs.count else { return mine[part] }
+            let both = union(mine[part], theirs[part])
+            isMine = isMine && both.isSame(as: mine[part])
+            isTheirs = isTheirs && both.isSame(as: theirs[part])
+            return both
+        }
+        return isMine ? left : isTheirs ? right : .inner(parts)
+    }
+}
+
+extension CausalPast.Node {
+    /// A part without branches.
+    static var empty: Self { .leaf([]) }
+
+    var isEmpty: Bool {
+        switch self {
+        case .leaf(let counts): counts.isEmpty
+        case .inner(let parts): parts.isEmpty
+        }
+    }
+
+    /// Whether both are one storage, so that nothing in them differs.
+    func isSame(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.leaf(let mine), .leaf(let theirs)): mine.isSame(as: theirs)
+        case (.inner(let mine), .inner(let theirs)): mine.isSame(as: theirs)
+        default: false
+        }
+    }
+
+    /// The numbers, which leave the node: whoever changes them shares them with nobody because
+    /// of it.
+    fileprivate mutating func takeCounts() -> [UInt32] {
+        guard case .leaf(let counts) = self else { return [] }
+        self = .empty
+        return counts
+    }
+
+    /// The parts, likewise.
+    fileprivate mutating func takeParts() -> [Self] {
+        guard case .inner(let parts) = self else { return [] }
+        self = .empty
+        return parts
+    }
+}
+
+extension Array {
+    /// Whether both are one storage.
+    fileprivate func isSame(as other: Self) -> Bool {
+        withUnsafeBufferPointer { mine in
+            other.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress }
+        }
+    }
+
+    /// Fills up with `filling`, without room for more: most copies are never extended again.
+    fileprivate mutating func extend(to count: Int, with filling: Element) {
+        guard self.count < count else { return }
+        var extended: Self = []
+        extended.reserveCapacity(count)
+        extended += self
+        extended += repeatElement(filling, count: count - self.count)
+        self = extended
     }
 }
