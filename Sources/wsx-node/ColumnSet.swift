@@ -80,7 +80,7 @@ struct ColumnSet {
         case "device.list", "device.rename", "device.revoke":
             ColumnSet([
                 "ID": "id", "KIND": "kind", "NAME": "name", "SELF": "self", "ADDED": "added_at",
-                "REVOKED": "revoked",
+                "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
             ])
         case "message.holders":
             ColumnSet(["DEVICE": "device", "OF": "label", "HELD": "complete", "HEARD": "at"])
@@ -149,7 +149,7 @@ struct ColumnSet {
         case "device.list", "device.rename", "device.revoke":
             ColumnSet([
                 "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",
-                "REVOKED": "revoked",
+                "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
             ])
         case "message.holders":
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "HELD": "complete"])
@@ -163,7 +163,7 @@ struct ColumnSet {
         case "join.requests", "join.approve", "join.reject":
             ColumnSet([
                 "ID": "id", "STATE": "state", "NAME": "name", "DEVICE": "device",
-                "INVITE": "invite",
+                "INVITE": "invite", "NOTE": "note",
             ])
         case "peer.list", "peer.add", "peer.remove":
             ColumnSet([

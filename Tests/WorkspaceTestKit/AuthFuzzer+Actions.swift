@@ -94,6 +94,11 @@ extension AuthFuzzer {
         if generator.oneIn(2), let request = asked.randomElement(using: &generator),
             case .request(let invite, let member, let devices, _) = request.action
         {
+            if generator.oneIn(8) {
+                let (other, list) = anyJoiner(isNew: true)
+                ask(list, to: other, context: invite, answerer: request.device)
+                return .admit(invite: invite, member: other, devices: list, request: request.id)
+            }
             return .admit(
                 invite: invite, member: member, devices: devices,
                 request: generator.oneIn(6) ? nil : request.id)

@@ -34,9 +34,10 @@ extension NodeCore {
     }
 
     func object(ofDevice device: DeviceID, in workspace: Workspace) -> DeviceObject? {
-        let record = workspace.authorityOrder.lazy.compactMap { workspace.authority[$0] }
-            .first { $0.payload.listedDevices.contains { $0.device == device } }
-        guard let record, let owner = workspace.owner(of: device) else { return nil }
+        guard let binding = workspace.evaluator.binding(of: device),
+            let record = workspace.authority[binding],
+            let owner = workspace.owner(of: device)
+        else { return nil }
         let isRecovery = workspace.recoveryDevices.contains(device)
         let id = PublicID.device(device)
         var object = DeviceObject(
@@ -44,11 +45,38 @@ extension NodeCore {
             name: workspace.deviceNames[device]?.name
                 ?? (isRecovery ? "recovery phrase" : String(id.prefix(10))),
             addedAt: Int64(clamping: record.timestamp.milliseconds))
+        let (origin, author) = origin(of: device, binding, in: workspace)
+        object.origin = origin
+        object.addedBy = author.map { person($0, in: workspace) }
         object.isSelf = device == home?.device
         object.isRecovery = isRecovery
         object.isRevoked = workspace.evaluator.bestGrant(of: device, as: owner) == nil
         object.lastSeen = lastSeen(device)
         return object
+    }
+
+    /// How a device came in, and who let it: what `device list` and `member show` say, so that
+    /// nobody's device is there without anybody's noticing.
+    private func origin(
+        of device: DeviceID, _ binding: OperationID, in workspace: Workspace
+    ) -> (word: String, by: MemberID?) {
+        let evaluator = workspace.evaluator
+        let ends = workspace.owner(of: device).flatMap { workspace.memberEnds[$0] } ?? []
+        if let grant = evaluator.bestGrant(of: device),
+            case .grant? = workspace.authority[grant]?.payload,
+            ends.contains(where: { evaluator.isAncestor($0, of: grant) })
+        {
+            return ("returned", evaluator.author(of: grant))
+        }
+        let author = evaluator.author(of: binding)
+        switch workspace.authority[binding]?.payload {
+        case .create(let create)?: return ("founded", create.member)
+        case .addDevices?:
+            let linker = workspace.authority[binding]?.log.device
+            let isPhrase = linker.map(workspace.recoveryDevices.contains) ?? false
+            return (isPhrase ? "recovered" : "linked", author)
+        default: return ("invited", author)
+        }
     }
 
     /// When a device was heard last, milliseconds since 1970; of this one, and of one that a link

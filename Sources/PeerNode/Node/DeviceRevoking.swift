@@ -41,7 +41,7 @@ extension NodeCore {
         }
         object.stillIn = others.filter { workspace in
             guard workspace.standing == .member, workspace.fields.deletion == nil,
-                let owner = workspace.deviceOwners[device]
+                let owner = workspace.owner(of: device)
             else { return false }
             return workspace.evaluator.bestGrant(of: device, as: owner) != nil
         }.map { (PublicID.workspace($0.id), $0.displayName) }
@@ -69,11 +69,13 @@ extension NodeCore {
         let cuts = Array(
             cuts(ofDevices: [device], in: workspace).suffix(Limits.cutsPerOperationMax))
         let rekey = rekey(excluding: [device], in: workspace)
-        let made = try stored { () throws(StorageError) in
-            try authorAuthority(
+        let made = try stored { () throws(StorageError) -> OperationID? in
+            let made = try authorAuthority(
                 in: workspace, signedBy: signer,
                 isEffective: { $0.bestGrant(of: device, as: owner) == nil },
                 { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })
+            if made != nil { try endInvites(of: workspace, signedBy: signer) { $0 == device } }
+            return made
         }
         guard made == nil else { return }
         if isOwn, signer == nil, workspace.ownRole != nil {

@@ -131,9 +131,28 @@ extension NodeCore {
     }
 
     /// - Returns: whether this device may end the invite, and did.
-    func revoke(_ invite: OperationID, in workspace: Workspace) throws(StorageError) -> Bool {
-        let made = try authorAuthority(in: workspace) { _ in .revokeInvite(invite) }
+    func revoke(
+        _ invite: OperationID, in workspace: Workspace, signedBy signer: SigningKey? = nil
+    ) throws(StorageError) -> Bool {
+        let made = try authorAuthority(in: workspace, signedBy: signer) { _ in
+            .revokeInvite(invite)
+        }
         return made.map { workspace.evaluator.isValid($0) } ?? false
+    }
+
+    /// Ends the open invites that certain devices have made: whoever has such a device holds the
+    /// links, and what takes the device's power leaves what it had opened.
+    func endInvites(
+        of workspace: Workspace, signedBy signer: SigningKey? = nil,
+        madeBy isMeant: (DeviceID) -> Bool
+    ) throws(StorageError) {
+        for invite in workspace.invites.invites
+        where !isRevoked(invite, in: workspace) && !workspace.evaluator.isClosed(invite: invite) {
+            guard let maker = workspace.authority[invite]?.log.device, isMeant(maker) else {
+                continue
+            }
+            _ = try revoke(invite, in: workspace, signedBy: signer)
+        }
     }
 
     /// Every admin may end an invite who is not weaker than its author, and members may end their

@@ -140,13 +140,29 @@ extension NodeCore {
     func object(of group: JoinRequestGroup, in workspace: Workspace) -> RequestObject {
         let first = group.operations.first ?? .zero
         let at = group.operations.compactMap { workspace.authority[$0]?.timestamp.milliseconds }
-        return RequestObject(
+        var object = RequestObject(
             id: group.id, name: name(of: group, in: workspace),
             member: PublicID.member(group.joiner.member),
             device: group.joiner.devices.last.map { PublicID.device($0.device) } ?? "",
             invite: PublicID.invite(group.joiner.invite),
             at: Int64(at.min() ?? workspace.authority[first]?.timestamp.milliseconds ?? 0),
             state: state(of: group, in: workspace).rawValue)
+        object.note = note(on: group.joiner, in: workspace)
+        return object
+    }
+
+    /// Says of who asks to come back what had ended the membership, when and by whom.
+    private func note(on joiner: AuthorityPayload.Joiner, in workspace: Workspace) -> String? {
+        guard let end = joiner.answering, let record = workspace.authority[end] else { return nil }
+        let name = workspace.displayName(of: joiner.member)
+        let days = (time.wall - min(time.wall, record.timestamp.milliseconds)) / 86_400_000
+        let when = days == 0 ? "today" : days == 1 ? "yesterday" : "\(days) days ago"
+        guard case .remove = record.payload else {
+            return "\(name), who left \(when), asks to come back"
+        }
+        let by = workspace.evaluator.author(of: end).map { workspace.displayName(of: $0) }
+        let whom = by.map { " by \($0)" } ?? ""
+        return "\(name), removed \(when)\(whom), asks to come back"
     }
 
     private func name(of group: JoinRequestGroup, in workspace: Workspace) -> String? {

@@ -143,6 +143,7 @@ extension NodeCore {
                     replaces: role > standing.role, drops: nil, cuts: parts.first ?? []))
         }
         guard let id else { return nil }
+        if role > standing.role { try endInvites(of: workspace) { everOf.contains($0) } }
         for part in parts.dropFirst() {
             _ = try authorAuthority(in: workspace) { _ in .recut(revocation: id, cuts: part) }
         }

@@ -49,7 +49,7 @@ private enum Fields {
         "approve", "state", "created_by",
     ]
     static let request: Set<String> = [
-        "id", "name", "member", "device", "invite", "at", "state",
+        "id", "name", "member", "device", "invite", "at", "state", "note",
     ]
     static let policy: Set<String> = ["id", "who_may_invite", "join", "address"]
     static let declined: Set<String> = ["id", "declined", "was_pending"]
@@ -72,7 +72,7 @@ private enum Fields {
         "id", "name", "created_at", "passphrase", "locked", "recovery", "members",
     ]
     static let device: Set<String> = [
-        "id", "name", "self", "added_at", "revoked", "last_seen", "recovery", "certified",
+        "id", "name", "self", "added_at", "origin", "added_by", "revoked", "last_seen", "recovery", "certified",
         "still_in", "workspaces",
     ]
     static let sync: Set<String> = ["peer", "workspace", "behind", "ahead", "rate", "eta_ms"]

@@ -44,6 +44,12 @@ public struct AttackCampaign<Judge: AuthJudge> {
             goal: reached.goal, how: how, story: record.story(judgedBy: judge.all), seed: seed)
     }
 
+    /// Whether it takes attackers to reach that.
+    private func isAttackers(_ goal: String, _ record: AttackRecord) -> Bool {
+        let goals = AttackGoals(record.honestly, rules: rules, makeJudge: makeMaker())
+        return goals.firstReached(of: [goal]) == nil
+    }
+
     /// Leaves out what the goal is reached without, from the last to the first, until nothing more
     /// can go.
     private func shrink(
@@ -58,7 +64,7 @@ public struct AttackCampaign<Judge: AuthJudge> {
                 let candidate = smallest.dropping(index)
                 let goals = AttackGoals(candidate, rules: rules, makeJudge: makeMaker())
                 guard goals.isPlausible(like: smallest),
-                    let reached = goals.firstReached(of: [goal])
+                    let reached = goals.firstReached(of: [goal]), isAttackers(goal, candidate)
                 else { continue }
                 (smallest, how, hasChanged) = (candidate, reached.how, true)
             }

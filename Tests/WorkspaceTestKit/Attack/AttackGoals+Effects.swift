@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What honest people do has its effect, the same for everybody: G6 to G11, G14.
+/// What honest people do has its effect, the same for everybody: G6 to G10, G14.
 extension AttackGoals {
     /// A judge of some of the operations.
     func judge(of ids: Set<OperationID>) -> Judge {
@@ -88,24 +88,6 @@ extension AttackGoals {
                 guard judge.take(operation) else { return "\(label(operation.id)) has no place" }
             }
             if judge.valid != node.judge.valid { return "a latecomer says something else" }
-        }
-        return nil
-    }
-
-    /// What is stored is valid, was, or is known to what does and did.
-    func g11VoidIsKept() -> String? {
-        for node in nodes {
-            let needed = history.closure(of: node.judge.valid)
-            let kept = node.stored.subtracting(needed)
-            // An operation that lost its validity here stays for 30 days, as its past does; the
-            // attackers get no more room by it than by being valid.
-            for id in kept {
-                let closure = history.closure(of: [id])
-                guard judge(of: closure).isValid(id) == false,
-                    !kept.contains(where: { history.pasts[$0]?.contains(id) == true })
-                else { continue }
-                return "\(label(id)) is kept, and was never valid"
-            }
         }
         return nil
     }

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// what is reached, or `nil`.
 ///
 /// Judged from the record alone: who holds which secret, and who decided what, is known there. G11
-/// (bytes, memory) and G13 (keys) are about what nodes keep, and are told of operations only.
+/// (bytes, memory) and G13 (keys) are about what nodes keep, and are not told of operations.
 public struct AttackGoals<Judge: AuthJudge> {
     let record: AttackRecord
     let makeJudge: () -> Judge
@@ -57,7 +57,7 @@ public struct AttackGoals<Judge: AuthJudge> {
             ("G3", g3OwnersDeviceWeaker), ("G4", g4NoOwner), ("G5", g5BackWithoutAPerson),
             ("G6", g6MembersChangeVerdicts), ("G7", g7HonestWithoutEffect),
             ("G8", g8InviteUsedUp), ("G9", g9NodesDiffer), ("G10", g10LatecomerDiffers),
-            ("G11", g11VoidIsKept), ("G12", g12AuthorityAboveRole), ("G14", g14FeatureMatters),
+            ("G12", g12AuthorityAboveRole), ("G14", g14FeatureMatters),
             ("G15", g15StolenDeviceLives), ("G16", g16JoinUsedByAnother),
         ]
     }
@@ -118,6 +118,10 @@ public struct AttackGoals<Judge: AuthJudge> {
                 else { continue }
                 return "\(label(id)) shows as by \(person.name)"
             }
+            for device in record.secrets.sorted() where !own.contains(device) {
+                guard judge.standing(of: device)?.member == person.member else { continue }
+                return "a device of the attackers is in as \(person.name)"
+            }
         }
         return nil
     }
@@ -127,11 +131,18 @@ public struct AttackGoals<Judge: AuthJudge> {
         for operation in history.operations {
             guard let written = written(operation.id), let words = written.words,
                 written.entries.contains(where: { isHonest($0.pair.device) }),
-                !signatures.areSigned(written.entries, words)
+                !signatures.areSigned(written.entries, words), !isBehind(operation.id)
             else { continue }
             return "\(label(operation.id)) lists a device that has not signed that"
         }
         return nil
+    }
+
+    /// Whether it is behind an unknown feature: nothing of it counts (A-6).
+    private func isBehind(_ id: OperationID) -> Bool {
+        history.pasts[id]?.contains {
+            if case .feature(isKnown: false)? = history[$0]?.action { true } else { false }
+        } ?? false
     }
 
     func g16JoinUsedByAnother() -> String? {
@@ -141,7 +152,7 @@ public struct AttackGoals<Judge: AuthJudge> {
         for operation in history.operations {
             guard let written = written(operation.id), let words = written.words, words.type == 3,
                 written.entries.contains(where: { isHonest($0.pair.device) }),
-                !signatures.areSigned(written.entries, words)
+                !signatures.areSigned(written.entries, words), !isBehind(operation.id)
             else { continue }
             return "\(label(operation.id)) uses what was said to another answerer"
         }
@@ -159,7 +170,22 @@ public struct AttackGoals<Judge: AuthJudge> {
         guard standing?.member == owner.member, standing?.role == .owner else {
             return "the recovery device acts as \(standing.map { "\($0.role)" } ?? "nobody")"
         }
-        return nil
+        return rulesNothing(owner.devices[0]) ? "what the recovery device rules is lost" : nil
+    }
+
+    /// Whether what only an owner may write has a fault or no effect, written now.
+    private func rulesNothing(_ device: DeviceID) -> Bool {
+        let valid = judge.valid
+        let covered = valid.reduce(into: Set<OperationID>()) {
+            $0.formUnion(history.pasts[$1] ?? [])
+        }
+        var now = judge(of: history.closure(of: valid))
+        let operation = AuthOperation(
+            id: OperationID([UInt8](repeating: 0xfe, count: 32)), device: device,
+            incarnation: .max, sequence: 0, previous: nil,
+            dependencies: valid.subtracting(covered).sorted(),
+            grant: history.operations.first?.id, action: .deleteWorkspace)
+        return !now.take(operation) || !now.isValid(operation.id)
     }
 
     func g4NoOwner() -> String? {

@@ -63,6 +63,15 @@ public struct AttackRecord: Sendable {
         return rest
     }
 
+    /// What would have happened without attackers.
+    var honestly: AttackRecord {
+        var rest = self
+        while let index = rest.written.lastIndex(where: { !$0.isHonest }) {
+            rest = rest.dropping(index)
+        }
+        return rest
+    }
+
     /// What happened, one line for each operation.
     public func story(judgedBy judge: some AuthJudge) -> String {
         var names: [OperationID: String] = [:]

@@ -20,6 +20,7 @@ extension AttackWorld {
                     action: .create(member: ownerMember, devices: [recovery, day]),
                     entries: signed([recovery, day], words)))
         else { return }
+        ruler = day
         let door = open(InviteTerms(role: .member, uses: 20), root)
         links.insert(door)
         let guests = open(InviteTerms(role: .guest, uses: 3), root)
@@ -47,7 +48,7 @@ extension AttackWorld {
     private func byOwner(_ root: AuthOperation, _ action: AuthAction) -> OperationID {
         write(
             Draft(
-                author: "owner", device: root.device, grant: root.id, past: everything,
+                author: "owner", device: ruler, grant: root.id, past: everything,
                 action: action))?.id ?? .zero
     }
 
@@ -91,6 +92,7 @@ extension AttackWorld {
         let grant = history.operations.last { history.devices(of: $0).contains(linker) }?.id
         _ = link(to: "owner", by: linker, under: grant ?? root.id)
         record.secrets.insert(stolen)
+        if variant == 0 { ruler = recovery }
         let judge = variant == 0 || generator.oneIn(3) ? recovery : day
         let end = write(
             Draft(

@@ -22,6 +22,8 @@ public final class AttackWorld<Judge: AuthJudge> {
     var proofs: [AttackProof] = []
     /// The box key of each device, as its holder made it.
     var boxes: [DeviceID: Int] = [:]
+    /// The owner's device that goes on when another was stolen.
+    var ruler = DeviceID.zero
     /// The invites whose signing key the attackers have.
     var links: Set<OperationID> = []
     /// The key that an invite is signed with is known to whoever has its link.

@@ -31,7 +31,8 @@ extension AttackWorld {
             return nil
         }
         let grants = history.operations.filter { history.devices(of: $0).contains(device) }
-        guard let grant = grants.randomElement(using: &generator) else { return nil }
+        let some = generator.oneIn(2) ? grants.suffix(2) : grants[...]
+        guard let grant = some.randomElement(using: &generator) else { return nil }
         var draft = Draft(
             author: person(device), device: device, grant: grant.id, past: anyPast(grant),
             action: .cutPart)
@@ -76,7 +77,27 @@ extension AttackWorld {
         return history.closure(of: tips)
     }
 
+    /// What was once written, byte by byte, by somebody else and in another past.
+    private func repeatJoin(_ draft: inout Draft) -> Bool {
+        let joins = record.written.filter { written in
+            switch written.operation.action {
+            case .admit, .request: true
+            default: false
+            }
+        }
+        guard let old = joins.randomElement(using: &generator) else { return false }
+        switch old.operation.action {
+        case .admit(let invite, _, _, let request), .request(let invite, _, _, let request):
+            draft.past.formUnion(
+                history.closure(of: [invite, request].compactMap { $0 }))
+        default: return false
+        }
+        (draft.action, draft.entries, draft.proof) = (old.operation.action, old.entries, old.proof)
+        return true
+    }
+
     private func fillJoin(_ draft: inout Draft, isAdmit: Bool) {
+        if generator.oneIn(3), repeatJoin(&draft) { return }
         guard let invite = anyInvite() else { return }
         draft.past.formUnion(history.closure(of: [invite.id]))
         var (list, member) = anyList()

@@ -19,6 +19,7 @@ extension AuthDefinition {
         for grant in valid {
             guard let given = given(by: grant, to: device) else { continue }
             let now = asked(given, among: valid)
+            if isReplaced(given, among: valid) { continue }
             let rank = lastRank(now)
             let isHit = valid.contains { hitsNow($0, now, rank) }
             guard !isHit, best.map({ rank < $0.rank }) ?? true else { continue }
@@ -33,20 +34,40 @@ extension AuthDefinition {
         }
     }
 
-    /// V-3: one role less where the member gave one up, and the grant neither knows nor is that.
+    /// V-3: one role less, and the rank of what was kept, where the member gave a role up by what
+    /// is stronger than the device under this grant, and the grant neither knows nor is that.
     private func asked(_ given: Given, among valid: PlainSet) -> Given {
-        guard rules.has(.v3) else { return given }
-        let hasDropped = valid.contains { place in
+        guard rules.has(.v3), given.role < 2 else { return given }
+        let rank = lastRank(given)
+        let latest = transfers(by: given, among: valid).filter { facts[$0].rank < rank }
+            .max {
+                (facts[$0].lam, facts[$0].operation.id) < (facts[$1].lam, facts[$1].operation.id)
+            }
+        guard let latest else { return given }
+        return Given(
+            grant: given.grant, member: given.member, role: dropped(given.role),
+            device: given.device, place: given.place, standIn: latest)
+    }
+
+    /// Whether a transfer has given the device something else instead.
+    private func isReplaced(_ given: Given, among valid: PlainSet) -> Bool {
+        guard rules.has(.v3) else { return false }
+        return transfers(by: given, among: valid).contains { place in
+            guard case .grant(let words) = facts[place].operation.action else { return false }
+            return words.drops?.contains(given.device) == true
+                && !words.devices.contains(given.device)
+        }
+    }
+
+    /// The valid transfers by a member that a grant neither knows nor is.
+    private func transfers(by given: Given, among valid: PlainSet) -> [Int] {
+        valid.filter { place in
             guard case .grant(let words) = facts[place].operation.action, words.drops != nil else {
                 return false
             }
             return facts[place].author?.member == given.member && place != given.grant
                 && !knows(facts[given.grant], place)
         }
-        guard hasDropped else { return given }
-        return Given(
-            grant: given.grant, member: given.member, role: dropped(given.role),
-            device: given.device, place: given.place)
     }
 
     /// Weaker than everything else of its device under its grant.
@@ -75,6 +96,10 @@ extension AuthDefinition {
         guard let grant = places[id], valid.contains(grant),
             let given = given(by: grant, to: device)
         else { return nil }
+        // V-3: a transfer carries the content of its heir alone.
+        if case .grant(let words) = facts[grant].operation.action, !words.devices.contains(device) {
+            return nil
+        }
         let now = asked(given, among: valid)
         guard now.role <= 2 else { return nil }
         var reached = Set(ends(of: now, among: valid))

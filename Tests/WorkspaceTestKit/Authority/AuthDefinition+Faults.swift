@@ -103,10 +103,17 @@ extension AuthDefinition {
             return "A-10"
         }
         let known = fact.past.filter {
-            if case .request(id, _, _, _) = facts[$0].operation.action { true } else { false }
+            guard case .request(id, let asking, _, _) = facts[$0].operation.action else {
+                return false
+            }
+            return !fact.past.contains { isRemoval(of: asking, facts[$0]) }
         }
         let limit = max(Limits.requestsPerInviteMin, terms.uses)
         return rules.has(.a10Count) && UInt64(known.count) >= limit ? "A-10" : nil
+    }
+
+    private func isRemoval(of member: MemberID, _ fact: Fact) -> Bool {
+        if case .remove(member) = fact.operation.action { true } else { false }
     }
 
     /// Somebody is let in once: A-11, and of A-13 what is the same.
@@ -208,6 +215,11 @@ extension AuthDefinition {
                 return "A-17"
             }
         }
+        let linked = fact.past.filter { place in
+            guard case .addDevices = facts[place].operation.action else { return false }
+            return facts[place].author?.member == author.member
+        }
+        if rules.has(.a17Count), linked.count >= Limits.devicesLinkedMax { return "A-17" }
         return keyFault(fact)
     }
 }

@@ -27,7 +27,7 @@ extension AuthDefinition {
         if rules.has(.a20Acts), author.role != 0 { return "A-20" }
         if rules.has(.a20Gives), words.role != .owner { return "A-20" }
         if rules.has(.a20Heir), !holdsRole(words.member, in: fact.past) { return "A-20" }
-        if rules.has(.a20Empty), own.isEmpty { return "A-20" }
+        if rules.has(.a20Empty), own.isEmpty || words.devices.isEmpty { return "A-20" }
         for device in own {
             if rules.has(.a20Bound), !owners(of: device, in: fact.past).contains(author.member) {
                 return "A-20"

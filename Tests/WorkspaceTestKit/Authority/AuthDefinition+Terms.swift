@@ -11,6 +11,8 @@ extension AuthDefinition {
         let device: DeviceID
         /// Its place in the lists of the grant.
         let place: Int
+        /// The transfer as which it ranks, where the member gave a role up since (V-3).
+        var standIn: Int?
     }
 
     /// Compared from the left; smaller is stronger.
@@ -143,10 +145,10 @@ extension AuthDefinition {
 
     /// Rank of a grant for a device.
     func rank(of given: Given) -> Rank {
-        let fact = facts[given.grant]
+        let fact = facts[given.standIn ?? given.grant]
         return Rank(
-            role: given.role, grantLam: fact.lam, grant: fact.operation.id, place: given.place,
-            own: 0, id: .zero)
+            role: given.role, grantLam: max(fact.lam, facts[given.grant].lam),
+            grant: fact.operation.id, place: given.place, own: 0, id: .zero)
     }
 
     /// Rank of an operation; an admit has the weaker of that and what its invite says.

@@ -10,6 +10,10 @@ public struct DeviceObject: ControlObject {
     public var isSelf = false
     /// Milliseconds since 1970.
     public var addedAt: Int64
+    /// How it came in: `founded`, `invited`, `linked`, `returned`, or `recovered` by the phrase.
+    public var origin = "invited"
+    /// Who let it in: the admitting member, or the own one.
+    public var addedBy: PersonObject?
     /// Whether it may act no more.
     public var isRevoked = false
     /// When it was connected last, milliseconds since 1970.
@@ -37,7 +41,8 @@ public struct DeviceObject: ControlObject {
     public var json: JSONValue {
         [
             "id": .string(id), "name": .string(name), "self": .bool(isSelf),
-            "added_at": .integer(addedAt), "revoked": .bool(isRevoked),
+            "added_at": .integer(addedAt), "origin": .string(origin),
+            "added_by": addedBy?.json ?? .null, "revoked": .bool(isRevoked),
             "last_seen": JSONValue(orNull: lastSeen), "recovery": .bool(isRecovery),
             "certified": .bool(isCertified),
             "still_in": .array(

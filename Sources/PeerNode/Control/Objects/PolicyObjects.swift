@@ -63,6 +63,8 @@ public struct RequestObject: ControlObject {
     public let at: Int64
     /// `pending`, `approved`, `rejected`, or `void` when the invite ended first.
     public let state: String
+    /// What there is to know before deciding: who asks to come back, and what ended it before.
+    public var note: String?
 
     /// One request.
     public init(
@@ -83,7 +85,7 @@ public struct RequestObject: ControlObject {
         [
             "id": .string(id), "name": JSONValue(orNull: name), "member": .string(member),
             "device": .string(device), "invite": .string(invite), "at": .integer(at),
-            "state": .string(state),
+            "state": .string(state), "note": JSONValue(orNull: note),
         ]
     }
 }
