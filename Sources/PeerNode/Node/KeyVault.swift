@@ -27,7 +27,7 @@ final class KeyVault {
         }
     }
 
-    private let registry: RegistryStore
+    private let registry: RegistryStore?
     private var home: HomeIdentity?
     private var recent = RecentKeys<Name>(capacity: Limits.keysInMemoryMax)
     /// Why a key could not be read, until it was asked for.
@@ -35,7 +35,8 @@ final class KeyVault {
     /// How many seals were opened; for tests, and what they count is what a start costs.
     private(set) var openings = 0
 
-    init(_ registry: RegistryStore) { self.registry = registry }
+    /// - Parameter registry: where they are stored; `nil` where nothing is.
+    init(_ registry: RegistryStore?) { self.registry = registry }
 
     /// How many keys are in memory.
     var count: Int { recent.count }
@@ -54,8 +55,7 @@ final class KeyVault {
         if let known = recent.key(name) { return known }
         guard case .stored(let kind, let owner, let id, let place) = name else { return nil }
         do throws(StorageError) {
-            let sealed = try registry.secret(
-                kind, Self.id(kind, id, place), of: owner)
+            let sealed = try registry?.secret(kind, Self.id(kind, id, place), of: owner)
             guard var secret = sealed.flatMap({ open($0, kind, Self.id(kind, id, place)) }) else {
                 return nil
             }

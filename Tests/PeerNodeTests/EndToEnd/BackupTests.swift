@@ -123,7 +123,7 @@ extension EndToEnd {
                 "backup", "create", "-o", file, "--passphrase-file", secret, "--json")
             try #require(made.status == 0, "\(made.errors)")
             #expect(made.object["sealed"] == true)
-            #expect(made.errors == "")
+            #expect(!made.errors.contains("holds your keys"))
             #expect(mina.run("backup", "verify", file).status == 4)
             #expect(
                 mina.run("backup", "verify", file, "--passphrase", "-", input: "wrong\n").status

@@ -61,7 +61,7 @@ import WorkspaceTestKit
         try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo", "Ada"]])
         try table.bob.ok("message.send", ["channel": "board", "text": "three of us"])
-        let before = try Self.document("board", on: table.bob).keys.keys
+        let before = try Self.document("board", on: table.bob).keys.names
         // Who leaves the channel.
         try table.cleo.ok("channel.leave", ["channel": "board"])
         try table.ada.ok("message.send", ["channel": "board", "text": "two of us"])
@@ -76,7 +76,7 @@ import WorkspaceTestKit
         #expect(try Self.texts("board", on: dora) == ["three of us", "two of us"])
         try table.ada.ok("member.remove", ["member": "Dora"])
         try table.bob.ok("message.send", ["channel": "board", "text": "without Dora"])
-        let held = try Self.document("board", on: dora).keys.keys
+        let held = try Self.document("board", on: dora).keys.names
         let sealing = try #require(after.authority.epochs.last?.epoch.keyID)
         #expect(!held.contains(sealing))
         #expect(try Self.texts("board", on: table.ada).last == "without Dora")

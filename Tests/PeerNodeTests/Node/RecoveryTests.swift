@@ -106,7 +106,8 @@ enum RecoveryTestPhrase {
                 discoveryID: []))
         let workspace = Workspace(
             id: .zero,
-            row: .init(number: 1, standing: .member, member: member, joined: 0))
+            row: .init(number: 1, standing: .member, member: member, joined: 0),
+            vault: KeyVault(nil))
         return Binding.isGood(
             create, by: devices.last?.device ?? .zero, under: .zero, in: workspace, isRoot: true)
     }

@@ -74,7 +74,7 @@ struct ForgedLog {
     /// A sealed field that nobody opens.
     var field: SealedField {
         SealedField(
-            keyID: workspace.keys.keys.min() ?? .zero, nonce: [UInt8](repeating: 1, count: 24),
+            keyID: workspace.keys.names.min() ?? .zero, nonce: [UInt8](repeating: 1, count: 24),
             ciphertext: [UInt8](repeating: 2, count: 48))
     }
 

@@ -97,7 +97,7 @@ extension FrozenScene {
         var secrets = FrozenSecrets()
         for node in nodes {
             let (core, workspace) = (try #require(node.host?.core), try node.workspace())
-            keys.merge(workspace.keys) { known, _ in known }
+            for key in workspace.keys.opened where keys[key.keyID] == nil { keys[key.keyID] = key }
             secrets.take(from: core, workspace)
             for document in core.store.operations.documents(ofWorkspace: workspace.number) {
                 try core.store.operations.forEachOperation(in: document, of: workspace.number) {

@@ -32,8 +32,8 @@ struct FrozenSecrets {
     /// What one node holds. Scenes without private documents tell of none of it.
     mutating func take(from core: NodeCore, _ workspace: Workspace) {
         for (id, document) in workspace.privateDocuments {
-            for (name, key) in document.keys {
-                keys[id, default: [:]][name] = SymmetricKey(key.exposedCopy())
+            for key in document.keys.opened {
+                keys[id, default: [:]][key.keyID] = SymmetricKey(key.exposedCopy())
             }
         }
         if let home = core.home { boxes[home.device] = home.box }
