@@ -122,7 +122,9 @@ public struct PrivateDefinition {
         if case .role(_, _, true)? = operation.change?.action, let author = operation.author {
             return operation.seats + [PrivateSeat(author, .admin)]
         }
-        return operation.seats.filter { operation.id == story.root && $0.member == operation.author }
+        return operation.seats.filter {
+            operation.id == story.root && $0.member == operation.author
+        }
             + operation.seats.filter {
                 operation.id != story.root || $0.member != operation.author
             }

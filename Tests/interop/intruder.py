@@ -58,8 +58,8 @@ class Attacker:
         offer = v.until(LINK_OFFER)
         if not offer:
             return None
-        workspace, salt, member = offer[1][2][0]
-        text = (writer.old_signature(salt, member, self.device.box) if VERSION == 1 else
+        workspace, *salt, member = offer[1][2][0]
+        text = (writer.old_signature(salt[0], member, self.device.box) if VERSION == 1 else
                 writer.company(writer.FOR_LINKING, workspace, ZEROS, v.answerer, member,
                                [[self.device.id, self.device.box]]))
         v.send(LINK_REQUEST, {1: [[workspace, self.device.box, self.device.key.sign(text)]]})

@@ -273,8 +273,10 @@ extension AuthEvaluator {
     public func binding(of device: DeviceID) -> OperationID? {
         guard let owner = owner(of: device) else { return nil }
         return (bindings[device]?[owner] ?? []).filter { records[$0].isValid }
-            .min { (records[$0].lamport, records[$0].operation.id)
-                < (records[$1].lamport, records[$1].operation.id) }
+            .min {
+                (records[$0].lamport, records[$0].operation.id)
+                    < (records[$1].lamport, records[$1].operation.id)
+            }
             .map { records[$0].operation.id }
     }
 

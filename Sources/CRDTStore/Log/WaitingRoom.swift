@@ -26,17 +26,20 @@ public struct WaitingRoom: Sendable {
         public let workspace: Int64
         /// Whether it is part of a first sync.
         public let isBackfill: Bool
+        /// Whether who brought it is nobody in that workspace, and has less room.
+        public let isOutsiders: Bool
 
         /// A run that `source` brought at `arrived`.
         public init(
             run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
-            isBackfill: Bool = false
+            isBackfill: Bool = false, isOutsiders: Bool = false
         ) {
             self.run = run
             self.source = source
             self.arrived = arrived
             self.workspace = workspace
             self.isBackfill = isBackfill
+            self.isOutsiders = isOutsiders
         }
     }
 
@@ -60,8 +63,11 @@ public struct WaitingRoom: Sendable {
         let bytes = Self.byteCount(of: guest.run)
         let count = guest.run.entries.count
         let used = usage[guest.source] ?? (0, 0)
-        guard used.count + count <= Limits.waitingPerPeerMax,
-            used.byteCount + bytes <= Limits.waitingBytesPerPeerMax,
+        let outsiders = guest.isOutsiders
+        let most = outsiders ? Limits.waitingPerOutsiderMax : Limits.waitingPerPeerMax
+        let bytesMax =
+            outsiders ? Limits.outsiderBytesHourly : Limits.waitingBytesPerPeerMax
+        guard used.count + count <= most, used.byteCount + bytes <= bytesMax,
             byteCount + bytes <= Limits.waitingBytesMax
         else { return false }
         guests[nextTicket] = (missing, guest, bytes)
@@ -80,6 +86,11 @@ public struct WaitingRoom: Sendable {
 
     /// Whether something waits for this.
     public func awaits(_ missing: Missing) -> Bool { waiting[missing] != nil }
+
+    /// Whether something waits for this that a member has brought.
+    public func awaitsForMembers(_ missing: Missing) -> Bool {
+        (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
+    }
 
     /// Forgets what `source` brought.
     public mutating func forget(source: UInt64) {

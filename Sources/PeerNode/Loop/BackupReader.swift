@@ -152,7 +152,8 @@ struct BackupReader {
         let operations: Int64
         do throws(StorageError) { operations = try check(copy, path) } catch {
             // A disk that is full or broken says nothing of the backup.
-            guard [.corrupt, .notOurs, .newerSchema, .olderSchema, .empty].contains(error.kind) else {
+            guard [.corrupt, .notOurs, .newerSchema, .olderSchema, .empty].contains(error.kind)
+            else {
                 throw NodeError(storage: error)
             }
             throw .damagedBackup(path, "its store: \(error.message)")

@@ -19,20 +19,22 @@ struct AuthorityBudget {
         }
     }
 
-    private var devices: [DeviceID: Allowance] = [:]
+    private var members: [[UInt8]: Allowance] = [:]
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
-    /// Devices whose operations had to wait, and when that was last.
-    private(set) var delayed: [DeviceID: UInt64] = [:]
+    /// Whose operations had to wait, and when that was last.
+    private(set) var delayed: [[UInt8]: UInt64] = [:]
 
-    /// Whether one more operation by this author's device may be taken in (S-5).
-    mutating func takes(from device: DeviceID, now: UInt64) -> Bool {
-        let most = Double(Limits.authorityBurstPerDevice)
-        if devices.count >= Limits.authorityBudgetsMax { devices = [:] }
-        var allowance = devices[device] ?? Allowance(left: most, at: now)
-        allowance.refill(now: now, most: most, hourly: Double(Limits.authorityHourlyPerDevice))
+    /// Whether one more operation that counts in somebody's share may be taken in (S-5).
+    ///
+    /// - Parameter payer: a member's or a device's bytes.
+    mutating func takes(from payer: [UInt8], now: UInt64) -> Bool {
+        let most = Double(Limits.authorityBurstPerMember)
+        if members.count >= Limits.authorityBudgetsMax { members = [:] }
+        var allowance = members[payer] ?? Allowance(left: most, at: now)
+        allowance.refill(now: now, most: most, hourly: Double(Limits.authorityHourlyPerMember))
         let isTaken = allowance.left >= 1
-        if isTaken { allowance.left -= 1 } else { delayed[device] = now }
-        devices[device] = allowance
+        if isTaken { allowance.left -= 1 } else { delayed[payer] = now }
+        members[payer] = allowance
         return isTaken
     }
 

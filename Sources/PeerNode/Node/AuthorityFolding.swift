@@ -17,6 +17,11 @@ extension NodeCore {
                 payload, operation.header, arrival: appended.arrival, in: workspace.id), change,
             in: workspace)
         let opened = try openKeys(of: change.becameValid, in: workspace)
+        let isAlone = change.becameInvalid.isEmpty && change.becameValid == [operation.id]
+        if !isAlone, !change.isEmpty {
+            // What was passed over as void may count now, and comes by comparing again (S-3).
+            try store.peers.forgetAgreed()
+        }
         try settle(change, in: workspace, from: source)
         try rekeepAuthority(
             holding: change.becameValid, releasing: change.becameInvalid,

@@ -68,7 +68,8 @@ extension NodeCore {
         if !rest.entries.isEmpty {
             let guest = WaitingRoom.Guest(
                 run: rest, source: source.number, arrived: time.monotonic,
-                workspace: workspace.number, isBackfill: source.isBackfill)
+                workspace: workspace.number, isBackfill: source.isBackfill,
+                isOutsiders: isOutsider(source, in: workspace))
             _ = waiting.admit(guest, until: .place(run.log, next - 1))
         }
         return .waiting
@@ -156,7 +157,8 @@ extension NodeCore {
         }
         let guest = WaitingRoom.Guest(
             run: rest, source: source.number, arrived: time.monotonic,
-            workspace: workspace.number, isBackfill: source.isBackfill)
+            workspace: workspace.number, isBackfill: source.isBackfill,
+            isOutsiders: isOutsider(source, in: workspace))
         _ = waiting.admit(guest, until: gap.missing)
         return .waiting
     }

@@ -23,7 +23,8 @@ extension NodeCore {
         let isMine = source == .ourselves || isOwn(log.device, in: workspace)
         guard
             isMine || source.isBackfill
-                || authorityBudget.takes(from: log.device, now: time.monotonic)
+                || authorityBudget.takes(
+                    from: payer(of: log.device, source, in: workspace), now: time.monotonic)
         else { return .dropped }
         let change: AuthChange
         do throws(AuthError) {
@@ -35,10 +36,38 @@ extension NodeCore {
         }
         let isNeeded =
             workspace.evaluator.isValid(operation.id) || isMine
-            || waiting.awaits(.operation(operation.id))
-            || waiting.awaits(.place(log, operation.header.sequence))
+            || waiting.awaitsForMembers(.operation(operation.id))
+            || waiting.awaitsForMembers(.place(log, operation.header.sequence))
         if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
         return .dropped
+    }
+
+    /// Whose share an operation is counted in: its author's, or of an author whom nobody knows that
+    /// of whoever brings it, for keys cost nothing (S-5).
+    private func payer(
+        of device: DeviceID, _ source: OperationSource, in workspace: Workspace
+    ) -> [UInt8] {
+        let bringer = source.bringer ?? network.links[LinkID(source.number)]?.peer?.device
+        let devices = [device, bringer].compactMap { $0 }
+        let owner = devices.lazy.compactMap { workspace.owner(of: $0) }.first
+        return owner?.bytes ?? (bringer ?? device).bytes
+    }
+
+    /// Whether what comes was brought by somebody who is nobody in the workspace.
+    func isOutsider(_ source: OperationSource, in workspace: Workspace) -> Bool {
+        guard source != .ourselves, let link = network.links[LinkID(source.number)],
+            let device = link.peer?.device
+        else { return false }
+        return isOutsider(link, device, in: workspace)
+    }
+
+    /// Whether the other end is nobody here: no grant in force, or an older secret only.
+    func isOutsider(_ link: PeerLink, _ device: DeviceID, in workspace: Workspace) -> Bool {
+        // Who is joining asks before being anybody.
+        guard workspace.standing == .member else { return false }
+        if workspace.evaluator.bestGrant(of: device) == nil { return true }
+        guard case .workspace(workspace.id, let secret)? = link.peer?.psk else { return false }
+        return Int(secret) + 1 < workspace.discovery.count
     }
 
     /// Whether a device is this home's, or another of the same person.

@@ -42,6 +42,9 @@ extension NodeCore {
         guard !workspace.evaluator.isBarred(home.device, of: owner),
             let end = lastEnd(of: owner, in: workspace)
         else { throw Self.deviceWasRevoked }
+        if isRejection(end, of: owner, by: invite, home.device, in: workspace) {
+            throw Self.refusal(.invalid)
+        }
         return JoinEntrance(
             member: owner,
             devices: [
@@ -49,6 +52,21 @@ extension NodeCore {
                     entering: .returning(
                         to: workspace.id, after: end, before: answerer, member: owner))
             ], answering: end)
+    }
+
+    /// Whether a removal was the answer to this very request, by an admin who did not know that
+    /// another had approved it: to ask again by the same invite would not take no for an answer.
+    private func isRejection(
+        _ end: OperationID, of member: MemberID, by invite: OperationID, _ device: DeviceID,
+        in workspace: Workspace
+    ) -> Bool {
+        let evaluator = workspace.evaluator
+        let asked = (workspace.invites.requests[invite] ?? []).contains { id in
+            workspace.authority[id]?.payload.joiner?.member == member
+                && evaluator.isAncestor(id, of: end)
+        }
+        let wasIn = evaluator.binding(of: device).map { evaluator.isAncestor($0, of: end) }
+        return asked && wasIn != true
     }
 
     /// The deepest removal or departure that counts against a member.

@@ -133,7 +133,8 @@ extension NodeCore {
         return [
             "message": .string(PublicID.message(row.key)),
             "channel": .string(publicID(ofChannel: stored.log.document, in: workspace)),
-            "reason": .string(Self.reason(of: revocation.flatMap { workspace.authority[$0]?.payload })),
+            "reason": .string(
+                Self.reason(of: revocation.flatMap { workspace.authority[$0]?.payload })),
             "by": author.map { person($0, in: workspace).json } ?? .null,
         ]
     }

@@ -263,13 +263,6 @@ extension NodeCore {
         return true
     }
 
-    /// Whether the other end is nobody here: no grant in force, or an older secret only.
-    private func isOutsider(_ link: PeerLink, _ device: DeviceID, in workspace: Workspace) -> Bool {
-        if workspace.evaluator.bestGrant(of: device) == nil { return true }
-        guard case .workspace(workspace.id, let secret)? = link.peer?.psk else { return false }
-        return Int(secret) + 1 < workspace.discovery.count
-    }
-
     private func remember(
         _ agreement: SyncSession.Agreement, _ workspace: Workspace, with link: PeerLink
     ) throws(StorageError) {

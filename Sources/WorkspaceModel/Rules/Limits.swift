@@ -212,15 +212,18 @@ public enum Limits {
     public static let addressMillisecondsMax: UInt64 = 3_650 * 24 * 3_600 * 1_000
     /// Requests that may wait on an invite for fewer people: the wrong people may ask first.
     public static let requestsPerInviteMin: UInt64 = 16
-    /// Authority operations of one author's device that are taken in at once, and then in an hour: a
+    /// Authority operations of one member that are taken in at once, and then in an hour: a
     /// person does less in a week, and a member who does more is waited for.
-    public static let authorityBurstPerDevice = 2_048
-    /// See `authorityBurstPerDevice`.
-    public static let authorityHourlyPerDevice = 256
+    public static let authorityBurstPerMember = 512
+    /// See `authorityBurstPerMember`.
+    public static let authorityHourlyPerMember = 256
     /// Operations without effect that a host of no member may bring in an hour, and their bytes.
     public static let outsiderOperationsHourly = 64
     /// See `outsiderOperationsHourly`.
     public static let outsiderBytesHourly = 1 << 20
+    /// Operations that wait for what they cite, of somebody who is no member: an own admission
+    /// with what it stands on.
+    public static let waitingPerOutsiderMax = 1_024
     /// Authors, and hosts, that are counted at a time; of more all are forgotten.
     public static let authorityBudgetsMax = 10_000
     /// Devices that one person links in a workspace: more than a life needs, and each is judged.

@@ -55,7 +55,7 @@ import WorkspaceTestKit
         }
         // A-10 takes sixteen requests on one invite, which few documents have.
         let rules = ([8, 9] + (11...25)).map { "A-\($0)" } + ["A-1 to A-4", "A-7", "4.0.2", "S-1"]
-        for rule in rules { #expect(broken[rule, default: 0] > 2, "\(rule) of \(broken)") }
+        for rule in rules { #expect(broken[rule, default: 0] > 0, "\(rule) of \(broken)") }
         #expect(counts.valid > 3_000 && counts.void > 300 && counts.refused > 1_000, "\(counts)")
     }
 }

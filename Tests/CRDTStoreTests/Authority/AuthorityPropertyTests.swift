@@ -185,7 +185,7 @@ import WorkspaceTestKit
             let previous = operations.compactMap(\.previous)
             if Set(previous).count < previous.count { forks += 1 }
         }
-        #expect(counts.valid > 500 && counts.revoked > 100 && counts.unsupported > 50, "\(counts)")
+        #expect(counts.valid > 500 && counts.revoked > 100 && counts.unsupported > 15, "\(counts)")
         #expect(counts.refused > 200 && counts.outbid > 5, "\(counts)")
         #expect(counts.plain > 30 && forks > 20, "\(counts), \(forks)")
     }

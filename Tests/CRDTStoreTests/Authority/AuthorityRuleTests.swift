@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @Suite struct `Authority follows its table of rules` {
     @Test(arguments: [
         (AuthAction.rekey, Role.admin), (.setWorkspace(mayInvite: .members), .admin),
-        (.feature(isKnown: true), .admin), (.deleteWorkspace, .owner), (.createDocument, .member),
+        (.feature(isKnown: true), .owner), (.deleteWorkspace, .owner), (.createDocument, .member),
         (.setDocument, .member), (.deleteDocument, .member), (.cutPart, .guest), (.leave, .guest),
         (.invite(InviteTerms(role: .guest)), .admin),
     ])
@@ -168,10 +168,13 @@ import WorkspaceTestKit
         }
         #expect(last() == 3)
         let wider = [cut(listed, at: 6)]
-        let weak = story.write("eve", after: story.heads, .recut(revocation: narrow), cuts: wider)
-        try evaluator.add(try #require(story.history[weak]))
+        let heads = story.heads
+        let weak = story.write("eve", after: heads, .recut(revocation: narrow), cuts: wider)
+        #expect(throws: AuthError.faulty(.roleTooWeak), "A-25") {
+            try evaluator.add(try #require(story.history[weak]))
+        }
         #expect(last() == 3)
-        let own = story.write("ann", after: story.heads, .recut(revocation: narrow), cuts: wider)
+        let own = story.write("ann", after: heads, .recut(revocation: narrow), cuts: wider)
         try evaluator.add(try #require(story.history[own]))
         #expect(last() == 6)
     }

@@ -275,8 +275,9 @@ import WorkspaceTestKit
 
     @Test func `an owner leaves only after having handed over (A-23)`() throws {
         var story = Story(admins: ["ann"])
-        let early = story.write("root", after: story.heads, .leave)
+        let start = story.heads
         let given = story.promote("ann", to: .owner)
+        let early = story.write("root", after: start, .leave)
         let second = story.write("recovery", under: story.grant("root"), after: [given], .leave)
         let transfer = story.write(
             "root", after: [given], story.transfer(to: "ann", keeping: ["root", "recovery"]))
@@ -344,9 +345,10 @@ import WorkspaceTestKit
     {
         var story = Story(admins: ["ann", "eve"], members: ["bob"])
         let start = story.heads
-        let removal = story.write("root", after: start, .remove(member: story.member("eve")))
-        let void = story.write("eve", after: start, .feature(isKnown: false))
-        let behind = story.write("eve", after: [void], .unknown)
+        let owning = story.promote("eve", to: .owner)
+        let removal = story.write("root", after: [owning], .remove(member: story.member("eve")))
+        let void = story.write("eve", under: owning, after: [owning], .feature(isKnown: false))
+        let behind = story.write("eve", under: owning, after: [void], .unknown)
         let deaf = story.write("bob", after: [void], .createDocument)
         let stranger = story.write("bob", under: story.grant("ann"), after: [void], .unknown)
         let unknown = story.write("bob", after: start, .unknown)

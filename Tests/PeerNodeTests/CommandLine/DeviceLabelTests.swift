@@ -84,7 +84,8 @@ import WorkspaceModel
         let row: (String, String, Bool) -> JSONValue = { id, name, isPhrase in
             [
                 "id": .string(id), "name": .string(name), "self": false,
-                "added_at": 1_795_190_000_000, "revoked": false, "recovery": .bool(isPhrase),
+                "added_at": 1_795_190_000_000, "origin": "linked",
+                "added_by": ["name": "Mina"], "revoked": false, "recovery": .bool(isPhrase),
             ]
         }
         let list: JSONValue = [
@@ -100,6 +101,6 @@ import WorkspaceModel
         plain.plain = true
         #expect(
             Rendering(globals: plain, environment: [:], io: io).text(list, of: "device.list")
-                .hasPrefix("d_1\trecovery phrase\tno\t1795190000000\tno\n"))
+                .hasPrefix("d_1\trecovery phrase\tno\t1795190000000\tlinked\tMina\tno\n"))
     }
 }

@@ -66,7 +66,7 @@ import WorkspaceModel
         #expect(
             request.json.text == """
                 {"id":"r_1","name":null,"member":"u_1","device":"d_1","invite":"i_1","at":7,\
-                "state":"pending"}
+                "state":"pending","note":null}
                 """)
         #expect(
             DeclinedObject(workspace: "w_1", wasPending: true).json.text == """

@@ -96,7 +96,8 @@ extension EndToEnd {
             #expect(!node.run("up", "--name", "mina").output.contains("warn name"))
             let elsewhere = node.run("up", "--listen", "127.0.0.1:1")
             #expect(elsewhere.output.contains("'--listen' counts at its start"))
-            let listens = node.run("net", "status", "--json").object["listen"]?[0]?.stringValue ?? ""
+            let listens =
+                node.run("net", "status", "--json").object["listen"]?[0]?.stringValue ?? ""
             let same = node.run("up", "--listen", listens, "--announce", "off")
             #expect(!same.output.contains("counts at its start"), "\(same.output)")
             node.run("net", "suspend")

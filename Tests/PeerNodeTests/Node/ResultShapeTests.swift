@@ -72,7 +72,8 @@ private enum Fields {
         "id", "name", "created_at", "passphrase", "locked", "recovery", "members",
     ]
     static let device: Set<String> = [
-        "id", "name", "self", "added_at", "origin", "added_by", "revoked", "last_seen", "recovery", "certified",
+        "id", "name", "self", "added_at", "origin", "added_by", "revoked", "last_seen", "recovery",
+        "certified",
         "still_in", "workspaces",
     ]
     static let sync: Set<String> = ["peer", "workspace", "behind", "ahead", "rate", "eta_ms"]

@@ -18,8 +18,14 @@ extension AttackGoals {
         let theirs = belongings
         let kept = Set(history.operations.map(\.id)).subtracting(theirs)
         let without = judge(of: kept)
-        for id in kept
-        where written(id)?.isHonest == true && all.isValid(id) != without.isValid(id) {
+        // What somebody's own stolen device does to that person is another goal's.
+        let people = Set(history.operations.filter { theirs.contains($0.id) }.compactMap(author))
+        for operation in history.operations
+        where kept.contains(operation.id) && author(operation).map(people.contains) != true {
+            let id = operation.id
+            guard written(id)?.isHonest == true, all.isValid(id) != without.isValid(id) else {
+                continue
+            }
             return "\(label(id)) is \(all.isValid(id) ? "valid" : "void") only because of members"
         }
         return nil

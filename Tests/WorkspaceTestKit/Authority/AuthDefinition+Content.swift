@@ -80,6 +80,12 @@ extension AuthDefinition {
 
     private func hitsNow(_ r: Int, _ given: Given, _ rank: Rank) -> Bool {
         guard let other = facts[r].author, reaches(r, given) else { return false }
+        // V-2: a transfer takes a role here, and nobody out.
+        if case .grant(let words) = facts[r].operation.action, words.drops != nil,
+            other.member == given.member
+        {
+            return false
+        }
         // V-4
         if case .leave = facts[r].operation.action, rules.has(.v4) {
             return given.role >= other.role

@@ -64,9 +64,9 @@ extension AuthDefinition {
         case .recut(let revocation): return recutFault(fact, author, revocation)
         case .createDocument, .setDocument, .deleteDocument:
             return rules.has(.channelRole) && role > 2 ? "4.0.2" : nil
-        case .setWorkspace, .rekey, .feature:
+        case .setWorkspace, .rekey:
             return rules.has(.settingsRole) && role > 1 ? "4.0.2" : nil
-        case .deleteWorkspace: return rules.has(.wsdelRole) && role > 0 ? "4.0.2" : nil
+        case .deleteWorkspace, .feature: return rules.has(.wsdelRole) && role > 0 ? "4.0.2" : nil
         case .cutPart: return nil
         case .unknown: return rules.has(.a7) ? "A-7" : nil
         }
