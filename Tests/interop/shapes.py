@@ -76,7 +76,7 @@ SHAPES = {
     CUTPART: ({1: cuts}, {}),
     DOCCREATE: ({1: lambda v: v == 1, 2: key16}, {}),
     DOCSET: ({1: id_}, {2: id_, 3: member, 4: many(array(member, role)), 5: field, 6: field,
-                        7: field, 8: uint, 9: boolean}),
+                        7: field, 8: lambda v: uint(v) and v <= 1, 9: boolean}),
     DOCDEL: ({1: id_, 2: id_}, {}),
     WSSET: ({}, {1: field, 2: field, 3: field, 4: lambda v: uint(v) and v <= 2,
                  5: lambda v: uint(v) and v <= 2, 6: empty_or(16)}),
