@@ -70,10 +70,14 @@ extension EndToEnd {
             #expect(
                 eventually { wim.run("member", "list", "--json").objects.count == 1 })
 
-            // Back in by a new invite of an owner's.
+            // No invite lets him in again by itself: an owner decides.
             let back = joon.join(wim.invite(), name: nil)
-            #expect(back.status == 0, "\(back.errors)")
-            #expect(joon.run("send", "general", "back").status == 0)
+            #expect(back.status == 7, "\(back.errors)")
+            #expect(joon.run("send", "general", "back").status != 0)
+            let requests = wim.run("request", "list").output
+            #expect(requests.contains("Joon, removed today by Mina, asks to come back"))
+            #expect(wim.run("request", "approve", "@Joon").status == 0)
+            #expect(eventually { joon.run("send", "general", "back").status == 0 })
             #expect(eventually { wim.texts() == ["known", "among us", "back"] })
         }
     }
