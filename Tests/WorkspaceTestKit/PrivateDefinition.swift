@@ -182,14 +182,22 @@ public struct PrivateDefinition {
         case .add:
             let seat = operation.seats[part.number]
             return role <= .admin && seat.member != operation.author && seat.role > role
+                && mayGive(operation, seat.member)
         case .remove(let member, _, _):
-            return role <= .admin && member != operation.author
-        case .leave:
-            return role != .owner
-        case .role(let member, let given, let drops):
-            guard member != operation.author, wasEverSeated(member, before: operation) else {
+            guard let author = operation.author, author != member, role <= .admin else {
                 return false
             }
+            let gone = ends(by: operation, of: member).count
+            return gone < seats(of: member, before: operation).count
+                + seats(of: author, before: operation).count
+        case .leave:
+            guard let author = operation.author, role != .owner else { return false }
+            let gone = ends(by: operation, of: author).count
+            return gone < seats(of: author, before: operation).count
+        case .role(let member, let given, let drops):
+            guard member != operation.author, mayGive(operation, member),
+                !seats(of: member, before: operation).isEmpty
+            else { return false }
             if drops { return role == .owner && given == .owner }
             return role <= .admin && given > role
         case .set(let settings):
@@ -201,12 +209,35 @@ public struct PrivateDefinition {
         }
     }
 
-    private func wasEverSeated(_ member: MemberID, before operation: PrivateOperation) -> Bool {
-        (story.pasts[operation.id] ?? []).contains { id in
-            guard let other = story[id] else { return false }
-            return seats(of: other).enumerated().contains {
-                $0.element.member == member
-                    && wellFormed.contains(Part(id: id, number: $0.offset))
+    /// The parts in the past of an operation, without fault, that give the member a seat.
+    private func seats(of member: MemberID, before operation: PrivateOperation) -> [Part] {
+        (story.pasts[operation.id] ?? []).flatMap { id -> [Part] in
+            guard let other = story[id] else { return [] }
+            return seats(of: other).enumerated().filter { $0.element.member == member }
+                .map { Part(id: id, number: $0.offset) }.filter { wellFormed.contains($0) }
+        }
+    }
+
+    /// Whether the author has given the member fewer seats than there may be.
+    private func mayGive(_ operation: PrivateOperation, _ member: MemberID) -> Bool {
+        let given = seats(of: member, before: operation).filter {
+            story[$0.id]?.author == operation.author
+        }
+        return given.count < Limits.privateSeatsByOneMax
+    }
+
+    /// What the author did before, without fault, that put the member out.
+    private func ends(
+        by operation: PrivateOperation, of member: MemberID
+    ) -> [PrivateOperation] {
+        (story.pasts[operation.id] ?? []).compactMap { story[$0] }.filter { other in
+            guard other.author == operation.author,
+                wellFormed.contains(Part(id: other.id, number: 0))
+            else { return false }
+            switch other.change?.action {
+            case .remove(let removed, _, _): return removed == member
+            case .leave: return other.author == member
+            default: return false
             }
         }
     }

@@ -18,6 +18,7 @@ enum Benchmarks {
         ("backlog", BacklogBench.run),
         ("rekey", RekeyBench.run),
         ("open", OpenBench.run),
+        ("seats", SeatsBench.run),
     ]
 
     static func main() {

@@ -15,7 +15,7 @@ extension AuthEvaluator {
             guard case .request(_, let member, _, _) = records[request].operation.action else {
                 return false
             }
-            return record.knows(records[request]) && !wasRemoved(member, before: record)
+            return record.knows(records[request].place) && !wasRemoved(member, before: record)
         }
         return waiting.prefix(Int(clamping: limit)).count < limit ? nil : .tooManyRequests
     }
@@ -24,7 +24,7 @@ extension AuthEvaluator {
     func newcomerFault(
         _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID]
     ) -> AuthFault? {
-        let isKnown = (admitted[member] ?? []).contains { record.knows(records[$0]) }
+        let isKnown = (admitted[member] ?? []).contains { record.knows(records[$0].place) }
         return isKnown || devices.contains { isBound($0, before: record) } ? .memberBound : nil
     }
 
@@ -73,7 +73,7 @@ extension AuthEvaluator {
             if isBound(device, toOthersThan: author, before: record) { return .deviceTaken }
             if isBarred(device, of: author, before: record) { return .deviceBarred }
         }
-        let known = (additions[author] ?? []).lazy.filter { record.knows(records[$0]) }
+        let known = (additions[author] ?? []).lazy.filter { record.knows(records[$0].place) }
         guard known.prefix(Limits.devicesLinkedMax).count < Limits.devicesLinkedMax else {
             return .tooManyDevices
         }
@@ -83,12 +83,12 @@ extension AuthEvaluator {
     /// what devices are handed is a key that this past knows.
     func keyFault(_ record: AuthRecord) -> AuthFault? {
         guard let key = record.operation.namedKey else { return nil }
-        let isIntroduced = (introductions[key] ?? []).contains { record.knows(records[$0]) }
+        let isIntroduced = (introductions[key] ?? []).contains { record.knows(records[$0].place) }
         return isIntroduced ? nil : .unknownKey
     }
 
     private func wasRemoved(_ member: MemberID, before record: AuthRecord) -> Bool {
-        (removals[.member(member)] ?? []).contains { record.knows(records[$0]) }
+        (removals[.member(member)] ?? []).contains { record.knows(records[$0].place) }
     }
 
     /// Whether as many different people as an invite is for came in by it in this past.
@@ -99,7 +99,7 @@ extension AuthEvaluator {
             return terms.uses == 0
         }
         var members: Set<MemberID> = []
-        for index in all where record.knows(records[index]) {
+        for index in all where record.knows(records[index].place) {
             records[index].subject.map { _ = members.insert($0) }
             if UInt64(members.count) >= terms.uses { return true }
         }
@@ -133,7 +133,7 @@ extension AuthEvaluator {
     }
 
     func isBound(_ device: DeviceID, to member: MemberID, before record: AuthRecord) -> Bool {
-        (bindings[device]?[member] ?? []).contains { record.knows(records[$0]) }
+        (bindings[device]?[member] ?? []).contains { record.knows(records[$0].place) }
     }
 
     func isBound(_ device: DeviceID, before record: AuthRecord) -> Bool {
@@ -151,7 +151,7 @@ extension AuthEvaluator {
     /// Whether an older device of the member had revoked this one.
     func isBarred(_ device: DeviceID, of member: MemberID, before record: AuthRecord) -> Bool {
         let ends = (removals[.device(device)] ?? []).filter {
-            records[$0].author == member && record.knows(records[$0])
+            records[$0].author == member && record.knows(records[$0].place)
         }
         guard !ends.isEmpty, let own = age(of: device, member, before: record) else {
             return false
@@ -164,7 +164,7 @@ extension AuthEvaluator {
     func age(
         of device: DeviceID, _ member: MemberID, before record: AuthRecord
     ) -> DeviceAge? {
-        (bindings[device]?[member] ?? []).filter { record.knows(records[$0]) }
+        (bindings[device]?[member] ?? []).filter { record.knows(records[$0].place) }
             .compactMap { binding in
                 records[binding].place(of: device).map {
                     DeviceAge(

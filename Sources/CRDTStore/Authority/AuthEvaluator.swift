@@ -171,7 +171,7 @@ public struct AuthEvaluator: Sendable {
         for target in exposure.targets {
             for revocation in revocations[target] ?? []
             where records[revocation].isValid && hits(revocation, exposure)
-                && !records[revocation].knows(records[index])
+                && !records[revocation].knows(records[index].place)
             {
                 if let known = strongest, records[known].rank < records[revocation].rank {
                     continue

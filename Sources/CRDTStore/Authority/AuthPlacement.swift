@@ -7,7 +7,7 @@ extension AuthEvaluator {
     /// what it says may be opened later.
     mutating func link(_ operation: AuthOperation) throws(AuthError) -> Int {
         var record = try place(operation)
-        record.isOpaque = unknownFeatures.contains { record.knows(records[$0]) }
+        record.isOpaque = unknownFeatures.contains { record.knows(records[$0].place) }
         resolveCitations(of: &record)
         record.fault = fault(of: record)
         if let fault = record.fault, rules == .workspace { throw .faulty(fault) }
@@ -16,10 +16,11 @@ extension AuthEvaluator {
         if case .addDevices = record.operation.action {
             record.admission = record.grant.flatMap { records[$0].admission }
         }
-        if record.position == 0 {
+        record.aim = aim(of: record)
+        if record.place.position == 0 {
             branchTips.append(index)
         } else {
-            branchTips[record.branch] = index
+            branchTips[record.place.branch] = index
         }
         records.append(record)
         indices[operation.id] = index
@@ -36,8 +37,8 @@ extension AuthEvaluator {
         let transfer = records[index]
         let listed = transfer.devices
         var part = AuthRecord(
-            transfer.operation, lamport: transfer.lamport, branch: transfer.branch,
-            position: transfer.position, past: transfer.past)
+            transfer.operation, lamport: transfer.lamport, place: transfer.place,
+            past: transfer.past)
         part.isOwnPart = true
         part.subject = transfer.author
         part.role = transfer.actingRole?.dropped
@@ -60,43 +61,45 @@ extension AuthEvaluator {
         var lamport: UInt64 = 0
         for id in operation.dependencies + (operation.previous.map { [$0] } ?? []) {
             guard let index = indices[id] else { throw .unknownReference(id) }
-            let cited = records[index]
-            if lamport == 0 { past = cited.past } else { past.formUnion(cited.past) }
-            past.insert(branch: cited.branch, position: cited.position)
-            lamport = max(lamport, cited.lamport)
+            if lamport == 0 {
+                past = records[index].past
+            } else {
+                past.formUnion(records[index].past)
+            }
+            past.insert(records[index].place)
+            lamport = max(lamport, records[index].lamport)
         }
-        let (branch, position) = try branch(of: operation)
         return AuthRecord(
-            operation, lamport: operation.isContinuation ? lamport : lamport + 1, branch: branch,
-            position: position, past: past)
+            operation, lamport: operation.isContinuation ? lamport : lamport + 1,
+            place: try nextPlace(of: operation), past: past)
     }
 
-    /// The branch that the operation extends, or the number of the one it opens.
-    private func branch(
-        of operation: AuthOperation
-    ) throws(AuthError) -> (branch: Int, position: UInt32) {
+    /// Behind the branch that the operation extends, or at the start of the one it opens.
+    private func nextPlace(of operation: AuthOperation) throws(AuthError) -> AuthPlace {
+        let new = AuthPlace(branch: branchTips.count, position: 0)
         guard let id = operation.previous else {
             guard operation.sequence == 0 else { throw .brokenChain }
-            return (branchTips.count, 0)
+            return new
         }
         guard let index = indices[id] else { throw .unknownReference(id) }
-        let previous = records[index]
-        guard operation.sequence > 0, previous.operation.sequence == operation.sequence - 1,
-            previous.operation.device == operation.device,
-            previous.operation.incarnation == operation.incarnation
+        guard operation.sequence > 0,
+            records[index].operation.sequence == operation.sequence - 1,
+            records[index].operation.device == operation.device,
+            records[index].operation.incarnation == operation.incarnation
         else { throw .brokenChain }
-        guard branchTips[previous.branch] == index else { return (branchTips.count, 0) }
-        return (previous.branch, previous.position + 1)
+        let place = records[index].place
+        guard branchTips[place.branch] == index else { return new }
+        return AuthPlace(branch: place.branch, position: place.position + 1)
     }
 
     /// Fills in what follows from the cited grant and from the operation that the action names.
     private func resolveCitations(of record: inout AuthRecord) {
         record.reference = record.operation.action.reference.flatMap { indices[$0] }
-            .flatMap { record.knows(records[$0]) ? $0 : nil }
+            .flatMap { record.knows(records[$0].place) ? $0 : nil }
         record.request = record.operation.action.request.flatMap { indices[$0] }
-            .flatMap { record.knows(records[$0]) ? $0 : nil }
+            .flatMap { record.knows(records[$0].place) ? $0 : nil }
         record.end = record.operation.action.end.flatMap { indices[$0] }
-            .flatMap { record.knows(records[$0]) ? $0 : nil }
+            .flatMap { record.knows(records[$0].place) ? $0 : nil }
         resolveGrant(of: &record)
         record.devices = record.operation.action.grantedDevices ?? []
         switch record.operation.action {
@@ -120,7 +123,8 @@ extension AuthEvaluator {
     private func resolveGrant(of record: inout AuthRecord) {
         let operation = record.operation
         guard let index = operation.grant.flatMap({ grant($0, of: operation.device) }),
-            record.knows(records[index]), let place = records[index].place(of: operation.device)
+            record.knows(records[index].place),
+            let place = records[index].place(of: operation.device)
         else { return record.isOpaque = false }
         guard let role = records[index].role, let subject = records[index].subject else { return }
         record.grant = index
@@ -159,9 +163,9 @@ extension AuthEvaluator {
 
     /// How strong a grant is, or `nil` when the operation gives nothing.
     func rank(ofGrant index: Int) -> GrantRank? {
-        let record = records[index]
-        guard let role = record.role else { return nil }
-        return GrantRank(role: role, lamport: record.lamport, id: record.operation.id)
+        guard let role = records[index].role else { return nil }
+        return GrantRank(
+            role: role, lamport: records[index].lamport, id: records[index].operation.id)
     }
 }
 

@@ -25,7 +25,7 @@ extension AuthEvaluator {
 
     private func isInForce(_ policy: Int, for record: AuthRecord) -> Bool {
         let other = records[policy]
-        return other.isValid && other.rank < record.rank && record.knows(other)
+        return other.isValid && other.rank < record.rank && record.knows(other.place)
     }
 
     private func isLater(_ left: Int, than right: Int) -> Bool {

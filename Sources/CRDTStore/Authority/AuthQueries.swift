@@ -51,7 +51,7 @@ extension AuthEvaluator {
     /// Whether `ancestor` is in the past of `descendant`. No operation is its own ancestor.
     public func isAncestor(_ ancestor: OperationID, of descendant: OperationID) -> Bool {
         guard let first = indices[ancestor], let last = indices[descendant] else { return false }
-        return records[last].knows(records[first])
+        return records[last].knows(records[first].place)
     }
 
     /// Whose authority an operation uses: whom the grant that it cites names for its device.
@@ -200,7 +200,7 @@ extension AuthEvaluator {
                 guard records[grant].isValid, !lapsed.contains(grant),
                     !isReplaced(grant, for: device), let exposure = contentExposure(grant, device)
                 else { return false }
-                return revocations(hitting: exposure).isEmpty
+                return !isHit(exposure)
             }
             .compactMap { grant in standing(ofGrant: grant, for: device).map { (grant, $0) } }
             .sorted { $0.1 < $1.1 }.map(\.0)
@@ -209,28 +209,24 @@ extension AuthEvaluator {
     /// How strong a grant makes a device now (V-3): where its subject has given up a role since, as
     /// strong as what was kept.
     func standing(ofGrant index: Int, for device: DeviceID) -> GrantRank? {
-        let record = records[index]
-        guard let role = record.role else { return nil }
-        guard role <= .admin, let drop = drop(reaching: index, device) else {
-            return GrantRank(role: role, lamport: record.lamport, id: record.operation.id)
-        }
+        guard let rank = rank(ofGrant: index), let role = records[index].role else { return nil }
+        guard role <= .admin, let drop = drop(reaching: index, device) else { return rank }
         return GrantRank(
-            role: role.dropped, lamport: max(record.lamport, records[drop].lamport),
+            role: role.dropped, lamport: max(rank.lamport, records[drop].lamport),
             id: records[drop].operation.id)
     }
 
     /// The latest valid transfer by the subject of a grant that the grant does not know of, and
     /// is not the rest of.
     private func drop(reaching index: Int, _ device: DeviceID) -> Int? {
-        let record = records[index]
-        guard let subject = record.subject, let all = drops[subject],
-            let grant = rank(ofGrant: index), let place = record.place(of: device)
+        guard let subject = records[index].subject, let all = drops[subject],
+            let grant = rank(ofGrant: index), let place = records[index].place(of: device)
         else { return nil }
         let now = AuthRank(
             author: DeviceRank(grant: grant, index: place), lamport: AuthRank.infinity, id: .zero)
         return all.filter {
             records[$0].isValid && records[$0].ownPart != index && records[$0].rank < now
-                && !record.knows(records[$0])
+                && !records[index].knows(records[$0].place)
         }.max {
             (records[$0].lamport, records[$0].operation.id)
                 < (records[$1].lamport, records[$1].operation.id)
@@ -245,7 +241,7 @@ extension AuthEvaluator {
                 return false
             }
             return records[part].devices.contains(device)
-                && !records[grant].knows(records[drop])
+                && !records[grant].knows(records[drop].place)
         }
     }
 
@@ -305,12 +301,12 @@ extension AuthEvaluator {
     private var everything: AuthRecord {
         var past = CausalPast()
         for tip in branchTips {
-            past.insert(branch: records[tip].branch, position: records[tip].position)
+            past.insert(records[tip].place)
         }
         return AuthRecord(
             AuthOperation(
                 id: .zero, device: .zero, incarnation: 0, sequence: 0, previous: nil,
                 dependencies: [], grant: nil, action: .cutPart),
-            lamport: .max, branch: branchTips.count, position: 0, past: past)
+            lamport: .max, place: AuthPlace(branch: branchTips.count, position: 0), past: past)
     }
 }

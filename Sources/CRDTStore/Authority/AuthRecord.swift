@@ -5,9 +5,8 @@ struct AuthRecord: Sendable {
     let operation: AuthOperation
     /// 1 + the greatest among what it cites. Computed, never read from the wire.
     let lamport: UInt64
-    /// Where it lies; see `CausalPast`.
-    let branch: Int
-    let position: UInt32
+    /// Where it lies.
+    let place: AuthPlace
     let past: CausalPast
 
     /// The cited grant, when it is one, is in the past and lists the device.
@@ -24,6 +23,8 @@ struct AuthRecord: Sendable {
     var end: Int?
     /// How strong it is. Meaningless while `fault` is set.
     var rank: AuthRank
+    /// What it takes the effect from, when it is a revocation.
+    var aim = AuthAim.nothing
     /// The grant by which somebody else let its subject in or gave a role: of an own addition of
     /// devices that of the grant it cites, of everything else the operation itself.
     var admission: Int?
@@ -51,13 +52,11 @@ struct AuthRecord: Sendable {
     var isValid = false
 
     init(
-        _ operation: AuthOperation, lamport: UInt64, branch: Int, position: UInt32,
-        past: CausalPast
+        _ operation: AuthOperation, lamport: UInt64, place: AuthPlace, past: CausalPast
     ) {
         self.operation = operation
         self.lamport = lamport
-        self.branch = branch
-        self.position = position
+        self.place = place
         self.past = past
         let author = DeviceRank(grant: .root(operation.id), index: 0)
         rank = AuthRank(author: author, lamport: lamport, id: operation.id)
@@ -71,10 +70,16 @@ struct AuthRecord: Sendable {
         devices.firstIndex(of: device).map { $0 + firstPlace }
     }
 
-    /// Whether `other` is among the ancestors.
-    func knows(_ other: AuthRecord) -> Bool {
+    /// Whether what lies there is among the ancestors.
+    func knows(_ other: AuthPlace) -> Bool {
         past.contains(branch: other.branch, position: other.position)
     }
+}
+
+/// Where an operation lies; see `CausalPast`.
+struct AuthPlace: Hashable, Sendable {
+    let branch: Int
+    let position: UInt32
 }
 
 /// Why an operation can never be valid: a function of itself and its past alone.
@@ -121,6 +126,8 @@ public enum AuthFault: String, Hashable, Sendable {
     case tooManyRequests
     /// An owner leaves, who has to hand the workspace over first.
     case ownerLeaves
+    /// Somebody comes or goes in a private document more often than anybody does.
+    case repeated
     /// A kind this version does not know.
     case unknownKind
 }

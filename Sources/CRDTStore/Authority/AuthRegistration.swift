@@ -63,7 +63,7 @@ extension AuthEvaluator {
     /// A changed verdict on a policy may change who was allowed to write an invite.
     private func policies(knownTo record: AuthRecord) -> [Int] {
         guard record.operation.action.terms != nil else { return [] }
-        return invitePolicies.filter { record.knows(records[$0]) }
+        return invitePolicies.filter { record.knows(records[$0].place) }
     }
 
     // MARK: Taking back
@@ -84,10 +84,10 @@ extension AuthEvaluator {
         unregister(index)
         let record = records.removeLast()
         indices[id] = nil
-        if record.position == 0 {
+        if record.place.position == 0 {
             branchTips.removeLast()
         } else if let previous = record.operation.previous.flatMap({ indices[$0] }) {
-            branchTips[record.branch] = previous
+            branchTips[record.place.branch] = previous
         }
         return true
     }

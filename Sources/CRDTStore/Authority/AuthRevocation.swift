@@ -13,6 +13,23 @@ enum AuthTarget: Hashable {
     case binding(DeviceID)
 }
 
+/// What a revocation takes the effect from. It is a plain value: every question about anybody looks
+/// at it, and copies nothing else of the operation.
+enum AuthAim: Hashable, Sendable {
+    /// It is no revocation.
+    case nothing
+    case member(MemberID)
+    case device(DeviceID)
+    /// The record of an invite.
+    case invite(Int)
+    /// Its own author.
+    case departure
+    /// A grant: what the member had before, what its author had, or both.
+    case role(replaced: MemberID?, drops: Bool)
+    /// Whatever binds one of its devices to somebody else.
+    case otherBindings
+}
+
 /// The side of an operation that revocations look at. Content has one too: it is weaker than
 /// every authority operation of its device, and in no revocation's past.
 struct AuthExposure {
@@ -40,50 +57,56 @@ struct AuthExposure {
 extension AuthEvaluator {
     /// What reaches the operation; `nil` for the root, which nothing reaches.
     func exposure(of index: Int) -> AuthExposure? {
-        let record = records[index]
-        guard let grant = record.grant, let author = record.author else { return nil }
+        guard let grant = records[index].grant, let author = records[index].author else {
+            return nil
+        }
         var exposure = AuthExposure(
-            rank: record.rank, grant: grant, author: author, device: record.operation.device,
-            index: index)
-        exposure.bound = record.operation.action.boundDevices ?? []
-        exposure.subject = record.subject
-        switch record.operation.action {
-        case .admit:
-            exposure.invite = record.reference
-            exposure.inviter = record.reference.flatMap { records[$0].author }
-        default:
-            break
+            rank: records[index].rank, grant: grant, author: author,
+            device: records[index].operation.device, index: index)
+        exposure.subject = records[index].subject
+        guard records[index].aim == .otherBindings else { return exposure }
+        exposure.bound = records[index].operation.action.boundDevices ?? []
+        if records[index].operation.action.isAdmission {
+            exposure.invite = records[index].reference
+            exposure.inviter = exposure.invite.flatMap { records[$0].author }
         }
         return exposure
     }
 
-    /// What a revocation is aimed at; nothing for any other operation.
-    func targets(ofRevocation index: Int) -> [AuthTarget] {
-        let record = records[index]
+    /// What an operation is aimed at, once what it cites is known.
+    func aim(of record: AuthRecord) -> AuthAim {
         switch record.operation.action {
-        case .remove(let member):
-            return [.member(member)]
-        case .removeDevice(let device):
-            return [.device(device)]
-        case .revokeInvite:
-            return record.reference.map { [.invite($0)] } ?? []
-        case .leave:
-            return record.author.map { [.member($0)] } ?? []
-        case .grant(let grant):
-            let replaced: [AuthTarget] = grant.replaces ? [.member(grant.member)] : []
-            let dropped = grant.drops == nil ? nil : record.author.map(AuthTarget.member)
-            return replaced + [dropped].compactMap { $0 }
-        case .create, .admit, .addDevices:
-            return (record.operation.action.boundDevices ?? []).map(AuthTarget.binding)
-        default:
-            return []
+        case .remove(let member): .member(member)
+        case .removeDevice(let device): .device(device)
+        case .revokeInvite: record.reference.map { .invite($0) } ?? .nothing
+        case .leave: .departure
+        case .grant(let grant) where grant.replaces || grant.drops != nil:
+            .role(replaced: grant.replaces ? grant.member : nil, drops: grant.drops != nil)
+        case .create, .admit, .addDevices: .otherBindings
+        default: .nothing
+        }
+    }
+
+    /// Where those are found that a revocation may take the effect from; nothing for anything else.
+    func targets(ofRevocation index: Int) -> [AuthTarget] {
+        switch records[index].aim {
+        case .nothing: return []
+        case .member(let member): return [.member(member)]
+        case .device(let device): return [.device(device)]
+        case .invite(let invite): return [.invite(invite)]
+        case .departure: return records[index].author.map { [.member($0)] } ?? []
+        case .role(let replaced, let drops):
+            let own = drops ? records[index].author.map(AuthTarget.member) : nil
+            return [replaced.map(AuthTarget.member), own].compactMap { $0 }
+        case .otherBindings:
+            return (records[index].operation.action.boundDevices ?? []).map(AuthTarget.binding)
         }
     }
 
     /// Whether a revocation takes the effect from an operation: it hits and has not seen it.
     func voids(_ revocation: Int, _ index: Int) -> Bool {
         guard let exposure = exposure(of: index) else { return false }
-        return hits(revocation, exposure) && !records[revocation].knows(records[index])
+        return hits(revocation, exposure) && !records[revocation].knows(records[index].place)
     }
 
     /// Whether a revocation is stronger than an operation and about it.
@@ -98,59 +121,70 @@ extension AuthEvaluator {
     /// Of two operations that bind one device to different members the stronger counts, like a
     /// revocation of the other. They are concurrent: knowing one, the other is faulty.
     func hits(_ index: Int, _ target: AuthExposure) -> Bool {
-        let revocation = records[index]
-        let isDeparture = revocation.operation.action.isDeparture
-        if isDeparture, target.index == nil {
+        let aim = records[index].aim
+        if aim == .departure, target.index == nil {
             // Content rests on everything and bears on nothing, so here it needs no rank.
-            guard let role = revocation.actingRole,
+            guard let role = records[index].actingRole,
                 target.rank.author.grant.level >= Int8(role.rawValue)
             else { return false }
-        } else if !(revocation.rank < target.rank) {
+        } else if !(records[index].rank < target.rank) {
             return false
         }
-        if let devices = revocation.operation.action.boundDevices {
-            return revocation.subject != target.subject
-                && target.bound.contains { devices.contains($0) }
-        }
-        if case .revokeInvite = revocation.operation.action {
-            return target.invite != nil && target.invite == revocation.reference
-        }
-        if case .remove(let member) = revocation.operation.action, target.inviter == member,
-            let grant = target.invite.flatMap({ records[$0].grant }),
-            !records[grant].knows(revocation)
-        {
-            return true
+        switch aim {
+        case .nothing: return false
+        case .otherBindings: return bindsOtherwise(index, target)
+        case .invite(let invite): return target.invite == invite
+        case .member(let member) where target.inviter == member:
+            if let grant = target.invite.flatMap({ records[$0].grant }), !knows(grant, index) {
+                return true
+            }
+        default: break
         }
         // Nobody lets himself in again: a device that was added after a departure is part of it.
-        let grant = isDeparture ? records[target.grant].admission : target.grant
-        if let grant, records[grant].knows(revocation) { return false }
-        return isAimed(revocation, index: index, at: target)
+        let grant = aim == .departure ? records[target.grant].admission : target.grant
+        if let grant, knows(grant, index) { return false }
+        return isAimed(index, aim, at: target)
+    }
+
+    /// Whether an operation makes a device of its own subject's that `target` makes another's.
+    private func bindsOtherwise(_ index: Int, _ target: AuthExposure) -> Bool {
+        guard !target.bound.isEmpty, records[index].subject != target.subject else { return false }
+        let devices = records[index].operation.action.boundDevices ?? []
+        return target.bound.contains { devices.contains($0) }
     }
 
     /// A grant replaces what it knows: nobody is out because two changed the role without knowing
     /// of each other. Of admissions it replaces all, or somebody could be let in beside it.
-    private func isAimed(
-        _ revocation: AuthRecord, index: Int, at target: AuthExposure
-    ) -> Bool {
-        switch revocation.operation.action {
-        case .remove(let member):
+    private func isAimed(_ index: Int, _ aim: AuthAim, at target: AuthExposure) -> Bool {
+        switch aim {
+        case .member(let member):
             return target.author == member
-        case .removeDevice(let device):
+        case .device(let device):
             guard target.device == device else { return false }
-            return target.author == revocation.author
-                || revocation.actingRole.map { $0 <= .admin } == true
-        case .leave:
-            return target.author == revocation.author
-        case .grant(let grant):
-            if grant.replaces, target.author == grant.member, target.grant != index {
-                return revocation.knows(records[target.grant])
+            return target.author == records[index].author
+                || records[index].actingRole.map { $0 <= .admin } == true
+        case .departure:
+            return target.author == records[index].author
+        case .role(let replaced, let drops):
+            if let replaced, target.author == replaced, target.grant != index {
+                return knows(index, target.grant)
                     || records[target.grant].operation.action.isAdmission
             }
             // Of content, and of what is asked now, it takes one role instead (V-3).
-            return grant.drops != nil && target.index != nil
-                && target.author == revocation.author && target.grant != revocation.ownPart
-        default:
+            return drops && target.index != nil && target.author == records[index].author
+                && target.grant != records[index].ownPart
+        case .nothing, .otherBindings, .invite:
             return false
         }
+    }
+
+    /// Whether one record is stronger than the other.
+    func isStronger(_ index: Int, than other: Int) -> Bool {
+        records[index].rank < records[other].rank
+    }
+
+    /// Whether the record at `other` is in the past of that at `index`.
+    func knows(_ index: Int, _ other: Int) -> Bool {
+        records[index].knows(records[other].place)
     }
 }

@@ -104,7 +104,8 @@ extension AuthEvaluator {
         guard let kept = grant.drops else { return nil }
         guard role == .owner, grant.role == .owner else { return .badTransfer }
         let isLetIn = records.contains {
-            $0.subject == grant.member && $0.role.map { $0 <= .member } == true && record.knows($0)
+            $0.subject == grant.member && $0.role.map { $0 <= .member } == true
+                && record.knows($0.place)
         }
         guard isLetIn, !kept.isEmpty, !grant.devices.isEmpty, let author = record.author else {
             return .badTransfer

@@ -44,6 +44,11 @@ struct CausalPast: Equatable, Sendable {
         return slot < counts.count && counts[slot] > position
     }
 
+    /// Adds what lies there and all before it on that branch.
+    mutating func insert(_ place: AuthPlace) {
+        insert(branch: place.branch, position: place.position)
+    }
+
     /// Adds the operations of `branch` up to and with `position`.
     mutating func insert(branch: Int, position: UInt32) {
         guard !contains(branch: branch, position: position) else { return }

@@ -83,7 +83,8 @@ extension AuthEvaluator {
     private func place(_ claim: ChannelClaim, creation: Int) -> PlacedClaim? {
         guard let index = indices[claim.id], records[index].isValid,
             let link = claim.link.map({ indices[$0] }) ?? creation,
-            records[index].knows(records[link]), records[index].knows(records[creation]),
+            records[index].knows(records[link].place),
+            records[index].knows(records[creation].place),
             let author = records[index].author,
             let role = records[index].actingRole
         else { return nil }
@@ -132,7 +133,7 @@ extension AuthEvaluator {
         guard claim.author == link.owner || (right == .edit && link.admins.contains(claim.author))
         else { return false }
         guard place + 1 < chain.links.count else { return true }
-        return records[chain.links[place + 1].index].knows(records[claim.index])
+        return records[chain.links[place + 1].index].knows(records[claim.index].place)
     }
 
     /// The order in which settings overwrite each other: (lam, rank of the grant, id).

@@ -140,6 +140,7 @@ extension AuthEvaluator {
     /// grant ends the content of those that it replaced: whoever removes somebody with a lower
     /// role now may be weaker than the role that was.
     func ends(ofContent exposure: AuthExposure, leastRole: Role) -> [Int] {
+        guard isNamed(exposure) else { return [] }
         var ends = Set(
             revocations(hitting: exposure)
                 .filter { reachesContent($0, exposure, leastRole: leastRole) })
@@ -157,7 +158,7 @@ extension AuthEvaluator {
         for index in revocations[.member(exposure.author)] ?? [] where records[index].isValid {
             guard case .grant(let given) = records[index].operation.action, given.replaces,
                 given.member == exposure.author, index != exposure.grant,
-                records[index].knows(records[exposure.grant]),
+                records[index].knows(records[exposure.grant].place),
                 let rank = standing(ofGrant: index, for: exposure.device)
             else { continue }
             let device = DeviceRank(
@@ -172,14 +173,37 @@ extension AuthEvaluator {
 
     /// The valid revocations that hit, the strongest first.
     func revocations(hitting exposure: AuthExposure) -> [Int] {
-        var hitting: Set<Int> = []
+        var hitting: [Int] = []
+        forEachRevocation(hitting: exposure) { hitting.append($0) }
+        guard hitting.count > 1 else { return hitting }
+        return Set(hitting).sorted { isStronger($0, than: $1) }
+    }
+
+    /// The same in no order; one that is found in two ways comes twice.
+    func forEachRevocation(hitting exposure: AuthExposure, _ body: (Int) -> Void) {
         for target in exposure.targets {
             for index in revocations[target] ?? []
             where records[index].isValid && hits(index, exposure) {
-                hitting.insert(index)
+                body(index)
             }
         }
-        return hitting.sorted { records[$0].rank < records[$1].rank }
+    }
+
+    /// Whether any valid revocation hits, of those that count. Who is in is asked of all that were
+    /// ever put out, and the latest end tells most.
+    func isHit(
+        _ exposure: AuthExposure, where counts: (Int) -> Bool = { _ in true }
+    ) -> Bool {
+        exposure.targets.contains { target in
+            (revocations[target] ?? []).reversed().contains {
+                records[$0].isValid && hits($0, exposure) && counts($0)
+            }
+        }
+    }
+
+    /// Whether any revocation at all is aimed at it: most content is never looked at again.
+    private func isNamed(_ exposure: AuthExposure) -> Bool {
+        exposure.targets.contains { revocations[$0] != nil }
     }
 
     func reachesContent(

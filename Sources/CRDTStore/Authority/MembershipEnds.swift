@@ -172,7 +172,7 @@ extension AuthEvaluator {
             guard records[revocation].isValid, records[revocation].rank < admission,
                 case .remove = records[revocation].operation.action
             else { return false }
-            return !records[grant].knows(records[revocation])
+            return !records[grant].knows(records[revocation].place)
         }
     }
 
@@ -182,7 +182,7 @@ extension AuthEvaluator {
         let ends = ids.compactMap { indices[$0] }
         guard !ends.isEmpty else { return [] }
         var past = Set(ids)
-        for record in records where ends.contains(where: { records[$0].knows(record) }) {
+        for record in records where ends.contains(where: { records[$0].knows(record.place) }) {
             past.insert(record.operation.id)
         }
         return past
@@ -196,7 +196,7 @@ extension AuthEvaluator {
         guard !lapsed.contains(grant), !isReplaced(grant, for: device),
             let exposure = contentExposure(grant, device)
         else { return false }
-        return revocations(hitting: exposure).isEmpty
+        return !isHit(exposure)
     }
 }
 

@@ -34,28 +34,42 @@ extension PrivateAuthority {
     /// allows only what is sealed under a key whose introduction knows of it: the key is the proof
     /// that the author had heard of the return, and is not going on where the cut was.
     ///
-    /// - Cost: linear in the member's seats times the removals aimed at the member. One answer
-    ///   serves a log as long as author and key stay.
     /// - Parameter leastRole: only seats of this role or a stronger one, and as long as no valid
     ///   operation has replaced them by a weaker one.
     public func contentLimit(
         of member: MemberID, in log: LogName, under key: KeyID, leastRole: Role = .guest
     ) -> PrivateContentLimit {
+        contentLimit(by: seatRights(of: member), in: log, under: key, leastRole: leastRole)
+    }
+
+    /// The same, for whoever asks about many logs and keys of one member.
+    public func contentLimit(
+        by seats: PrivateSeatRights, in log: LogName, under key: KeyID, leastRole: Role = .guest
+    ) -> PrivateContentLimit {
         let introducing = (introductionsByKey[key] ?? []).map { introductions[$0].operation }
         guard !introducing.isEmpty else { return .nothing }
-        let taking = revocationsTaking(from: member)
-        var alternatives: [ContentLimit] = []
-        for (seat, ends) in ends(ofSeatsOf: member).sorted(by: { $0.key < $1.key }) {
-            let survived = taking.filter {
-                evaluator.records[seat].knows(evaluator.records[$0])
-            }
-            let proof = latestOnEachBranch(survived)
-            guard introducing.contains(where: { isPastOrSelf(proof, of: $0) }),
-                leastRole == .guest || gives(seat, to: member, atLeast: leastRole)
-            else { continue }
-            alternatives.append(limit(by: ends, log))
+        let alternatives = seats.seats.compactMap { seat -> ContentLimit? in
+            guard introducing.contains(where: { isPastOrSelf(seat.proof, of: $0) }),
+                leastRole == .guest || gives(seat.record, to: seats.member, atLeast: leastRole)
+            else { return nil }
+            return limit(by: seat.ends, log)
         }
         return PrivateContentLimit(alternatives)
+    }
+
+    /// What the seats of a member allow, whatever the log and the key.
+    ///
+    /// - Cost: linear in the member's seats times the removals aimed at the member. One answer
+    ///   serves until another `PrivateAuthority` is made.
+    public func seatRights(of member: MemberID) -> PrivateSeatRights {
+        let taking = revocationsTaking(from: member)
+        let seats = ends(ofSeatsOf: member).sorted { $0.key < $1.key }.map { seat, ends in
+            PrivateSeatRights.Seat(
+                record: seat,
+                ends: ends.sorted { evaluator.isStronger($0, than: $1) },
+                proof: latestOnEachBranch(taking.filter { evaluator.knows(seat, $0) }))
+        }
+        return PrivateSeatRights(member: member, seats: seats)
     }
 
     /// Whether a seat gives a role, and nothing valid has replaced it by a weaker one.
@@ -63,7 +77,7 @@ extension PrivateAuthority {
         guard let given = evaluator.records[seat].role, given <= role,
             let exposure = evaluator.contentExposure(seat, member.asDevice)
         else { return false }
-        return !evaluator.revocations(hitting: exposure).contains {
+        return !evaluator.isHit(exposure) {
             !evaluator.records[$0].operation.action.endsMembership
                 && evaluator.reachesContent($0, exposure, leastRole: role)
         }
@@ -79,10 +93,9 @@ extension PrivateAuthority {
     }
 
     /// What removals and departures leave of a log.
-    private func limit(by ends: Set<Int>, _ log: LogName) -> ContentLimit {
+    private func limit(by ends: [Int], _ log: LogName) -> ContentLimit {
         var groups: [[CutEntry]] = []
-        let inOrder = ends.sorted { evaluator.records[$0].rank < evaluator.records[$1].rank }
-        for end in inOrder {
+        for end in ends {
             let kept = evaluator.cutEntries(of: end, log: log)
             guard !kept.isEmpty else { return .nothing }
             groups.append(kept)
@@ -97,9 +110,24 @@ extension PrivateAuthority {
             evaluator.contentExposure($0, member.asDevice)
         }
         return (evaluator.revocations[.member(member)] ?? []).filter { index in
-            let record = evaluator.records[index]
-            return record.isValid && record.operation.action.endsMembership
+            evaluator.records[index].isValid
+                && evaluator.records[index].operation.action.endsMembership
                 && exposures.contains { evaluator.hits(index, $0) }
         }
     }
+}
+
+/// What each valid seat of one member allows in a private document.
+public struct PrivateSeatRights: Sendable {
+    struct Seat: Sendable {
+        let record: Int
+        /// The valid removals and departures that end it, the strongest first.
+        let ends: [Int]
+        /// What the key has to know of that content is sealed under: the latest removals and
+        /// departures, on each branch, of which the seat knows.
+        let proof: [Int]
+    }
+
+    let member: MemberID
+    let seats: [Seat]
 }

@@ -130,13 +130,13 @@ extension PrivateAuthority {
     func latestOnEachBranch(_ records: [Int]) -> [Int] {
         var latest: [Int: Int] = [:]
         for index in records {
-            let record = evaluator.records[index]
-            if let known = latest[record.branch],
-                evaluator.records[known].position > record.position
+            let place = evaluator.records[index].place
+            if let known = latest[place.branch],
+                evaluator.records[known].place.position > place.position
             {
                 continue
             }
-            latest[record.branch] = index
+            latest[place.branch] = index
         }
         return latest.values.sorted()
     }
@@ -146,7 +146,7 @@ extension PrivateAuthority {
         guard let first = parts[operation].first else { return false }
         return records.allSatisfy {
             parts[operation].contains($0)
-                || evaluator.records[first].knows(evaluator.records[$0])
+                || evaluator.records[first].knows(evaluator.records[$0].place)
         }
     }
 
@@ -173,7 +173,7 @@ extension PrivateAuthority {
         for seat in seats {
             var ending: Set<Int> = []
             guard let exposure = evaluator.contentExposure(seat, member.asDevice) else { continue }
-            for revocation in evaluator.revocations(hitting: exposure) {
+            evaluator.forEachRevocation(hitting: exposure) { revocation in
                 if evaluator.records[revocation].operation.action.endsMembership {
                     ending.insert(revocation)
                 } else {

@@ -154,7 +154,7 @@ extension PrivateAuthority {
     /// Whether the operation at `index` has the one at `other` in its past.
     func knows(_ index: Int, _ other: Int) -> Bool {
         guard let own = parts[index].first, let last = parts[other].last else { return false }
-        return index != other && evaluator.records[own].knows(evaluator.records[last])
+        return index != other && evaluator.records[own].knows(evaluator.records[last].place)
     }
 
     /// The valid removals and departures.

@@ -56,8 +56,8 @@ public struct PrivateAuthority: Sendable {
         var known: [OperationID: PrivateOperation] = [:]
         for operation in operations { known[operation.id] = operation }
         let canLapse = !ends.isEmpty && Self.root(of: document, known)?.subtype == .channel
-        let lapses = PrivateLapses(known, ends: canLapse ? ends : [:])
-        if canLapse { known = known.mapValues(lapses.judged) }
+        var lapses = PrivateLapses(known, ends: canLapse ? ends : [:])
+        if canLapse { known = known.mapValues { lapses.judged($0) } }
         let sorted = known.values.sorted { $0.id < $1.id }
         var indices: [OperationID: Int] = [:]
         indices.reserveCapacity(sorted.count)
@@ -124,7 +124,8 @@ public struct PrivateAuthority: Sendable {
         return all.filter { introduction in
             guard let own = parts[introduction.operation].first else { return false }
             let known = firsts[introduction.epoch.keyID] ?? []
-            if known.contains(where: { evaluator.records[own].knows(evaluator.records[$0]) }) {
+            if known.contains(where: { evaluator.records[own].knows(evaluator.records[$0].place) })
+            {
                 return false
             }
             guard let last = parts[introduction.operation].last else { return false }

@@ -14,6 +14,8 @@ import WorkspaceModel
 struct PrivateLapses {
     private let ends: [MemberID: Set<OperationID>]
     private let operations: [OperationID: PrivateOperation]
+    /// What was found, by seat: many operations are under one, and the way to it may be long.
+    private var found: [OperationID: [MemberID: Set<OperationID>]] = [:]
 
     /// - Parameter ends: the valid operations of the workspace that ended a membership, by member.
     init(_ operations: [OperationID: PrivateOperation], ends: [MemberID: Set<OperationID>]) {
@@ -23,8 +25,19 @@ struct PrivateLapses {
 
     /// The ends of the member's membership that the operation, which gives the member a seat, does
     /// not know of. The seat holds where there are none.
-    func lapses(ofSeatOf member: MemberID, in operation: OperationID) -> Set<OperationID> {
+    mutating func lapses(
+        ofSeatOf member: MemberID, in operation: OperationID
+    ) -> Set<OperationID> {
         guard let wanted = ends[member], !wanted.isEmpty else { return [] }
+        if let known = found[operation]?[member] { return known }
+        let lapses = ends(wanted, unknownTo: operation)
+        found[operation, default: [:]][member] = lapses
+        return lapses
+    }
+
+    private func ends(
+        _ wanted: Set<OperationID>, unknownTo operation: OperationID
+    ) -> Set<OperationID> {
         var missing = wanted
         var seen: Set<OperationID> = [operation]
         var open = [operation]
@@ -40,7 +53,7 @@ struct PrivateLapses {
 
     /// The operation as the document takes it: nobody acts, in a new membership, under a seat that
     /// lapsed with the old one.
-    func judged(_ operation: PrivateOperation) -> PrivateOperation {
+    mutating func judged(_ operation: PrivateOperation) -> PrivateOperation {
         guard operation.isAllowed, !operation.knownEnds.isEmpty,
             let author = operation.author, ends[author] != nil, let seat = operation.change?.seat,
             !lapses(ofSeatOf: author, in: seat).isDisjoint(with: operation.knownEnds)
@@ -49,10 +62,11 @@ struct PrivateLapses {
     }
 
     /// The members whose seats in an operation lapsed.
-    func lapsed(in operation: PrivateOperation) -> [MemberID] {
-        ends.keys.sorted().filter { member in
-            operation.seat(of: member) != nil
-                && !lapses(ofSeatOf: member, in: operation.id).isEmpty
+    mutating func lapsed(in operation: PrivateOperation) -> [MemberID] {
+        var lapsed: [MemberID] = []
+        for member in ends.keys.sorted() where operation.seat(of: member) != nil {
+            if !lapses(ofSeatOf: member, in: operation.id).isEmpty { lapsed.append(member) }
         }
+        return lapsed
     }
 }

@@ -20,10 +20,11 @@ extension AuthEvaluator {
             return grantFault(record, role, grant) ?? seatFault(record, grant)
         case .remove(let member):
             guard role <= .admin else { return .roleTooWeak }
-            return member == record.author ? .ownSubject : nil
+            return member == record.author ? .ownSubject : repetitionFault(record, of: member)
         case .leave:
             // Somebody has to be left who can let people in: an owner hands the document on first.
-            return role == .owner ? .ownSubject : nil
+            guard role != .owner else { return .ownSubject }
+            return record.author.flatMap { repetitionFault(record, of: $0) }
         case .setDocument:
             return role <= .admin ? nil : .roleTooWeak
         case .deleteDocument:
@@ -39,10 +40,39 @@ extension AuthEvaluator {
     /// let in has a role that can change.
     private func seatFault(_ record: AuthRecord, _ grant: RoleGrant) -> AuthFault? {
         guard (grant.role == .owner) == (grant.drops != nil) else { return .roleTooStrong }
+        let given = seats(of: grant.member, before: record) { $0.author == record.author }
+        guard given < Limits.privateSeatsByOneMax else { return .repeated }
         guard grant.replaces || grant.drops != nil else { return nil }
         let isSeated = grant.devices.allSatisfy { device in
-            (grantsOfDevice[device] ?? []).contains { record.knows(records[$0]) }
+            (grantsOfDevice[device] ?? []).contains { record.knows(records[$0].place) }
         }
         return isSeated ? nil : .foreignDevice
+    }
+
+    /// Whether `member` was put out, or left, by this author as often as they came in. Every seat
+    /// is judged with every end, so neither may go on without the other.
+    private func repetitionFault(_ record: AuthRecord, of member: MemberID) -> AuthFault? {
+        guard let author = record.author else { return nil }
+        let isLeave = record.operation.action.isDeparture
+        let ends = (revocations[.member(member)] ?? []).count { end in
+            let aim = records[end].aim
+            return records[end].author == author && record.knows(records[end].place)
+                && (isLeave ? aim == .departure : aim == .member(member))
+        }
+        // Who removes may have been put out in between, and the removal have had no effect.
+        let seats =
+            seats(of: member, before: record)
+            + (isLeave ? 0 : seats(of: author, before: record))
+        return ends < seats ? nil : .repeated
+    }
+
+    /// How many seats of a member are in the past of `record`.
+    private func seats(
+        of member: MemberID, before record: AuthRecord,
+        where counts: (AuthRecord) -> Bool = { _ in true }
+    ) -> Int {
+        (grantsOfDevice[member.asDevice] ?? []).count { seat in
+            counts(records[seat]) && record.knows(records[seat].place)
+        }
     }
 }

@@ -15,7 +15,7 @@ extension NodeCore {
         if let known = document.limits[stretch] {
             limit = known
         } else {
-            limit = document.authority.contentLimit(of: member, in: place.log, under: key)
+            limit = document.contentLimit(at: stretch)
             document.limits[stretch] = limit
         }
         guard let branch = store.operations.branch(place.branch) else { return false }

@@ -16,7 +16,9 @@ final class PrivateDocument {
     /// What opens the membership operations of an epoch.
     private(set) var authorityKeys: PrivateKeyring
     /// Who may do what, made anew when anything below changes.
-    var authority: PrivateAuthority
+    var authority: PrivateAuthority { didSet { seatRights = [:] } }
+    /// What seats allow, of members who were asked about since.
+    private var seatRights: [MemberID: PrivateSeatRights] = [:]
     /// The stored membership operations, opened or not, by id.
     private(set) var records: [OperationID: Record] = [:]
     /// The ids of `records` in the order of arrival.
@@ -157,12 +159,21 @@ final class PrivateDocument {
     /// The right of an owner, and of an admin.
     func deletionLimits(at place: LimitPlace) -> [PrivateContentLimit] {
         if let known = deletionLimits[place] { return known }
-        let limits = [Role.owner, .admin].map {
-            authority.contentLimit(
-                of: place.member, in: place.log, under: place.key, leastRole: $0)
-        }
+        let limits = [Role.owner, .admin].map { contentLimit(at: place, leastRole: $0) }
         deletionLimits[place] = limits
         return limits
+    }
+
+    /// How far content of a stretch counts, by the seats of whoever wrote it.
+    ///
+    /// - Parameter leastRole: as for `PrivateAuthority.contentLimit`.
+    func contentLimit(
+        at place: LimitPlace, leastRole: Role = .guest
+    ) -> PrivateContentLimit {
+        let seats = seatRights[place.member] ?? authority.seatRights(of: place.member)
+        seatRights[place.member] = seats
+        return authority.contentLimit(
+            by: seats, in: place.log, under: place.key, leastRole: leastRole)
     }
 
     /// Whether a member ever had a right to delete what others wrote here.

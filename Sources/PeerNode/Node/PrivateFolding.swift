@@ -59,8 +59,7 @@ extension NodeCore {
             let place = PrivateDocument.LimitPlace(
                 log: branch.log, member: member, key: stretch.keyID)
             guard document.limits[place] == nil else { continue }
-            document.limits[place] = document.authority.contentLimit(
-                of: member, in: branch.log, under: stretch.keyID)
+            document.limits[place] = document.contentLimit(at: place)
         }
         document.hasAllLimits = true
     }
@@ -246,10 +245,7 @@ extension NodeCore {
             ends: document.ends)
         document.noteCuts()
         document.noteRights()
-        for place in before.keys {
-            document.limits[place] = document.authority.contentLimit(
-                of: place.member, in: place.log, under: place.key)
-        }
+        for place in before.keys { document.limits[place] = document.contentLimit(at: place) }
     }
 
     /// What ended memberships in the workspace of people whom the document ever let in.

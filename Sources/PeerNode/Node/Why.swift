@@ -235,6 +235,7 @@ extension AuthFault {
         case .tooManyDevices: "its author has linked too many devices"
         case .unknownKey: "the key that it hands on was not there"
         case .badTransfer: "a transfer is an owner's, to a member, and keeps own devices"
+        case .repeated: "they came and went more often than anybody does"
         case .unknownKind: "this version does not know its kind"
         }
     }

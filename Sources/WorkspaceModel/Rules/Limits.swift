@@ -212,11 +212,15 @@ public enum Limits {
     public static let addressMillisecondsMax: UInt64 = 3_650 * 24 * 3_600 * 1_000
     /// Requests that may wait on an invite for fewer people: the wrong people may ask first.
     public static let requestsPerInviteMin: UInt64 = 16
-    /// Authority operations of one member that are taken in at once, and then in an hour: a
-    /// person does less in a week, and a member who does more is waited for.
+    /// Authority operations of one member that are taken in at once, and then in an hour, and
+    /// operations of kind 3: a person does less in a week, and a member who does more is waited
+    /// for.
     public static let authorityBurstPerMember = 512
     /// See `authorityBurstPerMember`.
     public static let authorityHourlyPerMember = 256
+    /// Seats that one member gives one other in a private document: more than a life of coming and
+    /// going, and each is judged with each that ended it.
+    public static let privateSeatsByOneMax = 256
     /// Operations without effect that a host of no member may bring in an hour, and their bytes.
     public static let outsiderOperationsHourly = 64
     /// See `outsiderOperationsHourly`.
@@ -224,7 +228,7 @@ public enum Limits {
     /// Operations that wait for what they cite, of somebody who is no member: an own admission
     /// with what it stands on.
     public static let waitingPerOutsiderMax = 1_024
-    /// Authors, and hosts, that are counted at a time; of more all are forgotten.
+    /// Authors, and hosts, that are counted at a time; of more those are forgotten who used least.
     public static let authorityBudgetsMax = 10_000
     /// Devices that one person links in a workspace: more than a life needs, and each is judged.
     public static let devicesLinkedMax = 64

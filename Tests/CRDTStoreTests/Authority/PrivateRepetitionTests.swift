@@ -1,0 +1,120 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// One private channel in which every change knows all before it.
+private struct Chain {
+    private(set) var operations: [PrivateOperation] = []
+    /// The last seat that each member got.
+    private var seats: [MemberID: OperationID] = [:]
+
+    init() {
+        let people: [(String, Role)] = [("olga", .owner), ("anna", .admin), ("mina", .member)]
+        let seats = people.map { PrivateSeat(PrivateStory.member($0.0), $0.1) }
+            .sorted { $0.member < $1.member }
+        write("olga", .root(PrivateRoot(subtype: .channel, seats: seats)))
+    }
+
+    var judged: PrivateAuthority {
+        PrivateAuthority(
+            of: DocumentID(sameBytesAs: operations[0].id), operations.reversed())
+    }
+
+    var last: OperationID { operations[operations.count - 1].id }
+
+    @discardableResult
+    mutating func add(_ name: String, by author: String) -> OperationID {
+        let seat = PrivateSeat(PrivateStory.member(name), .member)
+        return write(author, .add(PrivateAddition(seats: [seat])))
+    }
+
+    @discardableResult
+    mutating func remove(_ name: String, by author: String) -> OperationID {
+        let key = KeyID(words: (UInt64(operations.count), 1))
+        return write(
+            author, .remove(PrivateStory.member(name), cuts: [], epoch: PrivateEpoch(keyID: key)))
+    }
+
+    @discardableResult
+    mutating func write(_ name: String, _ action: PrivateAction) -> OperationID {
+        let author = PrivateStory.member(name)
+        let number = UInt64(operations.count)
+        let previous = operations.last { $0.author == author }?.id
+        let operation = PrivateOperation(
+            id: OperationID(words: (number &* 0x9E37_79B9_7F4A_7C15, number, 0, 0)),
+            author: author, previous: previous,
+            dependencies: operations.last.map(\.id).flatMap { $0 == previous ? nil : [$0] } ?? [],
+            keyID: action.epoch?.keyID ?? PrivateStory.key(1),
+            change: PrivateChange(action, seat: seats[author]), isAllowed: true)
+        operations.append(operation)
+        switch action {
+        case .root(let root): for seat in root.seats { seats[seat.member] = operation.id }
+        case .add(let addition): for seat in addition.seats { seats[seat.member] = operation.id }
+        default: break
+        }
+        return operation.id
+    }
+}
+
+/// PROTOCOL.md, 4.3, "How often": every seat is judged with every end, so neither goes on for ever.
+@Suite struct `Coming and going in a private channel` {
+    private static let most = Limits.privateSeatsByOneMax
+    private let mina = PrivateStory.member("mina")
+
+    @Test func `ends with the last seat that one member gives another`() {
+        var chain = Chain()
+        // The owner's root has seated her once.
+        for _ in 1..<Self.most {
+            chain.remove("mina", by: "olga")
+            chain.add("mina", by: "olga")
+        }
+        #expect(chain.judged.standing(of: mina) != nil)
+        let end = chain.remove("mina", by: "olga")
+        let late = chain.add("mina", by: "olga")
+        let judged = chain.judged
+        #expect(judged.isValid(end))
+        #expect(judged.verdict(on: late) == .faulty(.repeated))
+        #expect(judged.standing(of: mina) == nil)
+        // Somebody else can let her in, and the owner somebody else.
+        let other = chain.add("mina", by: "anna")
+        let gil = chain.add("gil", by: "olga")
+        #expect(chain.judged.isValid(other) && chain.judged.isValid(gil))
+        #expect(chain.judged.standing(of: mina)?.seat == other)
+    }
+
+    @Test func `leaves the seats beside the last as they are`() {
+        var chain = Chain()
+        for _ in 1..<Self.most { chain.add("mina", by: "olga") }
+        let seats = ["gil", "mina"].map { PrivateSeat(PrivateStory.member($0), .member) }
+            .sorted { $0.member < $1.member }
+        let both = chain.write("olga", .add(PrivateAddition(seats: seats)))
+        let judged = chain.judged
+        #expect(judged.isValid(both))
+        #expect(judged.standing(of: PrivateStory.member("gil"))?.seat == both)
+        #expect(judged.standing(of: mina)?.seat != both)
+    }
+
+    @Test func `has no removal without somebody who came in before`() {
+        var chain = Chain()
+        // Both have a seat from the root.
+        let removals = (0..<3).map { _ in chain.remove("mina", by: "olga") }
+        #expect(removals.map(chain.judged.isValid) == [true, true, false])
+        #expect(chain.judged.verdict(on: chain.last) == .faulty(.repeated))
+        // Those of others are their own.
+        let others = chain.remove("mina", by: "anna")
+        #expect(chain.judged.isValid(others))
+        chain.add("mina", by: "anna")
+        let again = chain.remove("mina", by: "olga")
+        #expect(chain.judged.isValid(again) && chain.judged.standing(of: mina) == nil)
+    }
+
+    @Test func `has no second leave of one seat`() {
+        var chain = Chain()
+        let leaves = (0..<2).map { _ in chain.write("mina", .leave(cuts: [])) }
+        #expect(leaves.map { chain.judged.verdict(on: $0) == .faulty(.repeated) } == [false, true])
+        chain.add("mina", by: "anna")
+        let again = chain.write("mina", .leave(cuts: []))
+        #expect(chain.judged.isValid(again) && chain.judged.standing(of: mina) == nil)
+    }
+}
