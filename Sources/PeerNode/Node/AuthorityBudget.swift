@@ -19,23 +19,54 @@ struct AuthorityBudget {
         }
     }
 
-    private var members: [[UInt8]: Allowance] = [:]
+    /// What is counted by itself.
+    enum Kind: Hashable {
+        /// Operations of the authority document.
+        case authority
+        /// Those that change a private document, in all of them together.
+        case privateAuthority
+    }
+
+    private struct Share: Hashable {
+        let kind: Kind
+        /// A member's or a device's bytes.
+        let payer: [UInt8]
+    }
+
+    private var members: [Share: Allowance] = [:]
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
     /// Whose operations had to wait, and when that was last.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
 
-    /// Whether one more operation that counts in somebody's share may be taken in (S-5).
+    /// Whether more operations that count in somebody's share may be taken in (S-5).
+    ///
+    /// What comes in one piece is taken in one piece, and paid for afterwards: it would never fit
+    /// otherwise.
     ///
     /// - Parameter payer: a member's or a device's bytes.
-    mutating func takes(from payer: [UInt8], now: UInt64) -> Bool {
+    mutating func takes(
+        _ count: Int = 1, of kind: Kind = .authority, from payer: [UInt8], now: UInt64
+    ) -> Bool {
         let most = Double(Limits.authorityBurstPerMember)
-        if members.count >= Limits.authorityBudgetsMax { members = [:] }
-        var allowance = members[payer] ?? Allowance(left: most, at: now)
+        let share = Share(kind: kind, payer: payer)
+        var allowance = members[share] ?? Allowance(left: most, at: now)
         allowance.refill(now: now, most: most, hourly: Double(Limits.authorityHourlyPerMember))
         let isTaken = allowance.left >= 1
-        if isTaken { allowance.left -= 1 } else { delayed[payer] = now }
-        members[payer] = allowance
+        if isTaken { allowance.left -= Double(count) } else { noteDelayed(payer, now) }
+        members[share] = allowance
+        Self.thin(&members) { $0.left }
         return isTaken
+    }
+
+    /// Whose operations had to wait within the last hour, or what is said of them would stand for
+    /// ever.
+    func isDelaying(_ payer: [UInt8], now: UInt64) -> Bool {
+        delayed[payer].map { now < $0 || now - $0 < 3_600_000 } ?? false
+    }
+
+    private mutating func noteDelayed(_ payer: [UInt8], _ now: UInt64) {
+        delayed[payer] = now
+        Self.thin(&delayed) { Double(now >= $0 ? now - $0 : 0) }
     }
 
     /// Notes an operation without effect that an outsider brought (S-4).
@@ -60,13 +91,24 @@ struct AuthorityBudget {
     ) -> (operations: Allowance, bytes: Allowance) {
         let count = Double(Limits.outsiderOperationsHourly)
         let size = Double(Limits.outsiderBytesHourly)
-        if outsiders.count >= Limits.authorityBudgetsMax { outsiders = [:] }
         var known =
             outsiders[host]
             ?? (Allowance(left: count, at: now), Allowance(left: size, at: now))
         known.operations.refill(now: now, most: count, hourly: count)
         known.bytes.refill(now: now, most: size, hourly: size)
         outsiders[host] = known
+        Self.thin(&outsiders) { min($0.operations.left, $0.bytes.left) }
         return known
+    }
+
+    /// Forgets the half of too many that has most left: who comes under very many names to have
+    /// the rest forgotten goes first.
+    private static func thin<Key, Value>(
+        _ known: inout [Key: Value], by left: (Value) -> Double
+    ) {
+        guard known.count > Limits.authorityBudgetsMax else { return }
+        let order = known.sorted { left($0.value) < left($1.value) }
+        known = Dictionary(
+            uniqueKeysWithValues: order.prefix(Limits.authorityBudgetsMax / 2).map { $0 })
     }
 }

@@ -93,6 +93,7 @@ extension NodeCore: NodeCommands {
                     message: "the network was suspended here: no peer is reached",
                     hint: "wsx-node net resume"))
         }
+        warnings += delayWarnings
         warnings += keyWarnings()
         warnings += endWarnings()
         warnings += twinWarnings
@@ -105,6 +106,21 @@ extension NodeCore: NodeCommands {
                     hint: "free some space"))
         }
         return warnings
+    }
+
+    /// Who writes more about rights and keys than a person does (PROTOCOL.md, 4.0.4: S-5).
+    private var delayWarnings: [StatusObject.Warning] {
+        workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
+            workspace.evaluator.members.filter {
+                authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
+            }.map { standing in
+                .init(
+                    kind: "member.delayed",
+                    message: "\(workspace.displayName(of: standing.member)) changes members, "
+                        + "roles or keys very often; the newest of that comes within hours",
+                    hint: "wsx-node member list")
+            }
+        }
     }
 
     func stop(_ scope: CallScope) throws(NodeError) {

@@ -119,6 +119,11 @@ extension NodeCore {
             gap.offset += run.entries.count - checked.count
             return try wait(for: gap, run, in: workspace, from: source)
         }
+        if let offset = firstDelayed(checked, of: run.log, in: workspace, from: source) {
+            return try acceptStart(
+                of: run, upTo: offset + run.entries.count - checked.count, in: workspace,
+                from: source)
+        }
         var verdict: AuthChange?
         if run.log.document == workspace.id, let operation = checked.first {
             switch judge(operation, of: run.log, in: workspace, from: source) {
@@ -135,6 +140,17 @@ extension NodeCore {
         return .stored(checked.count)
     }
 
+    /// Takes what stands before something that is not taken now.
+    private func acceptStart(
+        of run: OperationRun, upTo end: Int, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) -> IngestOutcome {
+        guard end > 0 else { return .dropped }
+        let start = OperationRun(
+            log: run.log, firstSequence: run.firstSequence,
+            entries: Array(run.entries.prefix(end)))
+        return try acceptOne(start, in: workspace, from: source)
+    }
+
     /// Lets a run wait for what it cites, but not what stands before that: two runs may each cite
     /// what lies in the other, and whole ones would wait for each other for ever. Where the
     /// signature before the gap is bad, only a later one covers the start, and all of it waits.
@@ -144,10 +160,7 @@ extension NodeCore {
     ) throws(StorageError) -> IngestOutcome {
         var rest = run
         if gap.offset > 0 {
-            let start = OperationRun(
-                log: run.log, firstSequence: run.firstSequence,
-                entries: Array(run.entries.prefix(gap.offset)))
-            switch try acceptOne(start, in: workspace, from: source) {
+            switch try acceptStart(of: run, upTo: gap.offset, in: workspace, from: source) {
             case .stored, .known, .dropped:
                 rest = OperationRun(
                     log: run.log, firstSequence: run.firstSequence + UInt64(gap.offset),

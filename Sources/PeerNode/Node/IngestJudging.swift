@@ -42,6 +42,26 @@ extension NodeCore {
         return .dropped
     }
 
+    /// The offset of the first operation of a run that changes a private document and has to wait,
+    /// because its author's share is used up (S-5); `nil` where all may be taken. Those of a run
+    /// are taken together.
+    func firstDelayed(
+        _ operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
+        from source: OperationSource
+    ) -> Int? {
+        func changesDocument(_ operation: CheckedOperation) -> Bool {
+            operation.header.kind == OperationKind.privateAuthority.rawValue
+        }
+        guard log.document != workspace.id, source != .ourselves, !source.isBackfill,
+            let first = operations.firstIndex(where: changesDocument),
+            !isOwn(log.device, in: workspace)
+        else { return nil }
+        let isTaken = authorityBudget.takes(
+            operations.count(where: changesDocument), of: .privateAuthority,
+            from: payer(of: log.device, source, in: workspace), now: time.monotonic)
+        return isTaken ? nil : first
+    }
+
     /// Whose share an operation is counted in: its author's, or of an author whom nobody knows that
     /// of whoever brings it, for keys cost nothing (S-5).
     private func payer(

@@ -1,0 +1,103 @@
+import Testing
+import WorkspaceModel
+
+@testable import PeerNode
+
+/// A budget that is asked within an expectation.
+private final class Till {
+    private var budget = AuthorityBudget()
+
+    func takes(
+        _ count: Int = 1, of kind: AuthorityBudget.Kind = .authority, from payer: [UInt8],
+        at now: UInt64
+    ) -> Bool {
+        budget.takes(count, of: kind, from: payer, now: now)
+    }
+
+    /// How many are taken until one has to wait.
+    func taken(
+        _ kind: AuthorityBudget.Kind = .authority, from payer: [UInt8], at now: UInt64
+    ) -> Int {
+        var taken = 0
+        while takes(of: kind, from: payer, at: now) { taken += 1 }
+        return taken
+    }
+
+    func isDelaying(_ payer: [UInt8], at now: UInt64) -> Bool {
+        budget.isDelaying(payer, now: now)
+    }
+
+    func spend(_ byteCount: Int, from host: String, at now: UInt64) -> Bool {
+        budget.spend(byteCount: byteCount, from: host, now: now)
+    }
+
+    func mustWait(_ host: String, at now: UInt64) -> Bool { budget.mustWait(host, now: now) }
+}
+
+/// PROTOCOL.md, 4.0.4: S-4 and S-5.
+@Suite struct `The budget of authority operations` {
+    private static let hour: UInt64 = 3_600_000
+    private static let burst = Limits.authorityBurstPerMember
+    private static let hourly = Limits.authorityHourlyPerMember
+    private let ada: [UInt8] = [1]
+    private let bob: [UInt8] = [2]
+
+    @Test func `is used up, and comes back with time`() {
+        let budget = Till()
+        #expect(budget.taken(from: ada, at: 0) == Self.burst)
+        #expect(budget.taken(from: ada, at: Self.hour) == Self.hourly)
+        #expect(budget.taken(from: ada, at: 2 * Self.hour) == Self.hourly)
+        #expect(budget.taken(from: ada, at: 1_000 * Self.hour) == Self.burst)
+    }
+
+    @Test func `is everybody's own, and each kind's`() {
+        let budget = Till()
+        #expect(budget.taken(from: ada, at: 0) == Self.burst)
+        #expect(budget.taken(.privateAuthority, from: ada, at: 0) == Self.burst)
+        #expect(budget.taken(from: bob, at: 0) == Self.burst)
+    }
+
+    @Test func `takes in one piece what came in one, and waits for that`() {
+        let budget = Till()
+        let piece = Self.burst + Self.hourly
+        #expect(budget.takes(piece, from: ada, at: 0))
+        #expect(!budget.takes(from: ada, at: 0))
+        #expect(!budget.takes(from: ada, at: Self.hour))
+        #expect(budget.taken(from: ada, at: 2 * Self.hour) == Self.hourly)
+    }
+
+    @Test func `knows for an hour who had to wait`() {
+        let budget = Till()
+        #expect(budget.takes(from: bob, at: 0))
+        #expect(!budget.isDelaying(bob, at: 0) && !budget.isDelaying(ada, at: 0))
+        _ = budget.taken(from: ada, at: 7)
+        #expect(budget.isDelaying(ada, at: 7 + Self.hour - 1))
+        #expect(!budget.isDelaying(ada, at: 7 + Self.hour))
+    }
+
+    @Test func `is not forgotten because very many others come`() {
+        let budget = Till()
+        _ = budget.taken(from: ada, at: 0)
+        for _ in 0...Limits.outsiderOperationsHourly {
+            _ = budget.spend(1, from: "host", at: 0)
+        }
+        #expect(budget.mustWait("host", at: 0))
+        for number in 0..<2 * Limits.authorityBudgetsMax {
+            _ = budget.takes(from: Array("\(number)".utf8), at: 0)
+            _ = budget.mustWait("\(number)", at: 0)
+        }
+        #expect(!budget.takes(from: ada, at: 0))
+        #expect(budget.mustWait("host", at: 0))
+    }
+
+    @Test func `makes a host wait after so many operations, and after so many bytes`() {
+        let budget = Till()
+        let operations = (0...Limits.outsiderOperationsHourly).map { _ in
+            budget.spend(1, from: "many", at: 0)
+        }
+        #expect(operations.firstIndex(of: true) == Limits.outsiderOperationsHourly)
+        #expect(!budget.spend(Limits.outsiderBytesHourly, from: "large", at: 0))
+        #expect(budget.spend(1, from: "large", at: 0))
+        #expect(!budget.mustWait("large", at: Self.hour) && !budget.mustWait("other", at: 0))
+    }
+}
