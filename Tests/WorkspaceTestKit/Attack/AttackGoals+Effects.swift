@@ -23,12 +23,17 @@ extension AttackGoals {
         for operation in history.operations
         where kept.contains(operation.id) && author(operation).map(people.contains) != true {
             let id = operation.id
-            guard written(id)?.isHonest == true, all.isValid(id) != without.isValid(id) else {
+            guard isByHonest(id), all.isValid(id) != without.isValid(id) else {
                 continue
             }
             return "\(label(id)) is \(all.isValid(id) ? "valid" : "void") only because of members"
         }
         return nil
+    }
+
+    /// Whether an honest person wrote it; of who became an attacker later, no operation.
+    private func isByHonest(_ id: OperationID) -> Bool {
+        written(id).flatMap { record.people[$0.author] }?.isHonest ?? false
     }
 
     /// Operations of attackers that act as member or guest, and that only such have in the past.

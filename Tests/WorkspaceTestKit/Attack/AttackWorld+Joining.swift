@@ -121,7 +121,9 @@ extension AttackWorld {
     /// Wim has left, and asks an honest member to be let in again.
     func askBack(_ worker: Worker) -> Bool {
         guard worker.role <= .member, let wim = record.people["wim"],
-            let end = record.ends.first(where: { $0.person == "wim" }),
+            let end = record.ends.first(where: {
+                $0.person == "wim" && worker.past.contains($0.operation)
+            }),
             let (invite, _) = doors(worker).first
         else { return true }
         let asked = history.operations.filter {

@@ -81,11 +81,12 @@ extension AttackWorld {
     private func repeatJoin(_ draft: inout Draft) -> Bool {
         let joins = record.written.filter { written in
             switch written.operation.action {
-            case .admit, .request: true
+            case .create, .admit, .request: true
             default: false
             }
         }
         guard let old = joins.randomElement(using: &generator) else { return false }
+        if generator.oneIn(2) { return growJoin(&draft, old) }
         switch old.operation.action {
         case .admit(let invite, _, _, let request), .request(let invite, _, _, let request):
             draft.past.formUnion(
@@ -93,6 +94,23 @@ extension AttackWorld {
         default: return false
         }
         (draft.action, draft.entries, draft.proof) = (old.operation.action, old.entries, old.proof)
+        return true
+    }
+
+    /// What was once signed, with a device of one's own behind it.
+    private func growJoin(_ draft: inout Draft, _ old: AttackWritten) -> Bool {
+        guard let invite = links.sorted().randomElement(using: &generator),
+            let member = old.words?.member
+        else { return false }
+        draft.past.formUnion(history.closure(of: [invite]))
+        let own = pair(ownDevice())
+        draft.entries = old.entries + [AttackEntry(pair: own, seal: nil)]
+        draft.action = .admit(
+            invite: invite, member: member, devices: draft.entries.map(\.pair.device),
+            request: nil)
+        guard let words = words(of: draft) else { return false }
+        draft.entries = old.entries + [AttackEntry(pair: own, seal: .entry(own.device, words))]
+        prove(&draft, invite, member)
         return true
     }
 
