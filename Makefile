@@ -16,6 +16,8 @@ endif
 SEEDS ?= 10000
 # How many worlds `campaign-attack` makes.
 ATTACKS ?= 100000
+# In how many `campaign-mutants` looks for what misses a rule.
+MUTANTS ?= 2000
 FUZZ = .build/fuzz
 
 # A target may import only what Package.swift names for it.
@@ -27,7 +29,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz campaign-attack lint interop bench clean
+.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -55,6 +57,10 @@ fuzz: setup ## random authority documents by all their properties, in release; S
 campaign-attack: setup ## recombining attackers against definition and evaluator; ATTACKS=N worlds each
 	WSX_FUZZ=1 WSX_SEEDS=$(ATTACKS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
 	    --disable-xctest $(CHECKS) --filter 'No recombination of what was seen'
+
+campaign-mutants: setup ## for each rule of authority, a world in which the attackers miss it; MUTANTS=N worlds each
+	WSX_FUZZ=1 WSX_SEEDS=$(MUTANTS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
+	    --disable-xctest $(CHECKS) --filter 'A rule that is taken away' | grep -aE '^(Mutant|//)'
 
 lint: ## the format of every Swift file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

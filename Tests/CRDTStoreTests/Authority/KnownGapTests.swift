@@ -111,4 +111,20 @@ import WorkspaceTestKit
             under: story.grant("root"), by: story.device("root"))
         #expect(reached == [removal])
     }
+
+    /// G5: of two admissions the one with the smaller lam is the stronger grant, and a leave is as
+    /// strong as the grant under which it was written. Nobody is asked about who left all the same.
+    @Test func `who left signs on by a friend's admission in an older past`() {
+        var story = Story(admins: [], members: ["eve"])
+        let open = story.write(
+            "root", after: story.heads, .invite(InviteTerms(role: .member, uses: 9)))
+        let busy = story.write("root", after: [open], .createDocument)
+        let admitted = story.admit("vic", on: open, by: "root", after: [busy])
+        let leaving = story.write("vic", under: admitted, after: [admitted], .leave)
+        let copy = story.admit("vic", on: open, by: "eve", after: [open])
+        let late = story.write("vic", under: copy, after: [leaving, copy], .createDocument)
+        let (definition, valid) = definition(story)
+        #expect(valid.isSuperset(of: [leaving, copy, late]))
+        #expect(definition.standing(of: story.device("vic"), among: valid) == nil)
+    }
 }

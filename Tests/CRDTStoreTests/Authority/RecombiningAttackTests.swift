@@ -37,13 +37,6 @@ import WorkspaceTestKit
     func `reach under the rules as they were built first`(goal: String) {
         #expect(finds([goal], under: .builtBefore, within: 2_000) != nil)
     }
-
-    /// In a campaign: which rules are missed when they are gone, and by which goal.
-    @Test(.enabled(if: Seeds.isCampaign), arguments: AuthRule.allCases)
-    func `miss a rule`(rule: AuthRule) {
-        let breach = finds(nil, under: .without(rule), within: 400)
-        print("without \(rule):", breach.map { "\($0.goal), seed \($0.seed), \($0.how)" } ?? "-")
-    }
 }
 
 /// The holes that a model of the rules found, told alone: open before, closed now.

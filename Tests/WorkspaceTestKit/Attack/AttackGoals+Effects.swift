@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What honest people do has its effect, the same for everybody: G6 to G10, G14.
+/// What honest people do has its effect, the same for everybody: G6, G7, G9, G10, G14.
 extension AttackGoals {
     /// A judge of some of the operations.
     func judge(of ids: Set<OperationID>) -> Judge {
@@ -23,12 +23,18 @@ extension AttackGoals {
         for operation in history.operations
         where kept.contains(operation.id) && author(operation).map(people.contains) != true {
             let id = operation.id
-            guard written(id)?.isHonest == true, all.isValid(id) != without.isValid(id) else {
+            guard isByHonest(id), all.isValid(id) != without.isValid(id) else {
                 continue
             }
             return "\(label(id)) is \(all.isValid(id) ? "valid" : "void") only because of members"
         }
         return nil
+    }
+
+    /// Whether an honest person wrote it; of who became an attacker later, no operation.
+    func isByHonest(_ id: OperationID) -> Bool {
+        guard let written = written(id), written.isHonest else { return false }
+        return record.people[written.author]?.isHonest ?? false
     }
 
     /// Operations of attackers that act as member or guest, and that only such have in the past.
@@ -52,10 +58,7 @@ extension AttackGoals {
     /// owner's loses it later.
     func g7HonestWithoutEffect() -> String? { broken("G7") ?? lostByOwner() }
 
-    /// An invite, of which real people have used less than it allows, lets nobody in.
-    func g8InviteUsedUp() -> String? { broken("G8") }
-
-    private func broken(_ goal: String) -> String? {
+    func broken(_ goal: String) -> String? {
         for written in record.written where written.promise == goal {
             let id = written.operation.id
             guard all.contains(id) else { return "\(label(id)) has a fault" }
@@ -66,7 +69,9 @@ extension AttackGoals {
     }
 
     private func lostByOwner() -> String? {
-        guard let owner = record.people["owner"], record.transfers.isEmpty else { return nil }
+        guard let owner = record.people["owner"], record.transfers.isEmpty, !record.hasOwner else {
+            return nil
+        }
         for written in record.written where written.isHonest && written.author == owner.name {
             let id = written.operation.id
             // Whom an admin invited, that admin's invite or removal may end.
@@ -105,6 +110,11 @@ extension AttackGoals {
                 if case .feature(isKnown: false) = $0.action { true } else { false }
             }.map(\.id))
         let void = features.filter { !all.isValid($0) }
+        for operation in history.operations {
+            if case .unknown = operation.action, all.isValid(operation.id) {
+                return "\(label(operation.id)) counts, and nobody here knows what it is"
+            }
+        }
         var kept: Set<OperationID> = []
         for operation in history.operations {
             let past = history.pasts[operation.id] ?? []

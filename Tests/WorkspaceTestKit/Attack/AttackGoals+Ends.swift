@@ -3,6 +3,10 @@ import WorkspaceModel
 
 /// What ended stays ended: G5, G12, G15.
 extension AttackGoals {
+    private var devices: Set<DeviceID> {
+        Set(history.operations.flatMap { history.devices(of: $0) })
+    }
+
     private var counted: [AttackEnd] { record.ends.filter { judge.isValid($0.operation) } }
 
     private func knows(_ operation: AuthOperation, _ end: AttackEnd) -> Bool {
@@ -13,9 +17,77 @@ extension AttackGoals {
         for end in counted {
             for id in judge.valid {
                 guard let operation = history[id], knows(operation, end),
-                    isOf(operation, end), !isLetInAfter(operation, end)
+                    isOf(operation, end), !isLetInAfter(operation, end),
+                    !isStronger(operation, end)
                 else { continue }
                 return "\(label(id)) is valid after \(label(end.operation)) of \(end.person)"
+            }
+            if let how = isIn(end) ?? comesThrough(end) { return how }
+        }
+        return closedDoor()
+    }
+
+    /// Whether somebody who is out is in all the same.
+    private func isIn(_ end: AttackEnd) -> String? {
+        if case .demoted = end.kind { return nil }
+        let member = record.people[end.person]?.member
+        for device in devices.sorted() {
+            if case .revoked = end.kind, !end.devices.contains(device) { continue }
+            guard let standing = judge.standing(of: device), standing.member == member,
+                !isBack(standing.grant, device, member, end),
+                !wasPromoted(standing.grant, device, end)
+            else { continue }
+            return "\(end.person) is in after \(label(end.operation))"
+        }
+        return nil
+    }
+
+    /// What `KnownGapTests` tells: by a friend's admission in an older past somebody is stronger than
+    /// a leave, is not in, and signs on.
+    private func isStronger(_ operation: AuthOperation, _ end: AttackEnd) -> Bool {
+        if wasPromoted(operation.grant, operation.device, end) { return true }
+        guard case .left = end.kind, let grant = letIn(operation.grant, by: operation.device),
+            case .admit = grant.action
+        else { return false }
+        return history.pasts[end.operation]?.contains(grant.id) != true
+    }
+
+    /// Whether attackers who are an owner made somebody more than who ended that one.
+    private func wasPromoted(_ id: OperationID?, _ device: DeviceID, _ end: AttackEnd) -> Bool {
+        guard record.hasOwner, case .grant? = letIn(id, by: device)?.action else { return false }
+        if case .revoked = end.kind { return false }
+        return true
+    }
+
+    /// Who is removed lets nobody in by the invites made before.
+    private func comesThrough(_ end: AttackEnd) -> String? {
+        guard case .removed = end.kind else { return nil }
+        for id in judge.valid {
+            guard let operation = history[id], case .admit(let invite, _, _, _) = operation.action,
+                let door = history[invite], author(door) == record.people[end.person]?.member,
+                written(id)?.isHonest == false, !knowsAdmission(end, id),
+                door.grant.flatMap({ history[$0] }).map({ knows($0, end) }) != true
+            else { continue }
+            return "\(label(id)) comes in by the invite of \(end.person)"
+        }
+        return nil
+    }
+
+    private func knowsAdmission(_ end: AttackEnd, _ id: OperationID) -> Bool {
+        history.pasts[end.operation]?.contains(id) ?? false
+    }
+
+    /// An invite that the owner has ended lets nobody in any more.
+    private func closedDoor() -> String? {
+        guard !record.hasOwner else { return nil }
+        for written in record.written where written.isHonest && written.author == "owner" {
+            guard case .revokeInvite(let invite) = written.operation.action,
+                judge.isValid(written.operation.id)
+            else { continue }
+            let before = history.pasts[written.operation.id] ?? []
+            for id in judge.valid.subtracting(before) {
+                guard case .admit(invite, _, _, _)? = history[id]?.action else { continue }
+                return "\(label(id)) comes in by the closed \(label(invite))"
             }
         }
         return nil
@@ -23,20 +95,41 @@ extension AttackGoals {
 
     private func isOf(_ operation: AuthOperation, _ end: AttackEnd) -> Bool {
         switch end.kind {
-        case .revoked: end.devices.contains(operation.device)
+        case .revoked: isRevoked(operation, end)
         case .removed, .left: author(operation) == record.people[end.person]?.member
-        case .demoted: false
+        case .demoted, .leftByYounger: false
         }
     }
 
-    /// Whether a person decided, knowing of the end: a grant of somebody else's. A device that was
-    /// revoked never comes back.
+    /// What a stolen device signs for somebody else is that one's own affair, where that one is
+    /// stronger than the device's person.
+    private func isRevoked(_ operation: AuthOperation, _ end: AttackEnd) -> Bool {
+        guard end.devices.contains(operation.device) else { return false }
+        let hasStronger = record.hasAdmin || record.hasOwner
+        return end.person == "owner" || !hasStronger
+            || author(operation) == record.people[end.person]?.member
+    }
+
     private func isLetInAfter(_ operation: AuthOperation, _ end: AttackEnd) -> Bool {
+        isBack(operation.grant, operation.device, author(operation), end)
+    }
+
+    /// Whether a person decided, knowing of the end: a grant of somebody else's, or where nobody had
+    /// been let in, an admission by an admin. A device that was revoked never comes back.
+    private func isBack(
+        _ id: OperationID?, _ device: DeviceID, _ member: MemberID?, _ end: AttackEnd
+    ) -> Bool {
         if case .revoked = end.kind { return false }
-        guard let grant = letIn(operation.grant, by: operation.device), knows(grant, end),
-            case .grant = grant.action
-        else { return false }
-        return author(grant) != author(operation)
+        guard let grant = letIn(id, by: device), knows(grant, end) else { return false }
+        switch grant.action {
+        case .grant: return author(grant) != member
+        case .admit: return (acting(grant) ?? .guest) <= .admin
+        default: return false
+        }
+    }
+
+    private func acting(_ operation: AuthOperation) -> Role? {
+        operation.grant.flatMap { all.role(ofGrant: $0, device: operation.device) }
     }
 
     func g12AuthorityAboveRole() -> String? {
@@ -45,13 +138,22 @@ extension AttackGoals {
                 continue
             }
             let before = history.pasts[end.operation] ?? []
-            for id in judge.valid where !before.contains(id) {
+            for id in judge.valid where !before.contains(id) && id != end.operation {
                 guard let operation = history[id], author(operation) == person.member,
                     let acting = operation.grant.flatMap({
                         all.role(ofGrant: $0, device: operation.device)
-                    }), acting < role, !isGivenByAnother(operation, before, end)
+                    }), acting < role,
+                    !isGivenByAnother(
+                        operation.grant, operation.device, person.member, before, end)
                 else { continue }
                 return "\(label(id)) by \(person.name) as \(acting) after \(label(end.operation))"
+            }
+            for device in devices.sorted() {
+                guard let standing = judge.standing(of: device), standing.member == person.member,
+                    standing.role < role,
+                    !isGivenByAnother(standing.grant, device, person.member, before, end)
+                else { continue }
+                return "\(person.name) is \(standing.role) after \(label(end.operation))"
             }
         }
         return nil
@@ -59,12 +161,13 @@ extension AttackGoals {
 
     /// Whether the role comes from a grant that whoever demoted did not know, or that knew that.
     private func isGivenByAnother(
-        _ operation: AuthOperation, _ before: Set<OperationID>, _ end: AttackEnd
+        _ id: OperationID?, _ device: DeviceID, _ member: MemberID, _ before: Set<OperationID>,
+        _ end: AttackEnd
     ) -> Bool {
-        guard let grant = letIn(operation.grant, by: operation.device),
-            case .grant = grant.action, grant.id != end.operation
+        guard let grant = letIn(id, by: device), case .grant = grant.action,
+            grant.id != end.operation
         else { return false }
-        return !before.contains(grant.id) && author(grant) != author(operation)
+        return !before.contains(grant.id) && author(grant) != member
     }
 
     func g15StolenDeviceLives() -> String? {
@@ -72,13 +175,10 @@ extension AttackGoals {
             guard case .revoked = end.kind else { continue }
             let before = history.pasts[end.operation] ?? []
             for id in judge.valid where !before.contains(id) {
-                guard let operation = history[id], end.devices.contains(operation.device) else {
+                guard let operation = history[id], isRevoked(operation, end) else {
                     continue
                 }
                 return "\(label(id)) by the stolen device is valid beside \(label(end.operation))"
-            }
-            if end.devices.contains(where: { judge.standing(of: $0) != nil }) {
-                return "the stolen device is in"
             }
         }
         return nil

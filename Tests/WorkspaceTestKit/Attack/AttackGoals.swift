@@ -4,10 +4,12 @@ import WorkspaceModel
 /// The goals that no recombination may reach, by their numbers in the design: each function tells
 /// what is reached, or `nil`.
 ///
-/// Judged from the record alone: who holds which secret, and who decided what, is known there. G11
-/// (bytes, memory) and G13 (keys) are about what nodes keep, and are not told of operations.
+/// Judged from the record alone: who holds which secret, and who decided what, is known there. Of
+/// G11 (bytes, memory) and G13 (keys) only that is told which operations decide. G17 is not among
+/// the design's: nobody does more than somebody gave.
 public struct AttackGoals<Judge: AuthJudge> {
     let record: AttackRecord
+    let rules: AuthRuleSet
     let makeJudge: () -> Judge
     /// Everything that was not refused.
     let all: Judge
@@ -19,6 +21,7 @@ public struct AttackGoals<Judge: AuthJudge> {
     /// Gets ready to judge; the orders of arrival follow from the seed.
     public init(_ record: AttackRecord, rules: AuthRuleSet, makeJudge: @escaping () -> Judge) {
         self.record = record
+        self.rules = rules
         self.makeJudge = makeJudge
         byID = record.byID
         var history = AuthHistory()
@@ -57,8 +60,10 @@ public struct AttackGoals<Judge: AuthJudge> {
             ("G3", g3OwnersDeviceWeaker), ("G4", g4NoOwner), ("G5", g5BackWithoutAPerson),
             ("G6", g6MembersChangeVerdicts), ("G7", g7HonestWithoutEffect),
             ("G8", g8InviteUsedUp), ("G9", g9NodesDiffer), ("G10", g10LatecomerDiffers),
-            ("G12", g12AuthorityAboveRole), ("G14", g14FeatureMatters),
+            ("G11", g11TakesRoom), ("G12", g12AuthorityAboveRole), ("G13", g13KeyFromNowhere),
+            ("G14", g14FeatureMatters),
             ("G15", g15StolenDeviceLives), ("G16", g16JoinUsedByAnother),
+            ("G17", g17PowerThatNobodyGave),
         ]
     }
 
@@ -139,7 +144,7 @@ public struct AttackGoals<Judge: AuthJudge> {
     }
 
     /// Whether it is behind an unknown feature: nothing of it counts (A-6).
-    private func isBehind(_ id: OperationID) -> Bool {
+    func isBehind(_ id: OperationID) -> Bool {
         history.pasts[id]?.contains {
             if case .feature(isKnown: false)? = history[$0]?.action { true } else { false }
         } ?? false
@@ -165,7 +170,7 @@ public struct AttackGoals<Judge: AuthJudge> {
     private var transferred: Bool { record.transfers.contains { judge.isValid($0) } }
 
     func g3OwnersDeviceWeaker() -> String? {
-        guard let owner = record.people["owner"], !transferred else { return nil }
+        guard let owner = record.people["owner"], !transferred, !record.hasOwner else { return nil }
         let standing = judge.standing(of: owner.devices[0])
         guard standing?.member == owner.member, standing?.role == .owner else {
             return "the recovery device acts as \(standing.map { "\($0.role)" } ?? "nobody")"
@@ -190,6 +195,7 @@ public struct AttackGoals<Judge: AuthJudge> {
 
     func g4NoOwner() -> String? {
         let devices = Set(history.operations.flatMap { history.devices(of: $0) })
+        guard !record.hasOwner else { return nil }
         let hasOwner = devices.contains { judge.standing(of: $0)?.role == .owner }
         return hasOwner ? nil : "there is no owner"
     }

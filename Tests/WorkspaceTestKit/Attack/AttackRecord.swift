@@ -16,7 +16,12 @@ public struct AttackPerson: Sendable {
 /// The end of somebody's membership, device or role, decided by somebody honest.
 public struct AttackEnd: Sendable {
     /// What kinds there are.
-    public enum Kind: Sendable { case revoked, removed, left, demoted(Role) }
+    public enum Kind: Sendable {
+        case revoked, removed, left, demoted(Role)
+        /// By a device that is not the person's strongest: what a stronger one signs goes on, and
+        /// nobody is asked about that person any more.
+        case leftByYounger
+    }
     /// Which it is.
     public let kind: Kind
     /// The operation.
@@ -39,6 +44,9 @@ public struct AttackRecord: Sendable {
     public var secrets: Set<DeviceID> = []
     /// Whether an admin, in force, is among the attackers.
     public var hasAdmin = false
+    /// Whether nobody has seen that a device of the owner's was stolen: then attackers are an owner,
+    /// weaker than the honest one.
+    public var hasOwner = false
     /// The transfers of somebody honest.
     public var transfers: Set<OperationID> = []
     /// The seed.

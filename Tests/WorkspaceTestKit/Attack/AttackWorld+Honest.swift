@@ -51,18 +51,24 @@ extension AttackWorld {
         case 5: return answerRequest(worker)
         case 6: return askBack(worker)
         case 7: return goOn(worker, .cutPart)
-        case 8: return goOn(worker, .invite(InviteTerms(role: .member, uses: 2)))
+        case 8:
+            guard mayInvite(worker) else { return true }
+            return goOn(worker, .invite(InviteTerms(role: .member, uses: 2)))
         case 9: return generator.oneIn(3) ? endSomebody(worker) : goOn(worker, .rekey)
         case 10: return bringBack(worker)
         default: return worker.role == .owner ? rule(worker) : goOn(worker, .rekey)
         }
     }
 
-    /// Where an admin is among the attackers, that one is stronger than members, and than who
-    /// became an admin later: all but Ann.
+    /// Where an admin is among the attackers, that one is stronger than members, than who became an
+    /// admin later, and than what was linked later: all but Ann as she was promoted.
     func promise(_ worker: Worker, _ goal: String = "G7") -> String? {
-        let isStronger = worker.role == .owner || worker.name == "ann"
-        return isStronger || !record.hasAdmin ? goal : nil
+        guard !record.hasOwner else { return nil }
+        if worker.role == .owner || !record.hasAdmin { return goal }
+        guard worker.name == "ann", case .grant? = history[worker.grant]?.action else {
+            return nil
+        }
+        return goal
     }
 
     func draft(_ worker: Worker, _ action: AuthAction, _ goal: String = "G7") -> Draft {
@@ -76,6 +82,15 @@ extension AttackWorld {
 
     func goOn(_ worker: Worker, _ action: AuthAction) -> Bool {
         !isBroken(write(draft(worker, action)), at: worker.node)
+    }
+
+    /// What a program asks before it offers that.
+    private func mayInvite(_ worker: Worker) -> Bool {
+        worker.role == .owner
+            || !history.operations.contains {
+                guard case .setWorkspace(.owner) = $0.action else { return false }
+                return worker.past.contains($0.id)
+            }
     }
 
     // MARK: Power
@@ -95,14 +110,17 @@ extension AttackWorld {
         guard let hal = record.people["hal"], let ann = record.people["ann"], let owner else {
             return true
         }
-        switch generator.below(5) {
+        switch generator.below(9) {
         case 0:
             let devices = hal.devices.filter {
                 nodes[worker.node].judge.standing(of: $0)?.member == hal.member
             }
             return goOn(
                 worker, .grant(RoleGrant(member: hal.member, devices: devices, role: .admin)))
-        case 1: return goOn(worker, .setWorkspace(mayInvite: .admins))
+        case 1:
+            return goOn(
+                worker,
+                .setWorkspace(mayInvite: InviteRight.allCases.randomElement(using: &generator)))
         case 2:
             let judge = nodes[worker.node].judge
             let own = owner.devices.filter {
@@ -114,9 +132,43 @@ extension AttackWorld {
                 member: ann.member, devices: heirs, role: .owner, drops: own)
             guard let written = write(draft(worker, .grant(words))) else { return false }
             record.transfers.insert(written.id)
+            // A younger device's transfer leaves stronger ones what they are.
+            if owner.devices.prefix(2).contains(worker.device) {
+                note(.demoted(.admin), written.id, "owner", own)
+            }
             return !isBroken(written, at: worker.node)
         case 3: return goOn(worker, .deleteWorkspace)
+        case 4..<8: return slip(worker, owner)
         default: return goOn(worker, .setWorkspace(mayInvite: nil))
         }
+    }
+
+    /// What would leave a workspace without an owner, or to a stranger: nothing of it is possible,
+    /// so that no slip does it.
+    private func slip(_ worker: Worker, _ owner: AttackPerson) -> Bool {
+        guard record.transfers.isEmpty, !record.hasOwner,
+            let ann = record.people["ann"], let uma = record.people["uma"]
+        else { return true }
+        func transfer(_ heir: AttackPerson, _ devices: [DeviceID], _ role: Role) -> AuthAction {
+            .grant(
+                RoleGrant(
+                    member: heir.member, devices: devices, role: role, drops: [worker.device]))
+        }
+        let actions: [AuthAction] = [
+            .leave, .remove(member: owner.member), transfer(ann, [], .owner),
+            transfer(ann, ann.devices, .admin), transfer(uma, uma.devices, .owner),
+            .grant(
+                RoleGrant(
+                    member: owner.member, devices: [worker.device], role: .member, replaces: true)),
+        ]
+        guard let action = actions.randomElement(using: &generator) else { return true }
+        var draft = draft(worker, action)
+        draft.promise = nil
+        guard let written = write(draft) else {
+            record.written.removeLast()
+            return true
+        }
+        deliver(written.id, to: worker.node)
+        return true
     }
 }

@@ -15,6 +15,8 @@ extension AttackWorld {
         return history.operations.compactMap { operation in
             guard case .invite(let terms) = operation.action, judge.isValid(operation.id),
                 isByHonest(operation), terms.role == .member, !isClosed.contains(operation.id),
+                // A program asks for the time too; one that is wrong about it is refused.
+                terms.expires.map({ clock < $0 || generator.oneIn(4) }) ?? true,
                 joiners(operation.id, in: worker.past).count < Int(terms.uses)
             else { return nil }
             return (operation, terms)
@@ -71,7 +73,19 @@ extension AttackWorld {
                 ? .request(invite: invite.id, member: member, devices: devices, answering: nil)
                 : .admit(invite: invite.id, member: member, devices: devices, request: nil), "G8")
         (draft.entries, draft.proof) = (entries, proof)
+        guard terms.expires.map({ clock < $0 }) ?? true else { return beLate(draft, worker) }
         return !isBroken(write(draft), at: worker.node)
+    }
+
+    private func beLate(_ draft: Draft, _ worker: Worker) -> Bool {
+        var late = draft
+        late.promise = nil
+        if let written = write(late) {
+            deliver(written.id, to: worker.node)
+        } else {
+            record.written.removeLast()
+        }
+        return true
     }
 
     /// An admin lets in who asked an honest node.
@@ -81,14 +95,16 @@ extension AttackWorld {
         let open = doors(worker).map { $0.0.id }
         let inside = Set(judge.valid.compactMap { history[$0].flatMap { admitted($0) } })
         let asked = record.written.filter { written in
-            guard written.isHonest, judge.isValid(written.operation.id),
+            guard judge.isValid(written.operation.id),
                 worker.past.contains(written.operation.id),
-                case .request(let invite, let member, _, nil) = written.operation.action
+                case .request(let invite, let member, let devices, nil) = written.operation.action,
+                written.isHonest || isNew(member, devices, written.operation, in: worker.past)
             else { return false }
             return open.contains(invite) && !inside.contains(member)
         }
         guard let request = asked.randomElement(using: &generator),
-            case .request(let invite, let member, let devices, _) = request.operation.action
+            case .request(let invite, let member, let devices, _) = request.operation.action,
+            terms(invite)?.needsApproval == true
         else { return true }
         var draft = draft(
             worker,
@@ -96,7 +112,29 @@ extension AttackWorld {
                 invite: invite, member: member, devices: devices, request: request.operation.id),
             "G8")
         (draft.entries, draft.proof) = (request.entries, request.proof)
+        let expires = terms(invite)?.expires
+        guard expires.map({ request.operation.timestamp <= $0 }) ?? true else {
+            return beLate(draft, worker)
+        }
         return !isBroken(write(draft), at: worker.node)
+    }
+
+    private func terms(_ invite: OperationID) -> InviteTerms? {
+        if case .invite(let terms)? = history[invite]?.action { terms } else { nil }
+    }
+
+    /// Whether nobody said no, and nothing has bound what asks since it asked.
+    private func isNew(
+        _ member: MemberID, _ devices: [DeviceID], _ request: AuthOperation,
+        in past: Set<OperationID>
+    ) -> Bool {
+        let isEnded = record.ends.contains { record.people[$0.person]?.member == member }
+        let earlier = history.pasts[request.id] ?? []
+        let since = history.operations.filter {
+            past.contains($0.id) && !earlier.contains($0.id)
+        }
+        let bound = since.flatMap { history.devices(of: $0) }
+        return !isEnded && devices.allSatisfy { !bound.contains($0) }
     }
 
     private func admitted(_ operation: AuthOperation) -> MemberID? {
@@ -121,31 +159,64 @@ extension AttackWorld {
     /// Wim has left, and asks an honest member to be let in again.
     func askBack(_ worker: Worker) -> Bool {
         guard worker.role <= .member, let wim = record.people["wim"],
-            let end = record.ends.first(where: { $0.person == "wim" }),
+            let end = record.ends.first(where: {
+                guard case .left = $0.kind else { return false }
+                return $0.person == "wim" && worker.past.contains($0.operation)
+            }),
             let (invite, _) = doors(worker).first
         else { return true }
         let asked = history.operations.filter {
             if case .request(invite.id, _, _, _) = $0.action { true } else { false }
         }
         guard asked.count < 16 else { return true }
-        let device = wim.devices[wim.devices.count - 1]
+        let devices = wim.devices.filter { !record.secrets.contains($0) }
+        let deceiver =
+            generator.oneIn(3) ? record.secrets.sorted().randomElement(using: &generator) : nil
+        let entries = signed(
+            devices,
+            AttackWords(
+                type: 4, workspace: AttackSignatures.workspace, context: end.operation,
+                answerer: deceiver ?? worker.device, member: wim.member, list: devices.map(pair)))
+        let proof = AttackProof(invite: invite.id, member: wim.member, entries: entries)
+        guard deceiver == nil else {
+            see(entries, proof)
+            return true
+        }
         var draft = draft(
             worker,
             .request(
-                invite: invite.id, member: wim.member, devices: [device],
+                invite: invite.id, member: wim.member, devices: devices,
                 answering: end.operation))
-        draft.entries = signed(
-            [device],
-            AttackWords(
-                type: 4, workspace: AttackSignatures.workspace, context: end.operation,
-                answerer: worker.device, member: wim.member, list: [pair(device)]))
-        draft.proof = AttackProof(invite: invite.id, member: wim.member, entries: draft.entries)
+        (draft.entries, draft.proof) = (entries, proof)
         return !isBroken(write(draft), at: worker.node)
     }
 
+    /// Somebody is let in again, with the devices that were asked for or that everybody knows, and
+    /// goes on.
     func bringBack(_ worker: Worker) -> Bool {
-        guard worker.role <= .admin, let wim = record.people["wim"] else { return true }
-        let words = RoleGrant(member: wim.member, devices: wim.devices, role: .member)
-        return goOn(worker, .grant(words))
+        let name = generator.oneIn(2) ? "wim" : "lou"
+        guard worker.role <= .admin, let person = record.people[name] else { return true }
+        let known = person.devices.filter { !record.secrets.contains($0) }
+        let words = RoleGrant(
+            member: person.member, devices: asked(worker, person) ?? known, role: .member)
+        let written = write(draft(worker, .grant(words)))
+        guard !isBroken(written, at: worker.node), let written else { return false }
+        guard let device = words.devices.last(where: known.contains) else { return true }
+        var next = draft(worker, .createDocument)
+        (next.author, next.device, next.grant) = (name, device, written.id)
+        next.past = history.closure(of: [written.id])
+        return !isBroken(write(next), at: worker.node)
+    }
+
+    /// The devices of a request to come back: whoever reads it sees nothing wrong with it.
+    private func asked(_ worker: Worker, _ person: AttackPerson) -> [DeviceID]? {
+        let judge = nodes[worker.node].judge
+        let lists = history.operations.compactMap { operation -> [DeviceID]? in
+            guard case .request(_, person.member, let devices, _?) = operation.action,
+                worker.past.contains(operation.id), judge.isValid(operation.id)
+            else { return nil }
+            return devices
+        }
+        return lists.randomElement(using: &generator)
     }
 }

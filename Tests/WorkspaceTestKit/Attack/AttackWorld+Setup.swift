@@ -24,22 +24,34 @@ extension AttackWorld {
         let door = open(InviteTerms(role: .member, uses: 20), root)
         links.insert(door)
         let guests = open(InviteTerms(role: .guest, uses: 3), root)
-        _ = open(InviteTerms(role: .member, uses: 3, needsApproval: true), root)
-        for name in ["ann", "hal", "wim"] { join(name, on: door, root, isHonest: true) }
+        let asking = open(InviteTerms(role: .member, uses: 3, needsApproval: true), root)
+        let closing = open(InviteTerms(role: .member, uses: 9), root)
+        _ = open(InviteTerms(role: .member, uses: 9, expires: clock + 40), root)
+        _ = open(
+            InviteTerms(role: .member, uses: 9, expires: clock + 40, needsApproval: true), root)
+        let single = open(InviteTerms(role: .member), root)
+        links.formUnion([closing, asking, single])
+        for name in ["ann", "hal", "wim", "lou"] { join(name, on: door, root, isHonest: true) }
         for name in ["eve", "yan", "vic", "bob", "xan"] {
             join(name, on: door, root, isHonest: false)
         }
         join("uma", on: guests, root, isHonest: false)
+        join("nat", on: single, root, isHonest: true)
         promote("ann", root)
         promote("yan", root)
         if generator.oneIn(2) { promote("bob", root) }
         record.hasAdmin = generator.oneIn(2)
         if record.hasAdmin { promote("xan", root) }
         stealDevice(root)
+        stealFromWim()
+        sayWhoInvites(root)
+        offerAhead("yan")
+        askInVain(asking, root)
+        _ = byOwner(root, .revokeInvite(closing))
         endMemberships(root)
         signElsewhere()
         for operation in history.operations {
-            for node in nodes.indices { nodes[node].offer([operation]) }
+            for node in nodes.indices { deliver(operation.id, to: node) }
         }
     }
 
@@ -99,6 +111,87 @@ extension AttackWorld {
                 author: "owner", device: judge, grant: root.id, past: everything,
                 action: .removeDevice(stolen)))
         end.map { note(.revoked, $0.id, "owner", [stolen]) }
+        guard variant != 0, generator.oneIn(5) else { return }
+        // Another one is in strange hands, and nobody has seen that.
+        record.hasOwner = true
+        let unseen = link(to: "owner", by: day, under: root.id)
+        record.secrets.insert(unseen)
+        deceive("owner", by: unseen)
+    }
+
+    /// A device that its person believes to be linked, and that a stolen one has answered.
+    private func deceive(_ name: String, by stolen: DeviceID) {
+        guard let person = record.people[name] else { return }
+        let new = device()
+        record.people[name]?.devices.append(new)
+        see(
+            signed(
+                [new],
+                AttackWords(
+                    type: 5, workspace: AttackSignatures.workspace, context: .zero,
+                    answerer: stolen, member: person.member, list: [pair(new)])))
+    }
+
+    /// A plain member's device is stolen, and revoked.
+    private func stealFromWim() {
+        guard let wim = record.people["wim"], let grant = firstGrant(of: wim) else { return }
+        let stolen = link(to: "wim", by: wim.devices[0], under: grant.id)
+        record.secrets.insert(stolen)
+        let end = write(
+            Draft(
+                author: "wim", device: wim.devices[0], grant: grant.id, past: everything,
+                action: .removeDevice(stolen)))
+        end.map { note(.revoked, $0.id, "wim", [stolen]) }
+    }
+
+    private func firstGrant(of person: AttackPerson) -> AuthOperation? {
+        history.operations.first { history.devices(of: $0).contains(person.devices[0]) }
+    }
+
+    /// In some worlds members may invite, or might once.
+    private func sayWhoInvites(_ root: AuthOperation) {
+        let said: [InviteRight?] = [.members, nil, .members, .admins, .owner]
+        for _ in 0..<generator.below(3) {
+            guard let right = said.randomElement(using: &generator) else { return }
+            _ = byOwner(root, .setWorkspace(mayInvite: right))
+        }
+    }
+
+    /// Invites that an admin makes before being removed.
+    private func offerAhead(_ name: String) {
+        guard let person = record.people[name],
+            let grant = history.operations.last(where: {
+                history.devices(of: $0).contains(person.devices[0])
+            })
+        else { return }
+        var draft = Draft(
+            author: name, device: person.devices[0], grant: grant.id, past: everything,
+            action: .invite(InviteTerms(role: .member, uses: 3)))
+        draft.isHonest = false
+        write(draft).map { _ = links.insert($0.id) }
+    }
+
+    /// Zed asks, answered by Eve, and the owner says no: a removal of who never came in.
+    private func askInVain(_ invite: OperationID, _ root: AuthOperation) {
+        guard let eve = record.people["eve"], let grant = firstGrant(of: eve) else { return }
+        let device = device()
+        let zed = AttackPerson(
+            name: "zed", member: member(of: device), devices: [device], isHonest: false)
+        record.people["zed"] = zed
+        record.secrets.insert(device)
+        var draft = Draft(
+            author: "eve", device: eve.devices[0], grant: grant.id, past: everything,
+            action: .request(
+                invite: invite, member: zed.member, devices: [device], answering: nil))
+        draft.isHonest = false
+        draft.entries = signed(
+            [device],
+            AttackWords(
+                type: 3, workspace: AttackSignatures.workspace, context: invite,
+                answerer: eve.devices[0], member: zed.member, list: [pair(device)]))
+        draft.proof = AttackProof(invite: invite, member: zed.member, entries: draft.entries)
+        write(draft)
+        remove("zed", root)
     }
 
     /// A new device of somebody honest, linked by one of the others.
@@ -123,7 +216,7 @@ extension AttackWorld {
     private func endMemberships(_ root: AuthOperation) {
         let ends: [() -> Void] = [
             { self.remove("yan", root) }, { self.leave("vic") }, { self.leave("wim") },
-            { self.demote("bob", root) },
+            { self.demote("bob", root) }, { self.endLou(root) },
         ]
         for end in ends.shuffled(using: &generator) { end() }
     }
@@ -140,15 +233,29 @@ extension AttackWorld {
 
     private func leave(_ name: String) {
         guard let person = record.people[name],
-            let grant = history.operations.first(where: {
-                history.devices(of: $0).contains(person.devices[0])
-            })
+            let grant = firstGrant(of: person)
         else { return }
+        let isByYounger = name == "vic" && person.devices.count > 1 && generator.oneIn(2)
         let end = write(
             Draft(
-                author: name, device: person.devices[0], grant: grant.id, past: everything,
-                action: .leave))
-        end.map { note(.left, $0.id, name, person.devices) }
+                author: name, device: person.devices[isByYounger ? 1 : 0], grant: grant.id,
+                past: everything, action: .leave))
+        end.map { note(isByYounger ? .leftByYounger : .left, $0.id, name, person.devices) }
+    }
+
+    /// Lou, who is honest, is removed by mistake, or loses a device to an admin's caution.
+    private func endLou(_ root: AuthOperation) {
+        guard let lou = record.people["lou"], let ann = record.people["ann"] else { return }
+        if generator.oneIn(2) { return remove("lou", root) }
+        guard
+            let grant = history.operations.last(where: {
+                history.devices(of: $0).contains(ann.devices[0])
+            })
+        else { return }
+        write(
+            Draft(
+                author: "ann", device: ann.devices[0], grant: grant.id, past: everything,
+                action: .removeDevice(lou.devices[lou.devices.count - 1])))
     }
 
     private func demote(_ name: String, _ root: AuthOperation) {

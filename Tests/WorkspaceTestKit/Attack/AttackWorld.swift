@@ -149,6 +149,10 @@ public final class AttackWorld<Judge: AuthJudge> {
                 answerer: answerer, member: member, list: list)
         }
         switch draft.action {
+        case .create(let member, _):
+            var created = words(1, .zero, .zero, member)
+            created.workspace = 0
+            return created
         case .request(let invite, let member, _, let end):
             return words(end == nil ? 3 : 4, end ?? invite, draft.device, member)
         case .admit(let invite, let member, _, let request):

@@ -8,6 +8,7 @@ import WorkspaceModel
 extension AttackWorld {
     /// Runs a whole attack: attackers, honest people and meetings by turns.
     public func run(steps count: Int) {
+        if generator.oneIn(40) { flood() }
         for _ in 0..<count {
             switch generator.below(10) {
             case 0..<5: attack()
@@ -21,15 +22,44 @@ extension AttackWorld {
     func attack() {
         for _ in 0..<8 {
             guard let draft = anyDraft(), let written = write(draft) else { continue }
+            if case .invite = written.action { links.insert(written.id) }
             for node in nodes.indices where generator.oneIn(2) { deliver(written.id, to: node) }
             return
         }
     }
 
     private func anyDraft() -> Draft? {
-        guard let device = record.secrets.sorted().randomElement(using: &generator) else {
-            return nil
+        let mighty = record.hasOwner && generator.oneIn(4) ? stolenDevices.suffix(3) : []
+        guard
+            let device = mighty.randomElement(using: &generator)
+                ?? record.secrets.sorted().randomElement(using: &generator),
+            var draft = draft(by: device)
+        else { return nil }
+        switch generator.below(28) {
+        case 0..<4: fillJoin(&draft, isAdmit: true)
+        case 4: fillJoin(&draft, isAdmit: false)
+        case 5..<7: fillLink(&draft)
+        case 7..<11: draft.action = anyGrant(draft)
+        case 11: draft.action = .remove(member: anyMember())
+        case 12..<14: draft.action = .removeDevice(anyDevice())
+        case 14: draft.action = .leave
+        case 15, 26: closeSome(&draft)
+        case 16: draft.action = anyOffer()
+        case 17, 25: fillReturn(&draft)
+        case 18: return deceivedJoin()
+        case 19: return stolenLink()
+        case 20: draft.action = anyOffer()
+        case 22: return memberOffer()
+        case 23: return backByFriend()
+        case 24: if let transfer = unseenTransfer() { return transfer }
+        case 21: nameSomebody(&draft)
+        default: draft.action = anySetting()
         }
+        return draft
+    }
+
+    /// By a device under a grant that lists it, in some past.
+    func draft(by device: DeviceID) -> Draft? {
         let grants = history.operations.filter { history.devices(of: $0).contains(device) }
         let some = generator.oneIn(2) ? grants.suffix(2) : grants[...]
         guard let grant = some.randomElement(using: &generator) else { return nil }
@@ -38,19 +68,6 @@ extension AttackWorld {
             action: .cutPart)
         draft.isHonest = false
         draft.namesKey = !generator.oneIn(8)
-        switch generator.below(20) {
-        case 0..<4: fillJoin(&draft, isAdmit: true)
-        case 4: fillJoin(&draft, isAdmit: false)
-        case 5..<7: fillLink(&draft)
-        case 7..<11: draft.action = anyGrant(draft)
-        case 11: draft.action = .remove(member: anyMember())
-        case 12..<14: draft.action = .removeDevice(anyDevice())
-        case 14: draft.action = .leave
-        case 15: draft.action = anyInvite().map { .revokeInvite($0.id) } ?? .cutPart
-        case 16: draft.action = anyOffer()
-        case 17: fillReturn(&draft)
-        default: draft.action = anySetting()
-        }
         return draft
     }
 
@@ -81,11 +98,12 @@ extension AttackWorld {
     private func repeatJoin(_ draft: inout Draft) -> Bool {
         let joins = record.written.filter { written in
             switch written.operation.action {
-            case .admit, .request: true
+            case .create, .admit, .request: true
             default: false
             }
         }
         guard let old = joins.randomElement(using: &generator) else { return false }
+        if generator.oneIn(2) { return growJoin(&draft, old) }
         switch old.operation.action {
         case .admit(let invite, _, _, let request), .request(let invite, _, _, let request):
             draft.past.formUnion(
@@ -93,6 +111,23 @@ extension AttackWorld {
         default: return false
         }
         (draft.action, draft.entries, draft.proof) = (old.operation.action, old.entries, old.proof)
+        return true
+    }
+
+    /// What was once signed, with a device of one's own behind it.
+    private func growJoin(_ draft: inout Draft, _ old: AttackWritten) -> Bool {
+        guard let invite = links.sorted().randomElement(using: &generator),
+            let member = old.words?.member
+        else { return false }
+        draft.past.formUnion(history.closure(of: [invite]))
+        let own = pair(ownDevice())
+        draft.entries = old.entries + [AttackEntry(pair: own, seal: nil)]
+        draft.action = .admit(
+            invite: invite, member: member, devices: draft.entries.map(\.pair.device),
+            request: nil)
+        guard let words = words(of: draft) else { return false }
+        draft.entries = old.entries + [AttackEntry(pair: own, seal: .entry(own.device, words))]
+        prove(&draft, invite, member)
         return true
     }
 
@@ -123,13 +158,13 @@ extension AttackWorld {
         prove(&draft, invite.id, member)
     }
 
-    private func fillEntries(_ draft: inout Draft, _ list: [AttackPair]) {
+    func fillEntries(_ draft: inout Draft, _ list: [AttackPair]) {
         draft.entries = list.map { AttackEntry(pair: $0, seal: nil) }
         guard let words = words(of: draft) else { return }
         draft.entries = entries(list, words)
     }
 
-    private func prove(_ draft: inout Draft, _ invite: OperationID, _ member: MemberID) {
+    func prove(_ draft: inout Draft, _ invite: OperationID, _ member: MemberID) {
         draft.proof =
             links.contains(invite)
             ? AttackProof(invite: invite, member: member, entries: draft.entries)
@@ -148,18 +183,29 @@ extension AttackWorld {
     }
 
     private func fillLink(_ draft: inout Draft) {
-        let list = generator.oneIn(3) ? Array(anyList().list.prefix(1)) : [pair(ownDevice())]
+        var list = generator.oneIn(3) ? Array(anyList().list.prefix(1)) : [pair(ownDevice())]
         guard !list.isEmpty else { return }
+        if generator.oneIn(4), let stolen = stolenDevices.randomElement(using: &generator) {
+            list = [pair(stolen)]
+        }
         draft.action = .addDevices(list.map(\.device))
         fillEntries(&draft, list)
     }
 
     private func fillReturn(_ draft: inout Draft) {
-        guard let invite = anyInvite(), let end = record.ends.randomElement(using: &generator)
+        let ofWim = record.ends.filter { $0.person == "wim" }
+        let ends = generator.oneIn(2) ? ofWim : record.ends
+        guard let end = ends.randomElement(using: &generator),
+            let id = generator.oneIn(4)
+                ? anyInvite()?.id : links.sorted().randomElement(using: &generator),
+            let invite = history[id]
         else { return }
         draft.past.formUnion(history.closure(of: [invite.id, end.operation]))
         let member = record.people[end.person]?.member ?? anyMember()
-        let list = end.devices.map(pair) + (generator.oneIn(4) ? [pair(ownDevice())] : [])
+        let held = record.people[end.person]?.devices ?? []
+        var list = held.filter { record.secrets.contains($0) || generator.oneIn(2) }.map(pair)
+        if generator.oneIn(3) { list.removeAll() }
+        if list.isEmpty || generator.oneIn(4) { list.append(pair(ownDevice())) }
         draft.action = .request(
             invite: invite.id, member: member, devices: list.map(\.device),
             answering: end.operation)
@@ -183,7 +229,10 @@ extension AttackWorld {
         if generator.oneIn(3) {
             words.role = generator.oneIn(4) ? role : .owner
             words.drops = generator.oneIn(6) ? [] : [draft.device]
-            if generator.oneIn(4) { words.drops?.append(anyDevice()) }
+            if generator.oneIn(2) {
+                let stolen = record.ends.flatMap(\.devices) + [ownDevice()]
+                stolen.randomElement(using: &generator).map { words.drops?.append($0) }
+            }
         }
         return .grant(words)
     }
@@ -192,8 +241,10 @@ extension AttackWorld {
         var terms = InviteTerms(
             role: Role(rawValue: UInt64(generator.below(4))) ?? .member,
             uses: UInt64(1 + generator.below(3)))
+        let isPicky = !generator.oneIn(4)
         let policies = history.operations.filter {
-            if case .setWorkspace(let right?) = $0.action { right == .members } else { false }
+            guard case .setWorkspace(let right) = $0.action else { return false }
+            return right == .members || !isPicky
         }
         terms.policy = generator.oneIn(2) ? policies.randomElement(using: &generator)?.id : nil
         return .invite(terms)

@@ -86,8 +86,11 @@ public struct EvaluatorJudge: AuthJudge {
             let member = evaluator.subject(ofGrant: grant, device: device),
             let said = evaluator.role(ofGrant: grant, device: device)
         else { return nil }
-        // Whoever gave the role up has one less; `members` says what the strongest device has.
-        let role = evaluator.members.first { $0.member == member && $0.grant == grant }?.role
+        // Whoever gave the role up stands elsewhere than the grant says, and has one less.
+        let isLess =
+            evaluator.standing(ofGrant: grant, device: device) != evaluator.rank(ofGrant: grant)
+            && said == evaluator.role(ofGrant: grant) && said < .member
+        let role = isLess ? Role(rawValue: said.rawValue + 1) : said
         return AuthDefinition.Standing(member: member, role: role ?? said, grant: grant)
     }
 }

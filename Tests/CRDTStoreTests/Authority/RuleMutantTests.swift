@@ -1,0 +1,158 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// Each rule of PROTOCOL.md, 4, taken away alone lets the attackers reach a goal, in the world of
+/// the seed that is told with it.
+///
+/// Where a second rule guards the same, both are taken away, and what is reached then is not
+/// reached without the second alone in as many worlds: an unknown device in a list is kept out by
+/// A-1 and A-2, a member or device that is bound by A-13 twice, by A-17 and by the older binding,
+/// somebody else's device by A-22 and by the row of rmdev.
+///
+/// A change of the attackers or of the goals moves the seeds. `make campaign-mutants` looks for
+/// them anew and prints the table.
+@Suite struct `A rule that is taken away` {
+    /// Rules that are missing, the goal that is reached then, and where.
+    struct Mutant: Sendable, CustomTestStringConvertible {
+        let missing: [AuthRule]
+        let goal: String
+        let seed: UInt64
+
+        init(_ missing: AuthRule..., reaches goal: String, at seed: UInt64) {
+            (self.missing, self.goal, self.seed) = (missing, goal, seed)
+        }
+
+        var testDescription: String { "\(missing.map(\.rawValue).joined(separator: " and "))" }
+    }
+
+    static let mutants: [Mutant] = [
+        Mutant(.a1Context, reaches: "G2", at: 4),
+        Mutant(.a1Answerer, reaches: "G2", at: 30),
+        Mutant(.a1Member, reaches: "G2", at: 8),
+        Mutant(.a1List, reaches: "G2", at: 358),
+        Mutant(.a1List, .a2, reaches: "G1", at: 600),
+        Mutant(.a3, reaches: "G1", at: 117),
+        Mutant(.a4, reaches: "G8", at: 13),
+        Mutant(.a6, reaches: "G14", at: 299),
+        Mutant(.a7, reaches: "G14", at: 4),
+        Mutant(.a8Role, reaches: "G17", at: 6),
+        Mutant(.a8Weaker, reaches: "G17", at: 143),
+        Mutant(.a9Role, reaches: "G17", at: 7),
+        Mutant(.a9Policy, reaches: "G17", at: 50),
+        Mutant(.a9Weaker, reaches: "G17", at: 11),
+        Mutant(.a10Role, reaches: "G17", at: 22),
+        Mutant(.a10Count, reaches: "G11", at: 5),
+        Mutant(.a11, reaches: "G8", at: 232),
+        Mutant(.a12End, reaches: "G17", at: 21),
+        Mutant(.a12Bound, reaches: "G7", at: 97),
+        Mutant(.a12Barred, reaches: "G7", at: 208),
+        Mutant(.a13Role, reaches: "G17", at: 56),
+        Mutant(.a13Member, .a13Device, reaches: "G5", at: 13),
+        Mutant(.a13Device, .binds, reaches: "G5", at: 33),
+        Mutant(.a13Uses, reaches: "G8", at: 6),
+        Mutant(.a13Removed, reaches: "G5", at: 33),
+        Mutant(.a15Admin, reaches: "G17", at: 21),
+        Mutant(.a15Request, reaches: "G8", at: 198),
+        Mutant(.a15Time, reaches: "G8", at: 271),
+        Mutant(.a16, reaches: "G8", at: 3),
+        Mutant(.a17Taken, .binds, reaches: "G5", at: 2),
+        Mutant(.a17Barred, reaches: "G5", at: 575),
+        Mutant(.a17Count, reaches: "G11", at: 60),
+        Mutant(.a18, reaches: "G13", at: 10),
+        Mutant(.a19Role, reaches: "G17", at: 6),
+        Mutant(.a19Own, reaches: "G3", at: 54),
+        Mutant(.a19Weaker, reaches: "G17", at: 13),
+        Mutant(.a19Bound, reaches: "G1", at: 448),
+        Mutant(.a19Barred, reaches: "G5", at: 31),
+        Mutant(.a20Gives, reaches: "G3", at: 73),
+        Mutant(.a20Heir, reaches: "G3", at: 302),
+        Mutant(.a20Empty, reaches: "G3", at: 66),
+        Mutant(.a20Bound, reaches: "G1", at: 29),
+        Mutant(.a20Barred, reaches: "G5", at: 29),
+        Mutant(.a21Role, reaches: "G17", at: 1),
+        Mutant(.a21Own, reaches: "G3", at: 220),
+        Mutant(.a22Bound, reaches: "G8", at: 84),
+        Mutant(.a22Whose, reaches: "G17", at: 2),
+        Mutant(.a22Whose, .rmdevWhose, reaches: "G6", at: 1817),
+        Mutant(.a23, reaches: "G3", at: 26),
+        Mutant(.a24Role, reaches: "G17", at: 7),
+        Mutant(.a24Rank, reaches: "G17", at: 12),
+        Mutant(.a25, reaches: "G17", at: 88),
+        Mutant(.channelRole, reaches: "G17", at: 185),
+        Mutant(.settingsRole, reaches: "G17", at: 1),
+        Mutant(.wsdelRole, reaches: "G3", at: 5),
+        Mutant(.stronger, reaches: "G7", at: 8),
+        Mutant(.known, reaches: "G7", at: 1),
+        Mutant(.removeMember, reaches: "G5", at: 1),
+        Mutant(.removeInvites, reaches: "G5", at: 13),
+        Mutant(.removeExempt, reaches: "G7", at: 6),
+        Mutant(.rmdev, reaches: "G5", at: 1),
+        Mutant(.rmdevExempt, reaches: "G7", at: 5),
+        Mutant(.leave, reaches: "G5", at: 1),
+        Mutant(.leaveChain, reaches: "G5", at: 108),
+        Mutant(.rvinv, reaches: "G5", at: 7),
+        Mutant(.replaces, reaches: "G12", at: 2),
+        Mutant(.replacesAdmit, reaches: "G12", at: 1060),
+        Mutant(.drops, reaches: "G12", at: 120),
+        Mutant(.binds, reaches: "G15", at: 147),
+        Mutant(.v1Grant, reaches: "G17", at: 23),
+        Mutant(.v1Invite, reaches: "G8", at: 6),
+        Mutant(.v1Policy, reaches: "G17", at: 878),
+        Mutant(.v1Allowed, reaches: "G17", at: 8),
+        Mutant(.v3, reaches: "G7", at: 110),
+        Mutant(.v4, reaches: "G5", at: 6),
+        Mutant(.s2, reaches: "G11", at: 1),
+        Mutant(.s7, reaches: "G7", at: 1115),
+    ]
+
+    /// What no goal misses alone nor together with the rule that it doubles, and why.
+    static let redundant: [AuthRule: String] = [
+        .a1Type: """
+        The context of each type is another: an invite, an end, or zeros, and for create the
+        workspace is zeros too.
+        """,
+        .a1Workspace: """
+        An invite and an end are of one workspace, and so is the name of a member (A-3).
+        """,
+        .a14: """
+        List, member and answerer are signed (A-1); an admin who lies about the time may.
+        """,
+        .a20Acts: "Only an owner gives owner (A-19), and a transfer gives nothing else (A-20).",
+    ]
+
+    @Test(arguments: mutants) func `is missed`(mutant: Mutant) {
+        var rules = AuthRuleSet.current
+        rules.missing = Set(mutant.missing)
+        let breach = AttackCampaign<DefinitionJudge>.onDefinition(rules)
+            .attack(seed: mutant.seed, goals: [mutant.goal], isShrinking: false)
+        #expect(breach != nil)
+    }
+
+    @Test func `is in the table, or said to be redundant`() {
+        let told = Set(Self.mutants.flatMap(\.missing)).union(Self.redundant.keys)
+        #expect(told == Set(AuthRule.allCases))
+    }
+
+    /// In a campaign: the first world of each rule in which it is missed.
+    @Test(.enabled(if: Seeds.isCampaign), arguments: AuthRule.allCases.map { [$0] } + pairs)
+    func `is looked for`(missing: [AuthRule]) {
+        var rules = AuthRuleSet.current
+        rules.missing = Set(missing)
+        // One of a pair is missed alone by another goal.
+        let goals = Self.mutants.first { $0.missing == missing && missing.count > 1 }
+            .map { Set([$0.goal]) }
+        let campaign = AttackCampaign<DefinitionJudge>.onDefinition(rules)
+        let worlds = UInt64(Seeds.explore(1).count)
+        let found = (1...worlds).lazy.compactMap {
+            campaign.attack(seed: $0, goals: goals, isShrinking: false)
+        }.first
+        let names = missing.map { ".\($0)" }.joined(separator: ", ")
+        print(
+            found.map { "Mutant(\(names), reaches: \"\($0.goal)\", at: \($0.seed))," }
+                ?? "// \(names): nothing in \(worlds) worlds")
+    }
+
+    private static var pairs: [[AuthRule]] { mutants.map(\.missing).filter { $0.count > 1 } }
+}
