@@ -303,6 +303,6 @@ extension NodeCore {
         reason: "recovery.unknown")
 
     private static let mayNotReturn = NodeError(
-        .forbidden, "the member with this recovery phrase was removed",
-        hint: "ask an admin for a new invite", reason: "removed")
+        .forbidden, "this recovery phrase is no longer taken in that workspace",
+        hint: "ask an admin for an invite, and join as somebody new", reason: "removed")
 }
