@@ -11,17 +11,23 @@ COLUMNS = ((0, 4, 8, 12), (5, 9, 13, 1), (10, 14, 2, 6), (15, 3, 7, 11))
 ROWS = ((0, 1, 2, 3), (5, 6, 7, 4), (10, 11, 8, 9), (15, 12, 13, 14))
 
 
-def hsalsa20(key, nonce):
-    """The subkey for a key of 32 bytes and 16 bytes of nonce."""
-    k, n = struct.unpack("<8I", key), struct.unpack("<4I", nonce)
-    c = CONSTANTS
-    x = [c[0], *k[:4], c[1], *n, c[2], *k[4:], c[3]]
+def rounds(words):
+    """20 rounds of Salsa20 over 16 words."""
+    x = list(words)
     for _ in range(10):
         for quarters in (COLUMNS, ROWS):
             for q in quarters:
                 for step, shift in ((1, 7), (2, 9), (3, 13), (0, 18)):
                     mixed = x[q[step - 1]] + x[q[step - 2]] & 0xFFFFFFFF
                     x[q[step]] ^= (mixed << shift | mixed >> 32 - shift) & 0xFFFFFFFF
+    return x
+
+
+def hsalsa20(key, nonce):
+    """The subkey for a key of 32 bytes and 16 bytes of nonce."""
+    k, n = struct.unpack("<8I", key), struct.unpack("<4I", nonce)
+    c = CONSTANTS
+    x = rounds([c[0], *k[:4], c[1], *n, c[2], *k[4:], c[3]])
     return struct.pack("<8I", x[0], x[5], x[10], x[15], *x[6:10])
 
 
@@ -42,14 +48,8 @@ def salsa20_block(key, nonce, counter):
     k, c = struct.unpack("<8I", key), CONSTANTS
     n, b = struct.unpack("<2I", nonce), struct.unpack("<2I", struct.pack("<Q", counter))
     start = [c[0], *k[:4], c[1], *n, *b, c[2], *k[4:], c[3]]
-    x = list(start)
-    for _ in range(10):
-        for quarters in (COLUMNS, ROWS):
-            for q in quarters:
-                for step, shift in ((1, 7), (2, 9), (3, 13), (0, 18)):
-                    mixed = x[q[step - 1]] + x[q[step - 2]] & 0xFFFFFFFF
-                    x[q[step]] ^= (mixed << shift | mixed >> 32 - shift) & 0xFFFFFFFF
-    return struct.pack("<16I", *((a + b) & 0xFFFFFFFF for a, b in zip(x, start, strict=True)))
+    mixed = zip(rounds(start), start, strict=True)
+    return struct.pack("<16I", *((a + b) & 0xFFFFFFFF for a, b in mixed))
 
 
 def stream(key, nonce, count):

@@ -20,7 +20,10 @@ enum AuthorityBench {
             let arriving = try seconds { for item in operations { try evaluator.add(item) } }
             figures.add("from_scratch_ms", scratch * 1e3)
             figures.add("one_after_the_other_ms", arriving * 1e3)
-            let citations = citationsFloor(operations)
+            let citations = Floors.citations(
+                operations.map {
+                    ($0.id, $0.dependencies + [$0.previous, $0.grant].compactMap { $0 })
+                })
             figures.add("floor_citations_ms", citations * 1e3)
             figures.add("floor_verify_ms", Double(operations.count) / verifyRate * 1e3)
             figures.add("ratio_from_scratch_to_citations", scratch / citations)
@@ -37,22 +40,6 @@ enum AuthorityBench {
 
     /// Signatures checked a second: what operations cost before authority is asked.
     private static let verifyRate = Floors.signatures().verify
-
-    /// Ids put into a table, and every citation looked up: less cannot be done.
-    private static func citationsFloor(_ operations: [AuthOperation]) -> Double {
-        var found = 0
-        let time = seconds {
-            var table: [OperationID: Int] = [:]
-            for (index, operation) in operations.enumerated() {
-                table[operation.id] = index
-                for id in operation.dependencies { found += table[id] ?? 0 }
-                if let id = operation.previous { found += table[id] ?? 0 }
-                if let id = operation.grant { found += table[id] ?? 0 }
-            }
-        }
-        precondition(found > 0)
-        return time
-    }
 
     private static func lookupFloor(_ operations: [AuthOperation]) -> Double {
         var table: [OperationID: Int] = [:]

@@ -1,9 +1,27 @@
 import CSQLite
 import CSodium
 import Glibc
+import WorkspaceModel
 
 /// What libsodium, SQLite and the kernel alone can do, measured in the same run.
 enum Floors {
+    // MARK: Memory
+
+    /// Seconds for ids put into a table, and every citation looked up there: judging cannot do
+    /// with less.
+    static func citations(_ operations: [(id: OperationID, cited: [OperationID])]) -> Double {
+        var found = 0
+        let time = seconds {
+            var table: [OperationID: Int] = [:]
+            for (index, operation) in operations.enumerated() {
+                table[operation.id] = index
+                for id in operation.cited { found += table[id] ?? 0 }
+            }
+        }
+        precondition(found > 0)
+        return time
+    }
+
     // MARK: Cryptography
 
     /// Signatures made and verified a second, of 32 bytes, by one thread.

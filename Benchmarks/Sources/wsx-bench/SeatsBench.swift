@@ -39,7 +39,10 @@ enum SeatsBench {
                 }
             }
             precondition(key == changes.lastKey)
-            let floor = citationsFloor(changes.operations)
+            let floor = Floors.citations(
+                changes.operations.map {
+                    ($0.id, $0.dependencies + [$0.previous, $0.change?.seat].compactMap { $0 })
+                })
             let change = 1e6 / Double(size)
             each.append((judging + asking) * change)
             figures.add("\(name)_\(size)_judged_us_each", judging * change)
@@ -47,22 +50,6 @@ enum SeatsBench {
             figures.add("\(name)_\(size)_floor_citations_us_each", floor * change)
         }
         figures.add("ratio_\(name)_largest_to_smallest", each[each.count - 1] / each[0])
-    }
-
-    /// Ids put into a table, and every citation looked up: less cannot be done.
-    private static func citationsFloor(_ operations: [PrivateOperation]) -> Double {
-        var found = 0
-        let time = seconds {
-            var table: [OperationID: Int] = [:]
-            for (index, operation) in operations.enumerated() {
-                table[operation.id] = index
-                for id in operation.dependencies { found += table[id] ?? 0 }
-                if let id = operation.previous { found += table[id] ?? 0 }
-                if let id = operation.change?.seat { found += table[id] ?? 0 }
-            }
-        }
-        precondition(found > 0)
-        return time
     }
 }
 

@@ -37,10 +37,35 @@ extension NodeCore {
                 extra: member.bytes + Self.roleByte(role ?? told), isBackfill: source.isBackfill)
             isOwnEnd = isOwnEnd || (member == workspace.member && role == nil)
         }
+        if !source.isBackfill { try warnOfUndoneTransfers(change.becameInvalid, workspace) }
         guard isOwnEnd, workspace.standing == .member else { return }
         try record(
             .workspaceRemoved, workspace: workspace, arrival: arrival,
             isBackfill: source.isBackfill)
+    }
+
+    /// Says of each transfer that it does not count any more. Until then everybody had seen
+    /// another owner.
+    private func warnOfUndoneTransfers(
+        _ lost: [OperationID], _ workspace: Workspace
+    ) throws(StorageError) {
+        // While the keys are closed nobody's name can be said.
+        guard home != nil else { return }
+        for id in lost {
+            guard case .grant(let grant)? = workspace.authority[id]?.payload, grant.drops != nil,
+                let author = workspace.evaluator.author(of: id)
+            else { continue }
+            let name = workspace.displayName(of: author)
+            let heir = workspace.displayName(of: grant.member)
+            try warn([
+                "kind": "transfer.undone",
+                "message": .string(
+                    "\(name) had handed \(workspace.displayName) to \(heir); that was undone, "
+                        + "and does not count any more"),
+                "workspace": .string(PublicID.workspace(workspace.id)),
+            ])
+            effects.append(.log(.warning, "transfer.undone"))
+        }
     }
 
     /// A role behind what an event refers to; nothing where it has none.

@@ -1,0 +1,38 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Rule 11 of the rules of trust: people hear of whatever somebody else could have used.
+@Suite struct `A transfer by a device that its owner has revoked` {
+    @Test func `is undone, and everybody who had seen it is told`() throws {
+        let bench = CoreBench()
+        let laptop = try bench.node("Mina")
+        let phone = try bench.bareNode("Phone")
+        let joon = try bench.guest("Joon", of: laptop)
+        try laptop.link(phone)
+        bench.advance(20_000)
+        let (seen, before) = (try joon.cursor(), try laptop.cursor())
+        for other in [phone, joon] { bench.cut(laptop, other) }
+        try phone.ok("workspace.transfer", ["member": "Joon"])
+        bench.advance(5_000)
+        #expect(try joon.ok("workspace.get")["role"] == "owner")
+        try laptop.ok(
+            "device.revoke", ["device": .string(try phone.deviceID()), "force": true])
+        bench.heal(laptop, joon)
+        bench.advance(60_000)
+        #expect(try laptop.ok("workspace.get")["role"] == "owner")
+        #expect(try joon.ok("workspace.get")["role"] == "member")
+        let told = try joon.events(since: seen, types: ["node.warning"]).compactMap { $0["data"] }
+            .filter { $0["kind"] == "transfer.undone" }
+        #expect(told.count == 1)
+        #expect(
+            told.first?["message"] == .string(
+                "Mina had handed acme to Joon; that was undone, and does not count any more"))
+        // Here it never had an effect.
+        let own = try laptop.events(since: before, types: ["node.warning"])
+        #expect(!own.contains { $0["data"]?["kind"] == "transfer.undone" })
+    }
+}
