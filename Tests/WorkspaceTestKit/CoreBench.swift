@@ -1,5 +1,6 @@
 import CRDTStore
 public import PeerNode
+public import WorkspaceCrypto
 import WorkspaceModel
 
 /// A few nodes on one table: virtual time, stores in memory, and links that carry bytes at once.
@@ -23,12 +24,19 @@ public final class CoreBench {
     /// Whose store fails in the turn in which a passphrase has become a key.
     public weak var failsNextStretch: BenchNode?
 
+    /// Every random byte of those who are no nodes.
+    public let randomOfStrangers: SeededRandom
+
     private let seed: UInt64
     private var queue: [(node: BenchNode, input: NodeInput)] = []
     private var nextLink: UInt64 = 1
     /// Who holds the other end of a link.
     private var ends: [LinkID: (node: BenchNode, link: LinkID, peer: BenchNode)] = [:]
     private var cuts: Set<Set<String>> = []
+    /// Who holds the other end of a node's link without being a node.
+    private var strangers: [LinkID: any BenchStranger] = [:]
+    /// Strangers that nodes reach, by their address.
+    private var addresses: [String: any BenchStranger] = [:]
     private weak var lastCaller: BenchNode?
 
     /// An empty table.
@@ -37,6 +45,7 @@ public final class CoreBench {
     public init(seed: UInt64 = 1, wall: UInt64 = 1_795_150_800_123) {
         self.seed = seed
         self.wall = wall
+        randomOfStrangers = SeededRandom(seed: seed &* 1_000 &+ 999)
     }
 
     /// What every node's clocks show.
@@ -164,7 +173,40 @@ public final class CoreBench {
         if let lastCaller, lastCaller !== node { advance(400) }
     }
 
+    /// Connects somebody who is no node of the bench to one that is.
+    ///
+    /// - Parameter host: the address from which it comes.
+    /// - Returns: the node's end.
+    public func connect(
+        _ stranger: any BenchStranger, to node: BenchNode, from host: String
+    ) -> LinkID {
+        let far = LinkID(nextLink + 1)
+        nextLink += 2
+        strangers[far] = stranger
+        give(.accepted(far, address: "\(host):4000"), to: node)
+        return far
+    }
+
+    /// Lets nodes reach a stranger at an address.
+    public func place(_ stranger: any BenchStranger, at address: String) {
+        addresses[address] = stranger
+    }
+
+    /// A stranger hangs up.
+    public func hangUp(_ link: LinkID, at node: BenchNode) {
+        guard strangers.removeValue(forKey: link) != nil else { return }
+        give(.linkClosed(link), to: node)
+        settle()
+    }
+
     func dial(_ number: UInt64, _ address: String, from node: BenchNode) {
+        if let stranger = addresses[address] {
+            let near = LinkID(nextLink)
+            nextLink += 2
+            strangers[near] = stranger
+            stranger.dialled(by: node, on: near)
+            return give(.dialled(near, number: number, address: address), to: node)
+        }
         guard let peer = nodes.first(where: { $0.address == address && $0.isReachable }),
             peer !== node, !cuts.contains([peer.name, node.name])
         else { return give(.dialFailed(number: number, reason: "refused"), to: node) }
@@ -183,11 +225,13 @@ public final class CoreBench {
     }
 
     func carry(_ bytes: [UInt8], on link: LinkID) {
+        if let stranger = strangers[link] { return stranger.received(bytes, on: link) }
         guard let end = ends[otherEnd(link)] else { return }
         give(.received(end.link, bytes), to: end.node)
     }
 
     func close(_ link: LinkID) {
+        if let stranger = strangers.removeValue(forKey: link) { return stranger.closed(link) }
         ends[link] = nil
         guard let end = ends.removeValue(forKey: otherEnd(link)) else { return }
         give(.linkClosed(end.link), to: end.node)
@@ -199,4 +243,14 @@ public final class CoreBench {
             close(link)
         }
     }
+}
+
+/// Somebody at the other end of a node's link who follows no rule but the test's.
+public protocol BenchStranger: AnyObject {
+    /// A node has dialled this stranger's address; `link` is the node's end.
+    func dialled(by node: BenchNode, on link: LinkID)
+    /// The node wrote.
+    func received(_ bytes: [UInt8], on link: LinkID)
+    /// The node hung up.
+    func closed(_ link: LinkID)
 }

@@ -43,7 +43,16 @@ struct ForgedLog {
 
     /// A new log of the device that the seed makes, under the grant that lists it.
     init(_ seed: Int, like other: ForgedLog, under grant: OperationID, incarnation: UInt32) {
-        signing = SigningKey(using: SeededRandom(seed: UInt64(seed)))
+        self.init(
+            SigningKey(using: SeededRandom(seed: UInt64(seed))), like: other, under: grant,
+            incarnation: incarnation)
+    }
+
+    /// A new log of any device, under any grant.
+    init(
+        _ key: SigningKey, like other: ForgedLog, under grant: OperationID, incarnation: UInt32
+    ) {
+        signing = key
         name = LogName(
             document: other.workspace.id, device: signing.device, incarnation: incarnation)
         self.grant = grant

@@ -1,0 +1,206 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// A11: the member who answers a newcomer puts a device of her own into the list, or another box
+/// key, so that she would act or read as the newcomer.
+@Suite struct `A member who answers a newcomer with another list (A11)` {
+    /// What she makes of the list that was signed before her.
+    enum Change: String, CaseIterable {
+        case another, instead, inFront, behindTheDevice, alone, boxOfDevice, boxOfPhrase, signature
+
+        /// The same keys, or fewer; where it says so under the name of her own device.
+        func list(_ signed: [DeviceEntry], _ evil: DeviceEntry) -> [DeviceEntry] {
+            let (phrase, device) = (signed[0], signed[1])
+            switch self {
+            case .another: return signed + [evil]
+            case .instead: return [phrase, evil]
+            case .inFront: return [evil, device]
+            case .behindTheDevice: return [device, evil]
+            case .alone: return [evil]
+            case .boxOfDevice: return [phrase, device.with(evil.agreementKey)]
+            case .boxOfPhrase: return [phrase.with(evil.agreementKey), device]
+            case .signature: return [phrase, device.with(device.agreementKey, signedAs: evil)]
+            }
+        }
+    }
+
+    private static let evil = ForeignDevice(66)
+    private static let (phrase, kim) = (ForeignDevice(76), ForeignDevice(77))
+
+    /// The list as she changes it, with her own signature for that list wherever she has the key.
+    private static func forged(
+        _ change: Change, _ signed: [DeviceEntry], _ company: DeviceCompany
+    ) -> [DeviceEntry] {
+        let unsigned = DeviceEntry(
+            device: evil.id, agreementKey: evil.box.publicKey.bytes, signature: .zero)
+        return change.list(signed, unsigned).map { entry in
+            guard entry.device == evil.id else { return entry }
+            let message = company.message(for: change.list(signed, unsigned))
+            return entry.with(entry.agreementKey, evil.signing.signature(for: message))
+        }
+    }
+
+    /// All the others refuse it, though she is an admin and holds the link herself.
+    @Test(arguments: Change.allCases)
+    func `is refused by all others`(change: Change) throws {
+        let pair = try HostilePair(role: "admin")
+        let held = try HeldLink(try pair.mallory.link(["uses": 9]), known: pair.mallory)
+        pair.bench.advance(2_000)
+        let heads = try ForgedLog.heads(of: pair.ada)
+        let keyID = try #require(try pair.ada.workspace().currentKey).id
+        let start = try ForgedLog(pair.mallory, incarnation: 80)
+        pair.takeOver()
+        let member = Self.phrase.member(in: pair.workspace)
+        let company = held.company(of: member, before: pair.keys.id)
+        let signed = [ListedDevice.own(Self.phrase), .own(Self.kim)].signed(entering: company)
+        let forged = Self.forged(change, signed, company)
+        // Under the newcomer's name, and under the one that her list would give.
+        for name in [member, Binding.member(of: forged[0].device, salt: pair.workspace.bytes)] {
+            var log = start
+            let payload = AuthorityPayload.admit(
+                held.joiner(name, forged), keyID: keyID, wraps: [], request: nil)
+            guard change != .alone || name == member else { continue }
+            try pair.expectFault(log.write(payload, knowing: heads), "\(change)")
+        }
+        // What was signed before her is good in her own hands.
+        var log = start
+        let good = log.write(
+            .admit(held.joiner(member, signed), keyID: keyID, wraps: [], request: nil),
+            knowing: heads)
+        for node in pair.honest {
+            try pair.visit(node).push([good.run(in: pair.workspace)])
+            #expect(try node.workspace().owner(of: Self.kim.id) == member)
+            #expect(try node.workspace().owner(of: Self.evil.id) == nil)
+        }
+        try pair.expectPeace()
+    }
+
+    /// Nor is a recorded join of any use to whoever did not answer it (G16).
+    @Test func `brings a recorded join to nobody else's admission`() throws {
+        let pair = try HostilePair(role: "admin")
+        let held = try HeldLink(try pair.mallory.link(["uses": 9]), known: pair.mallory)
+        pair.bench.advance(2_000)
+        let heads = try ForgedLog.heads(of: pair.ada)
+        let keyID = try #require(try pair.ada.workspace().currentKey).id
+        let member = Self.phrase.member(in: pair.workspace)
+        let bob = try #require(pair.bob.host?.core.home).device
+        let signed = [ListedDevice.own(Self.phrase), .own(Self.kim)].signed(
+            entering: held.company(of: member, before: bob))
+        var log = try ForgedLog(pair.mallory, incarnation: 80)
+        pair.takeOver()
+        let payload = AuthorityPayload.admit(
+            held.joiner(member, signed), keyID: keyID, wraps: [], request: nil)
+        try pair.expectFault(log.write(payload, knowing: heads), "signed before Bob")
+    }
+
+    /// The newcomer notices, whatever the others would say: nothing of the workspace stays.
+    @Test(arguments: [Change.another, .boxOfDevice, .alone, nil])
+    func `does not deceive the newcomer`(change: Change?) throws {
+        let pair = try HostilePair(role: "admin")
+        let answerer = try FalseAnswerer(pair) { signed, company in
+            change.map { Self.forged($0, signed, company) } ?? signed
+        }
+        let kim = try pair.bench.bareNode("Kim")
+        let parameters: JSONValue = [
+            "link": .string(answerer.link), "name": "Kim", "timeout_ms": 5_000,
+        ]
+        if change == nil {
+            // The false answerer would be a good one if she changed nothing.
+            try kim.ok("workspace.join", parameters)
+            return
+        }
+        let failure = try kim.refused("workspace.join", parameters)
+        #expect(failure.kind == .unreachable || failure.kind == .inviteInvalid)
+        #expect(answerer.admissionCount > 0)
+        #expect(kim.log.contains { $0.hasPrefix("auth.fault") })
+        #expect(try kim.ok("workspace.list").items.isEmpty)
+        #expect(try kim.rowCount("operation") == 0)
+        #expect(try kim.rowCount("epoch_key") == 0)
+        // Somebody honest lets them in.
+        pair.bench.advance(60_000)
+        try kim.join(try pair.ada.link())
+        #expect(try kim.digest() == pair.ada.digest())
+    }
+}
+
+/// Mallory at an address of her own, who answers joins with a list that she has changed.
+private final class FalseAnswerer {
+    let link: String
+    private(set) var admissionCount = 0
+    private let visitor: Visitor
+
+    init(
+        _ pair: HostilePair, changing: @escaping ([DeviceEntry], DeviceCompany) -> [DeviceEntry]
+    ) throws {
+        let held = try HeldLink(try pair.mallory.link(["uses": 9]), known: pair.mallory)
+        pair.bench.advance(2_000)
+        let address = "10.9.9.9:1"
+        link =
+            InviteLink(
+                workspace: held.link.workspace, secret: held.link.secret, inviter: pair.keys.id,
+                hints: [try #require(PeerAddress(address, defaultPort: 0))]
+            ).text.link
+        let core = try #require(pair.ada.host?.core)
+        let workspace = try pair.ada.workspace()
+        let replica = CoreReplica(core: core, workspace: workspace)
+        let tips = replica.tips(of: workspace.id)
+        let heads = try ForgedLog.heads(of: pair.ada)
+        let key = try #require(workspace.currentKey)
+        let discovery = try #require(workspace.discovery.last)
+        let start = try ForgedLog(pair.mallory, incarnation: 80)
+        pair.takeOver()
+        visitor = Visitor(as: pair.keys, at: address, under: held.link.secret.psk, on: pair.bench)
+        visitor.stock = tips.compactMap { tip in
+            let item = PullItem(target: tip, have: [])
+            guard case .runs(let runs, _) = replica.runs(for: item, maxBytes: 1 << 20),
+                let run = runs.first
+            else { return nil }
+            return (tip, run)
+        }
+        visitor.onMessage = { [weak self] message, visitor in
+            switch message {
+            case .joinHello:
+                visitor.queue(
+                    .joinResult(.init(code: .open, workspace: workspace.id, tips: tips)))
+                visitor.open(workspace.id)
+            case .joinRequest(let request):
+                let company = held.company(of: request.member, before: pair.keys.id)
+                let signed = (try? DeviceEntry.list(decoding: request.devices)) ?? []
+                let listed = changing(signed, company)
+                var log = start
+                let written = log.write(
+                    .admit(
+                        held.joiner(request.member, listed), keyID: key.id,
+                        wraps: core.wraps(key.key, discovery, for: listed), request: nil),
+                    knowing: heads)
+                let tip = HostileLog.tip(
+                    of: written, in: written.run(in: workspace.id).log)
+                visitor.stock.append((tip, written.run(in: workspace.id)))
+                self?.admissionCount += 1
+                visitor.queue(
+                    .joinResult(
+                        .init(
+                            code: .admitted, workspace: workspace.id, tips: [tip] + tips,
+                            admission: written.id)))
+            default: break
+            }
+        }
+    }
+}
+
+extension DeviceEntry {
+    /// The same device with another box key, or another signature.
+    fileprivate func with(_ box: [UInt8], _ other: Signature? = nil) -> DeviceEntry {
+        DeviceEntry(device: device, agreementKey: box, signature: other ?? signature)
+    }
+
+    fileprivate func with(_ box: [UInt8], signedAs other: DeviceEntry) -> DeviceEntry {
+        with(box, other.signature)
+    }
+}

@@ -1,0 +1,243 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// A14: very many authority operations by somebody who was removed, and by a member. What they cost
+/// is counted in rows, operations that are judged and bytes that wait; `Causal pasts` counts the
+/// work of judging.
+@Suite struct `A flood of authority operations (A14)` {
+    /// What somebody who was removed writes as if that had not been heard of.
+    enum Shape: String, CaseIterable {
+        case oneLog, incarnations, large
+
+        /// So many of them, beside the removal.
+        func operations(_ count: Int, of table: Table) -> [SignedOperation] {
+            var log = table.log
+            return (0..<count).map { number in
+                if self == .incarnations {
+                    log = ForgedLog(
+                        table.pair.keys.signing, like: table.log, under: table.grant,
+                        incarnation: UInt32(1_000 + number))
+                }
+                let isFirst = number == 0 || self == .incarnations
+                return log.write(payload(number), knowing: isFirst ? table.before : [])
+            }
+        }
+
+        private func payload(_ number: Int) -> AuthorityPayload {
+            guard self == .large else { return Table.document(number) }
+            let log = LogName(document: .zero, device: .zero, incarnation: UInt32(number))
+            let cut = CutEntry(log: log, sequence: 1, id: .zero)
+            return .cutPart([CutEntry](repeating: cut, count: 40))
+        }
+    }
+
+    /// Mallory, and Eve, a member who brings what Mallory writes.
+    struct Table {
+        let pair: HostilePair
+        let eve: (keys: ForeignDevice, log: ForgedLog)
+        let log: ForgedLog
+        let grant: OperationID
+        /// What Mallory knew while she was in.
+        let before: [OperationReference]
+
+        init() throws {
+            pair = try HostilePair()
+            eve = try pair.accomplice()
+            log = try ForgedLog(pair.mallory, incarnation: 80)
+            grant = try pair.mallory.hostile().grant
+            before = try ForgedLog.heads(of: pair.ada)
+            pair.takeOver()
+        }
+
+        static func document(_ number: Int) -> AuthorityPayload {
+            let nonce = (0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) }
+            return .createDocument(type: 1, nonce: nonce)
+        }
+
+        func rows() throws -> [HostileRows] { try pair.honest.map { try HostileRows($0) } }
+
+        /// Whether others are served: what a member writes is taken at once.
+        func expectService() throws {
+            try pair.bob.ok("channel.create", ["name": "plans"])
+            pair.bench.advance(2_000)
+            #expect(try pair.ada.ok("channel.get", ["channel": "plans"])["name"] == "plans")
+            try pair.expectPeace()
+            for node in pair.honest { #expect(node.openCount == 1) }
+        }
+    }
+
+    /// What a member may write at once, and what comes back of it while the test goes on.
+    private static func isShare(_ count: Int) -> Bool {
+        (Limits.authorityBurstPerMember...Limits.authorityBurstPerMember + 4).contains(count)
+    }
+
+    @Test(arguments: Shape.allCases)
+    func `by somebody who was removed takes no room, though a member brings it`(
+        shape: Shape
+    ) throws {
+        let table = try Table()
+        try table.pair.removeMallory()
+        let before = try table.rows()
+        let count = shape == .incarnations ? 600 : 150
+        try table.pair.bring(shape.operations(count, of: table), as: table.eve.keys)
+        #expect(try table.rows() == before)
+        for node in table.pair.honest {
+            let core = try #require(node.host?.core)
+            #expect(core.waiting.byteCount == 0)
+            // Behind a member's share nobody looks at more of it.
+            let isDelayed = core.authorityBudget.delayed[table.pair.known.member.bytes] != nil
+            #expect(isDelayed == (count > Limits.authorityBurstPerMember))
+        }
+        try table.expectService()
+    }
+
+    @Test func `under keys that nobody knows is refused, each on a link that ends`() throws {
+        let table = try Table()
+        try table.pair.removeMallory()
+        let before = try table.rows()
+        for number in 0..<20 {
+            var log = ForgedLog(
+                ForeignDevice(UInt64(500 + number)).signing, like: table.log, under: table.grant,
+                incarnation: 1)
+            let operation = log.write(Table.document(number), knowing: table.before)
+            try table.pair.expectFault(operation, as: table.eve.keys, "a key that is in no grant")
+        }
+        #expect(try table.rows() == before)
+        try table.expectService()
+    }
+
+    /// S-4: who is nobody may bring 64 of them; then that host waits, and no other.
+    @Test func `ends the link of an outsider, and makes that host wait`() throws {
+        let table = try Table()
+        try table.pair.removeMallory()
+        let (ada, before) = (table.pair.ada, try table.rows())
+        let operations = Shape.incarnations.operations(100, of: table)
+        let visitor = try table.pair.visit(ada, as: ForeignDevice(5))
+        let most = Limits.outsiderOperationsHourly
+        visitor.offer(table.pair.runs(of: Array(operations.prefix(most))))
+        #expect(visitor.isOpen)
+        visitor.offer(table.pair.runs(of: [operations[most]]))
+        #expect(!visitor.isOpen && ada.endings.last == "auth.budget")
+        let again = try table.pair.visit(ada, as: ForeignDevice(6))
+        #expect(!again.isOpen && ada.endings.last == "auth.budget")
+        let elsewhere = try table.pair.visit(ada, as: ForeignDevice(7), from: "10.0.1.2")
+        #expect(elsewhere.isOpen)
+        #expect(try table.rows() == before)
+        try table.expectService()
+    }
+
+    /// What waits for what nobody has is bounded for an outsider, and goes with the link.
+    @Test func `that cites what nobody has waits in a bounded room`() throws {
+        let table = try Table()
+        try table.pair.removeMallory()
+        let nowhere = table.before.map {
+            OperationReference(
+                device: $0.device, incarnation: 999, sequence: 0,
+                id: OperationID([UInt8](repeating: 9, count: 32)))
+        }
+        let operations = (0..<1_200).map { number in
+            var log = ForgedLog(
+                table.pair.keys.signing, like: table.log, under: table.grant,
+                incarnation: UInt32(1_000 + number))
+            return log.write(Table.document(number), knowing: nowhere)
+        }
+        let before = try table.rows()
+        let visitor = try table.pair.visit(table.pair.ada, as: ForeignDevice(5))
+        for start in stride(from: 0, to: operations.count, by: 100) {
+            visitor.offer(table.pair.runs(of: Array(operations[start..<start + 100])))
+        }
+        let core = try #require(table.pair.ada.host?.core)
+        #expect(core.waiting.operationCount == Limits.waitingPerOutsiderMax)
+        #expect(core.waiting.byteCount <= Limits.outsiderBytesHourly)
+        visitor.close()
+        table.pair.bench.advance(1_000)
+        #expect(try table.rows() == before)
+        try table.expectService()
+    }
+
+    /// Void and valid by turns: what was valid here stays, and nothing behind it comes.
+    @Test func `is a member's share while she is in, and nothing behind her removal`() throws {
+        let table = try Table()
+        let operations = Shape.oneLog.operations(1_200, of: table)
+        let start = try table.rows()
+        try table.pair.bring(Array(operations.prefix(600)), as: table.pair.keys)
+        let filled = try table.rows()
+        for (before, after) in zip(start, filled) {
+            #expect(Self.isShare(after.judged - before.judged))
+        }
+        try table.pair.removeMallory()
+        let removed = try table.rows()
+        for _ in 0..<2 {
+            try table.pair.bring(
+                Array(operations.suffix(600)), as: table.eve.keys)
+            #expect(try table.rows().map(\.judged) == removed.map(\.judged))
+            #expect(try table.rows().map(\.operations) == removed.map(\.operations))
+            // Her share comes back in an hour, and brings her nothing.
+            table.pair.bench.advance(3_600_000)
+        }
+        try table.expectService()
+    }
+
+    /// A member's valid operation above what was removed: she pays with Mallory's share.
+    @Test func `that a member cites fills no more than one share`() throws {
+        let table = try Table()
+        try table.pair.removeMallory()
+        let operations = Shape.oneLog.operations(600, of: table)
+        let last = operations[operations.count - 1]
+        var above = table.eve.log
+        let cited = above.write(
+            Table.document(0),
+            knowing: try ForgedLog.heads(of: table.pair.ada) + [
+                OperationReference(
+                    device: table.pair.keys.id, incarnation: 80,
+                    sequence: last.header.sequence, id: last.id)
+            ])
+        let before = try table.rows()
+        try table.pair.hand([cited] + operations.reversed(), as: table.eve.keys)
+        for (start, after) in zip(before, try table.rows()) {
+            #expect(Self.isShare(after.judged - start.judged))
+            #expect(Self.isShare(Int(after.operations - start.operations)))
+        }
+        for node in table.pair.honest {
+            let core = try #require(node.host?.core)
+            #expect(core.waiting.byteCount <= Limits.waitingBytesPerPeerMax)
+        }
+        try table.expectService()
+    }
+
+    /// S-5: however many devices she links, they have one share.
+    @Test func `of many devices of one member is one member's share`() throws {
+        let table = try Table()
+        let key = try #require(try table.pair.ada.workspace().currentKey).id
+        let start = try table.rows()
+        var all: [SignedOperation] = []
+        for number in 0..<6 {
+            let device = ForeignDevice(UInt64(300 + number))
+            let entry = [ListedDevice.own(device)].signed(
+                entering: .adding(
+                    to: table.pair.workspace, before: table.pair.keys.id,
+                    member: table.pair.known.member))
+            var adding = ForgedLog(
+                table.pair.keys.signing, like: table.log, under: table.grant,
+                incarnation: UInt32(100 + number))
+            let added = adding.write(
+                .addDevices(entry, keyID: key, wraps: []), knowing: table.before)
+            var log = ForgedLog(device.signing, like: table.log, under: added.id, incarnation: 1)
+            all.append(added)
+            all += (0..<100).map {
+                log.write(Table.document($0), knowing: $0 == 0 ? [adding.reference] : [])
+            }
+        }
+        try table.pair.bring(all, as: table.pair.keys)
+        for (before, after) in zip(start, try table.rows()) {
+            #expect(Self.isShare(after.judged - before.judged))
+        }
+        try table.expectService()
+    }
+}
