@@ -92,7 +92,7 @@ extension AuthEvaluator {
     }
 
     /// Whether as many different people as an invite is for came in by it in this past.
-    private func isUsedUp(
+    func isUsedUp(
         _ invite: Int, _ terms: InviteTerms, before record: AuthRecord
     ) -> Bool {
         guard let all = admissions[invite], UInt64(all.count) >= terms.uses else {

@@ -287,6 +287,14 @@ extension AuthEvaluator {
         newcomerFault(everything, member, devices) == nil
     }
 
+    /// Whether an admission written now would be one too many: it counts what is there, valid or
+    /// not.
+    public func isUsedUp(_ invite: OperationID) -> Bool {
+        guard let index = indices[invite], let terms = records[index].operation.action.terms
+        else { return false }
+        return isUsedUp(index, terms, before: everything)
+    }
+
     /// `devices` with those in front that came to the member first: a grant's order is a rank.
     public func byAge(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
         let everything = everything

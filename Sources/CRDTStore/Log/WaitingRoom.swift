@@ -43,8 +43,17 @@ public struct WaitingRoom: Sendable {
         }
     }
 
-    private var guests: [UInt64: (missing: Missing, guest: Guest, byteCount: Int)] = [:]
+    private struct Seat {
+        let missing: Missing
+        let others: [Missing]
+        let guest: Guest
+        let byteCount: Int
+    }
+
+    private var guests: [UInt64: Seat] = [:]
     private var waiting: [Missing: [UInt64]] = [:]
+    /// How many runs that members brought need it besides what they wait for.
+    private var wanted: [Missing: Int] = [:]
     private var usage: [UInt64: (count: Int, byteCount: Int)] = [:]
     private var nextTicket: UInt64 = 0
 
@@ -58,8 +67,11 @@ public struct WaitingRoom: Sendable {
 
     /// Lets a run wait for `missing`.
     ///
+    /// - Parameter others: what it needs besides, which is not waited for but known to be wanted.
     /// - Returns: whether there was room.
-    public mutating func admit(_ guest: Guest, until missing: Missing) -> Bool {
+    public mutating func admit(
+        _ guest: Guest, until missing: Missing, besides others: [Missing] = []
+    ) -> Bool {
         let bytes = Self.byteCount(of: guest.run)
         let count = guest.run.entries.count
         let used = usage[guest.source] ?? (0, 0)
@@ -70,7 +82,9 @@ public struct WaitingRoom: Sendable {
         guard used.count + count <= most, used.byteCount + bytes <= bytesMax,
             byteCount + bytes <= Limits.waitingBytesMax
         else { return false }
-        guests[nextTicket] = (missing, guest, bytes)
+        guests[nextTicket] = Seat(
+            missing: missing, others: others, guest: guest, byteCount: bytes)
+        if !guest.isOutsiders { for other in others { wanted[other, default: 0] += 1 } }
         waiting[missing, default: []].append(nextTicket)
         usage[guest.source] = (used.count + count, used.byteCount + bytes)
         byteCount += bytes
@@ -87,9 +101,10 @@ public struct WaitingRoom: Sendable {
     /// Whether something waits for this.
     public func awaits(_ missing: Missing) -> Bool { waiting[missing] != nil }
 
-    /// Whether something waits for this that a member has brought.
+    /// Whether something waits for this, or needs it besides, that a member has brought.
     public func awaitsForMembers(_ missing: Missing) -> Bool {
-        (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
+        wanted[missing] != nil
+            || (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
     }
 
     /// Forgets what `source` brought.
@@ -109,7 +124,13 @@ public struct WaitingRoom: Sendable {
     }
 
     private mutating func remove(_ ticket: UInt64) -> Guest? {
-        guard let (_, guest, bytes) = guests.removeValue(forKey: ticket) else { return nil }
+        guard let seat = guests.removeValue(forKey: ticket) else { return nil }
+        let (guest, bytes) = (seat.guest, seat.byteCount)
+        if !guest.isOutsiders {
+            for other in seat.others {
+                wanted[other] = wanted[other].flatMap { $0 > 1 ? $0 - 1 : nil }
+            }
+        }
         let count = guest.run.entries.count
         byteCount -= bytes
         operationCount -= count

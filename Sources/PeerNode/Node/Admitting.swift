@@ -102,7 +102,11 @@ extension NodeCore {
         }
         if invite.expires < time.wall { return .expired }
         let used = workspace.invites.used[id] ?? 0
-        if joiner.answering == nil, UInt64(used) >= invite.maximum { return .used }
+        if joiner.answering == nil,
+            UInt64(used) >= invite.maximum || workspace.evaluator.isUsedUp(id)
+        {
+            return .used
+        }
         guard let own = workspace.ownRole, own <= .member else { return .busy }
         if asksFirst {
             let count = UInt64(workspace.invites.requests[id]?.count ?? 0)

@@ -172,7 +172,7 @@ extension NodeCore {
             run: rest, source: source.number, arrived: time.monotonic,
             workspace: workspace.number, isBackfill: source.isBackfill,
             isOutsiders: isOutsider(source, in: workspace))
-        _ = waiting.admit(guest, until: gap.missing)
+        _ = waiting.admit(guest, until: gap.missing, besides: gap.others)
         return .waiting
     }
 

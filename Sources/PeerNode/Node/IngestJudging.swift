@@ -34,8 +34,10 @@ extension NodeCore {
             if case .faulty(let fault) = error { return .refused(fault) }
             return .refused(.noReference)
         }
+        // A first sync brings what somebody stores, which is what something rests on: who cites a
+        // void operation may come long after it.
         let isNeeded =
-            workspace.evaluator.isValid(operation.id) || isMine
+            workspace.evaluator.isValid(operation.id) || isMine || source.isBackfill
             || waiting.awaitsForMembers(.operation(operation.id))
             || waiting.awaitsForMembers(.place(log, operation.header.sequence))
         if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }

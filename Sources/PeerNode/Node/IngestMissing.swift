@@ -6,6 +6,9 @@ import WorkspaceModel
 struct IngestGap {
     /// What is not stored.
     let missing: WaitingRoom.Missing
+    /// What else the entry cites that is not stored, where that is found out: of the authority
+    /// document, whose operations may be passed over until somebody is known to need them.
+    var others: [WaitingRoom.Missing] = []
     /// The entry's place in the run.
     var offset: Int
 }
@@ -22,6 +25,7 @@ extension NodeCore {
                 return IngestGap(missing: .place(run.log, run.firstSequence - 1), offset: 0)
             }
         }
+        if run.log.document == workspace.id { return missingAuthority(of: run, in: workspace) }
         var lastGrant: OperationID?
         for (offset, entry) in run.entries.enumerated() {
             if entry.grant != lastGrant, entry.grant != .zero {
@@ -35,6 +39,21 @@ extension NodeCore {
                     return IngestGap(missing: .operation(dependency.id), offset: offset)
                 }
             }
+        }
+        return nil
+    }
+
+    /// The same in the authority document, with all that the entry lacks.
+    private func missingAuthority(
+        of run: OperationRun, in workspace: Workspace
+    ) -> IngestGap? {
+        for (offset, entry) in run.entries.enumerated() {
+            let cited = entry.dependencies.map(\.id) + (entry.grant == .zero ? [] : [entry.grant])
+            let missing = Set(cited.filter { workspace.authority[$0] == nil }).sorted()
+            guard let first = missing.first else { continue }
+            return IngestGap(
+                missing: .operation(first), others: missing.dropFirst().map { .operation($0) },
+                offset: offset)
         }
         return nil
     }
@@ -65,7 +84,6 @@ extension NodeCore {
     private func holds(
         _ dependency: OperationReference, in run: OperationRun, of workspace: Workspace
     ) throws(StorageError) -> Bool {
-        if run.log.document == workspace.id { return workspace.authority[dependency.id] != nil }
         if dependency.device == run.log.device, dependency.incarnation == run.log.incarnation,
             dependency.sequence >= run.firstSequence
         {

@@ -23,6 +23,26 @@ import WorkspaceTestKit
         .operation(OperationID([UInt8](repeating: byte, count: 32)))
     }
 
+    @Test func `knows all that its guests need, and of members alone what else they do`() {
+        var room = WaitingRoom()
+        let stranger = WaitingRoom.Guest(
+            run: Self.guest(1).run, source: 2, arrived: 1, isOutsiders: true)
+        _ = room.admit(stranger, until: Self.missing(1), besides: [Self.missing(2)])
+        #expect(room.awaits(Self.missing(1)))
+        #expect(!room.awaitsForMembers(Self.missing(1)) && !room.awaitsForMembers(Self.missing(2)))
+        for number in UInt64(3)...4 {
+            _ = room.admit(
+                Self.guest(number, from: number), until: Self.missing(1),
+                besides: [Self.missing(2), Self.missing(3)])
+        }
+        #expect((1...3).allSatisfy { room.awaitsForMembers(Self.missing($0)) })
+        room.forget(source: 3)
+        #expect((1...3).allSatisfy { room.awaitsForMembers(Self.missing($0)) })
+        #expect(room.release(Self.missing(2)).isEmpty)
+        _ = room.release(Self.missing(1))
+        #expect(!(1...3).contains { room.awaitsForMembers(Self.missing($0)) })
+    }
+
     @Test func `gives back who waited, in the order of coming`() {
         var room = WaitingRoom()
         for number in UInt64(0)..<20 {

@@ -20,7 +20,7 @@ import WorkspaceTestKit
         bench.advance(5_000)
         #expect(try joon.ok("workspace.get")["role"] == "owner")
         try laptop.ok(
-            "device.revoke", ["device": .string(try phone.deviceID()), "force": true])
+            "device.revoke", ["device": .string(try phone.deviceID())])
         bench.heal(laptop, joon)
         bench.advance(60_000)
         #expect(try laptop.ok("workspace.get")["role"] == "owner")
