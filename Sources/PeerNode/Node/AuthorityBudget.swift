@@ -37,6 +37,8 @@ struct AuthorityBudget {
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
     /// Whose operations had to wait, and when that was last.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
+    /// What was judged and passed over, and how many operations there were then.
+    private var passedOver: [OperationID: Int] = [:]
 
     /// Whether more operations that count in somebody's share may be taken in (S-5).
     ///
@@ -68,6 +70,21 @@ struct AuthorityBudget {
         delayed[payer] = now
         Self.thin(&delayed) { Double(now >= $0 ? now - $0 : 0) }
     }
+
+    /// Notes that an operation was passed over, having no effect.
+    ///
+    /// - Parameter count: how many operations there were.
+    mutating func notePassedOver(_ id: OperationID, among count: Int) {
+        passedOver[id] = count
+        Self.thin(&passedOver) { -Double($0) }
+    }
+
+    /// Called when a document is judged anew: as many operations are other ones then.
+    mutating func forgetPassedOver() { passedOver = [:] }
+
+    /// Among how many operations this one was passed over; `nil` for one that never was. Whoever
+    /// brings the same again uses up nobody's share: its author has not written it again.
+    func passedOver(_ id: OperationID) -> Int? { passedOver[id] }
 
     /// Notes an operation without effect that an outsider brought (S-4).
     ///

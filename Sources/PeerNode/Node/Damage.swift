@@ -119,6 +119,7 @@ extension NodeCore {
         workspace.authorityOrder = []
         workspace.keyIndex = KeyIndex()
         workspace.evaluator = AuthEvaluator()
+        authorityBudget.forgetPassedOver()
         workspace.contentLimits = [:]
         workspace.channelCreations = []
         workspace.channelClaims = [:]

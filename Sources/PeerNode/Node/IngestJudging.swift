@@ -21,8 +21,14 @@ extension NodeCore {
     ) -> AuthorityArrival {
         guard let payload = operation.authority else { return .refused(.unknownKind) }
         let isMine = source == .ourselves || isOwn(log.device, in: workspace)
+        let isAwaited =
+            waiting.awaitsForMembers(.operation(operation.id))
+            || waiting.awaitsForMembers(.place(log, operation.header.sequence))
+        let before = authorityBudget.passedOver(operation.id)
+        // The same among the same has no other verdict.
+        if before == workspace.evaluator.count, !isAwaited { return .dropped }
         guard
-            isMine || source.isBackfill
+            isMine || source.isBackfill || before != nil
                 || authorityBudget.takes(
                     from: payer(of: log.device, source, in: workspace), now: time.monotonic)
         else { return .dropped }
@@ -37,10 +43,9 @@ extension NodeCore {
         // A first sync brings what somebody stores, which is what something rests on: who cites a
         // void operation may come long after it.
         let isNeeded =
-            workspace.evaluator.isValid(operation.id) || isMine || source.isBackfill
-            || waiting.awaitsForMembers(.operation(operation.id))
-            || waiting.awaitsForMembers(.place(log, operation.header.sequence))
+            workspace.evaluator.isValid(operation.id) || isMine || source.isBackfill || isAwaited
         if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
+        authorityBudget.notePassedOver(operation.id, among: workspace.evaluator.count)
         return .dropped
     }
 

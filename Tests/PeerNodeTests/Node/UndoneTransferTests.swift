@@ -29,8 +29,9 @@ import WorkspaceTestKit
             .filter { $0["kind"] == "transfer.undone" }
         #expect(told.count == 1)
         #expect(
-            told.first?["message"] == .string(
-                "Mina had handed acme to Joon; that was undone, and does not count any more"))
+            told.first?["message"]
+                == .string(
+                    "Mina had handed acme to Joon; that was undone, and does not count any more"))
         // Here it never had an effect.
         let own = try laptop.events(since: before, types: ["node.warning"])
         #expect(!own.contains { $0["data"]?["kind"] == "transfer.undone" })

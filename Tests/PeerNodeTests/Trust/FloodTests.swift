@@ -97,6 +97,22 @@ import WorkspaceTestKit
         try table.expectService()
     }
 
+    /// Who brings one old word of somebody's again and again uses up nothing of theirs.
+    @Test func `is not made of one operation that is brought very often`() throws {
+        let table = try Table()
+        try table.pair.removeMallory()
+        let before = try table.rows()
+        let one = try #require(Shape.incarnations.operations(1, of: table).first)
+        let often = [SignedOperation](
+            repeating: one, count: Limits.authorityBurstPerMember + 40)
+        try table.pair.hand(often, as: table.eve.keys)
+        #expect(try table.rows() == before)
+        for node in table.pair.honest {
+            #expect(node.host?.core.authorityBudget.delayed.isEmpty == true)
+        }
+        try table.expectService()
+    }
+
     @Test func `under keys that nobody knows is refused, each on a link that ends`() throws {
         let table = try Table()
         try table.pair.removeMallory()
