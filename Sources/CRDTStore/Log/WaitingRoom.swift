@@ -28,11 +28,16 @@ public struct WaitingRoom: Sendable {
         public let isBackfill: Bool
         /// Whether who brought it is nobody in that workspace, and has less room.
         public let isOutsiders: Bool
+        /// Who wants it: its author, or whose operations need it; a member's bytes.
+        public let voucher: [UInt8]
+        /// What it cites that is not stored, as far as it says where that lies.
+        public let needed: [Place]
 
         /// A run that `source` brought at `arrived`.
         public init(
             run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
-            isBackfill: Bool = false, isOutsiders: Bool = false
+            isBackfill: Bool = false, isOutsiders: Bool = false, voucher: [UInt8] = [],
+            needed: [Place] = []
         ) {
             self.run = run
             self.source = source
@@ -40,6 +45,22 @@ public struct WaitingRoom: Sendable {
             self.workspace = workspace
             self.isBackfill = isBackfill
             self.isOutsiders = isOutsiders
+            self.voucher = voucher
+            self.needed = needed
+        }
+    }
+
+    /// A place in a log, from 0.
+    public struct Place: Hashable, Sendable {
+        /// The log.
+        public let log: LogName
+        /// The number of an operation.
+        public let sequence: UInt64
+
+        /// The operation `sequence` of `log`.
+        public init(_ log: LogName, _ sequence: UInt64) {
+            self.log = log
+            self.sequence = sequence
         }
     }
 
@@ -54,6 +75,8 @@ public struct WaitingRoom: Sendable {
     private var waiting: [Missing: [UInt64]] = [:]
     /// How many runs that members brought need it besides what they wait for.
     private var wanted: [Missing: Int] = [:]
+    /// Runs of members by the logs of which they need something.
+    private var needing: [LogName: Set<UInt64>] = [:]
     private var usage: [UInt64: (count: Int, byteCount: Int)] = [:]
     private var nextTicket: UInt64 = 0
 
@@ -84,7 +107,10 @@ public struct WaitingRoom: Sendable {
         else { return false }
         guests[nextTicket] = Seat(
             missing: missing, others: others, guest: guest, byteCount: bytes)
-        if !guest.isOutsiders { for other in others { wanted[other, default: 0] += 1 } }
+        if !guest.isOutsiders {
+            for other in others { wanted[other, default: 0] += 1 }
+            for place in guest.needed { needing[place.log, default: []].insert(nextTicket) }
+        }
         waiting[missing, default: []].append(nextTicket)
         usage[guest.source] = (used.count + count, used.byteCount + bytes)
         byteCount += bytes
@@ -105,6 +131,21 @@ public struct WaitingRoom: Sendable {
     public func awaitsForMembers(_ missing: Missing) -> Bool {
         wanted[missing] != nil
             || (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
+    }
+
+    /// Who wants an operation besides its author, or that lies before such a one in its log.
+    ///
+    /// - Parameter author: a member's bytes.
+    public func voucher(for place: Place, besides author: [UInt8]) -> [UInt8]? {
+        let vouchers = (needing[place.log] ?? []).compactMap { ticket -> [UInt8]? in
+            guard let guest = guests[ticket]?.guest, guest.voucher != author,
+                guest.needed.contains(where: {
+                    $0.log == place.log && $0.sequence >= place.sequence
+                })
+            else { return nil }
+            return guest.voucher
+        }
+        return vouchers.min { $0.lexicographicallyPrecedes($1) }
     }
 
     /// Forgets what `source` brought.
@@ -129,6 +170,10 @@ public struct WaitingRoom: Sendable {
         if !guest.isOutsiders {
             for other in seat.others {
                 wanted[other] = wanted[other].flatMap { $0 > 1 ? $0 - 1 : nil }
+            }
+            for place in guest.needed {
+                needing[place.log]?.remove(ticket)
+                if needing[place.log]?.isEmpty == true { needing[place.log] = nil }
             }
         }
         let count = guest.run.entries.count

@@ -23,8 +23,8 @@ struct AuthorityBudget {
     enum Kind: Hashable {
         /// Operations of the authority document.
         case authority
-        /// Those that change a private document, in all of them together.
-        case privateAuthority
+        /// Operations of others in the authority document that own ones need.
+        case vouched
     }
 
     private struct Share: Hashable {
@@ -40,21 +40,18 @@ struct AuthorityBudget {
     /// What was judged and passed over, and how many operations there were then.
     private var passedOver: [OperationID: Int] = [:]
 
-    /// Whether more operations that count in somebody's share may be taken in (S-5).
-    ///
-    /// What comes in one piece is taken in one piece, and paid for afterwards: it would never fit
-    /// otherwise.
+    /// Whether one more operation that counts in somebody's share may be taken in (S-5).
     ///
     /// - Parameter payer: a member's or a device's bytes.
     mutating func takes(
-        _ count: Int = 1, of kind: Kind = .authority, from payer: [UInt8], now: UInt64
+        of kind: Kind = .authority, from payer: [UInt8], now: UInt64
     ) -> Bool {
         let most = Double(Limits.authorityBurstPerMember)
         let share = Share(kind: kind, payer: payer)
         var allowance = members[share] ?? Allowance(left: most, at: now)
         allowance.refill(now: now, most: most, hourly: Double(Limits.authorityHourlyPerMember))
         let isTaken = allowance.left >= 1
-        if isTaken { allowance.left -= Double(count) } else { noteDelayed(payer, now) }
+        if isTaken { allowance.left -= 1 } else { noteDelayed(payer, now) }
         members[share] = allowance
         Self.thin(&members) { $0.left }
         return isTaken

@@ -66,10 +66,8 @@ extension NodeCore {
         let rest = OperationRun(
             log: run.log, firstSequence: next, entries: Array(run.entries.dropFirst(offset + 1)))
         if !rest.entries.isEmpty {
-            let guest = WaitingRoom.Guest(
-                run: rest, source: source.number, arrived: time.monotonic,
-                workspace: workspace.number, isBackfill: source.isBackfill,
-                isOutsiders: isOutsider(source, in: workspace))
+            let guest = guest(
+                rest, needing: [.init(run.log, next - 1)], in: workspace, from: source)
             _ = waiting.admit(guest, until: .place(run.log, next - 1))
         }
         return .waiting
@@ -119,11 +117,6 @@ extension NodeCore {
             gap.offset += run.entries.count - checked.count
             return try wait(for: gap, run, in: workspace, from: source)
         }
-        if let offset = firstDelayed(checked, of: run.log, in: workspace, from: source) {
-            return try acceptStart(
-                of: run, upTo: offset + run.entries.count - checked.count, in: workspace,
-                from: source)
-        }
         var verdict: AuthChange?
         if run.log.document == workspace.id, let operation = checked.first {
             switch judge(operation, of: run.log, in: workspace, from: source) {
@@ -140,17 +133,6 @@ extension NodeCore {
         return .stored(checked.count)
     }
 
-    /// Takes what stands before something that is not taken now.
-    private func acceptStart(
-        of run: OperationRun, upTo end: Int, in workspace: Workspace, from source: OperationSource
-    ) throws(StorageError) -> IngestOutcome {
-        guard end > 0 else { return .dropped }
-        let start = OperationRun(
-            log: run.log, firstSequence: run.firstSequence,
-            entries: Array(run.entries.prefix(end)))
-        return try acceptOne(start, in: workspace, from: source)
-    }
-
     /// Lets a run wait for what it cites, but not what stands before that: two runs may each cite
     /// what lies in the other, and whole ones would wait for each other for ever. Where the
     /// signature before the gap is bad, only a later one covers the start, and all of it waits.
@@ -160,7 +142,10 @@ extension NodeCore {
     ) throws(StorageError) -> IngestOutcome {
         var rest = run
         if gap.offset > 0 {
-            switch try acceptStart(of: run, upTo: gap.offset, in: workspace, from: source) {
+            let start = OperationRun(
+                log: run.log, firstSequence: run.firstSequence,
+                entries: Array(run.entries.prefix(gap.offset)))
+            switch try acceptOne(start, in: workspace, from: source) {
             case .stored, .known, .dropped:
                 rest = OperationRun(
                     log: run.log, firstSequence: run.firstSequence + UInt64(gap.offset),
@@ -168,12 +153,22 @@ extension NodeCore {
             case .waiting, .rejected: break
             }
         }
-        let guest = WaitingRoom.Guest(
-            run: rest, source: source.number, arrived: time.monotonic,
-            workspace: workspace.number, isBackfill: source.isBackfill,
-            isOutsiders: isOutsider(source, in: workspace))
+        let guest = guest(rest, needing: gap.needed, in: workspace, from: source)
         _ = waiting.admit(guest, until: gap.missing, besides: gap.others)
         return .waiting
+    }
+
+    private func guest(
+        _ run: OperationRun, needing needed: [WaitingRoom.Place], in workspace: Workspace,
+        from source: OperationSource
+    ) -> WaitingRoom.Guest {
+        let author = payer(of: run.log.device, source, in: workspace)
+        let place = WaitingRoom.Place(run.log, run.firstSequence)
+        return WaitingRoom.Guest(
+            run: run, source: source.number, arrived: time.monotonic,
+            workspace: workspace.number, isBackfill: source.isBackfill,
+            isOutsiders: isOutsider(source, in: workspace),
+            voucher: waiting.voucher(for: place, besides: author) ?? author, needed: needed)
     }
 
     /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is

@@ -29,8 +29,7 @@ extension NodeCore {
         if before == workspace.evaluator.count, !isAwaited { return .dropped }
         guard
             isMine || source.isBackfill || before != nil
-                || authorityBudget.takes(
-                    from: payer(of: log.device, source, in: workspace), now: time.monotonic)
+                || isPaid(log, at: operation.header.sequence, in: workspace, from: source)
         else { return .dropped }
         let change: AuthChange
         do throws(AuthError) {
@@ -49,29 +48,23 @@ extension NodeCore {
         return .dropped
     }
 
-    /// The offset of the first operation of a run that changes a private document and has to wait,
-    /// because its author's share is used up (S-5); `nil` where all may be taken. Those of a run
-    /// are taken together.
-    func firstDelayed(
-        _ operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
-        from source: OperationSource
-    ) -> Int? {
-        func changesDocument(_ operation: CheckedOperation) -> Bool {
-            operation.header.kind == OperationKind.privateAuthority.rawValue
-        }
-        guard log.document != workspace.id, source != .ourselves, !source.isBackfill,
-            let first = operations.firstIndex(where: changesDocument),
-            !isOwn(log.device, in: workspace)
-        else { return nil }
-        let isTaken = authorityBudget.takes(
-            operations.count(where: changesDocument), of: .privateAuthority,
-            from: payer(of: log.device, source, in: workspace), now: time.monotonic)
-        return isTaken ? nil : first
+    /// Whether a share is left for an operation: its author's, or of somebody whose operations need
+    /// it. Otherwise who has used up the own share could not be removed: a removal cites what the
+    /// removed wrote.
+    private func isPaid(
+        _ log: LogName, at sequence: UInt64, in workspace: Workspace, from source: OperationSource
+    ) -> Bool {
+        let author = payer(of: log.device, source, in: workspace)
+        if authorityBudget.takes(from: author, now: time.monotonic) { return true }
+        let voucher = waiting.voucher(for: .init(log, sequence), besides: author)
+        return voucher.map {
+            authorityBudget.takes(of: .vouched, from: $0, now: time.monotonic)
+        } ?? false
     }
 
     /// Whose share an operation is counted in: its author's, or of an author whom nobody knows that
     /// of whoever brings it, for keys cost nothing (S-5).
-    private func payer(
+    func payer(
         of device: DeviceID, _ source: OperationSource, in workspace: Workspace
     ) -> [UInt8] {
         let bringer = source.bringer ?? network.links[LinkID(source.number)]?.peer?.device

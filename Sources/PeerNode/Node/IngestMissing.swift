@@ -9,6 +9,8 @@ struct IngestGap {
     /// What else the entry cites that is not stored, where that is found out: of the authority
     /// document, whose operations may be passed over until somebody is known to need them.
     var others: [WaitingRoom.Missing] = []
+    /// Where what it cites lies, as far as that is found out.
+    var needed: [WaitingRoom.Place] = []
     /// The entry's place in the run.
     var offset: Int
 }
@@ -22,7 +24,9 @@ extension NodeCore {
         if run.firstSequence > 0 {
             let branches = store.operations.branches(of: run.log, in: workspace.number)
             guard branches.contains(where: { $0.tipSequence >= run.firstSequence - 1 }) else {
-                return IngestGap(missing: .place(run.log, run.firstSequence - 1), offset: 0)
+                return IngestGap(
+                    missing: .place(run.log, run.firstSequence - 1),
+                    needed: [.init(run.log, run.firstSequence - 1)], offset: 0)
             }
         }
         if run.log.document == workspace.id { return missingAuthority(of: run, in: workspace) }
@@ -51,9 +55,15 @@ extension NodeCore {
             let cited = entry.dependencies.map(\.id) + (entry.grant == .zero ? [] : [entry.grant])
             let missing = Set(cited.filter { workspace.authority[$0] == nil }).sorted()
             guard let first = missing.first else { continue }
+            let places = entry.dependencies.filter { workspace.authority[$0.id] == nil }.map {
+                WaitingRoom.Place(
+                    LogName(
+                        document: workspace.id, device: $0.device, incarnation: $0.incarnation),
+                    $0.sequence)
+            }
             return IngestGap(
                 missing: .operation(first), others: missing.dropFirst().map { .operation($0) },
-                offset: offset)
+                needed: places, offset: offset)
         }
         return nil
     }

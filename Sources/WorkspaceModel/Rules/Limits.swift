@@ -212,9 +212,8 @@ public enum Limits {
     public static let addressMillisecondsMax: UInt64 = 3_650 * 24 * 3_600 * 1_000
     /// Requests that may wait on an invite for fewer people: the wrong people may ask first.
     public static let requestsPerInviteMin: UInt64 = 16
-    /// Authority operations of one member that are taken in at once, and then in an hour, and
-    /// operations of kind 3: a person does less in a week, and a member who does more is waited
-    /// for.
+    /// Authority operations of one member that are taken in at once, and then in an hour: a
+    /// person does less in a week, and a member who does more is waited for.
     public static let authorityBurstPerMember = 512
     /// See `authorityBurstPerMember`.
     public static let authorityHourlyPerMember = 256

@@ -8,10 +8,9 @@ private final class Till {
     private var budget = AuthorityBudget()
 
     func takes(
-        _ count: Int = 1, of kind: AuthorityBudget.Kind = .authority, from payer: [UInt8],
-        at now: UInt64
+        of kind: AuthorityBudget.Kind = .authority, from payer: [UInt8], at now: UInt64
     ) -> Bool {
-        budget.takes(count, of: kind, from: payer, now: now)
+        budget.takes(of: kind, from: payer, now: now)
     }
 
     /// How many are taken until one has to wait.
@@ -53,17 +52,8 @@ private final class Till {
     @Test func `is everybody's own, and each kind's`() {
         let budget = Till()
         #expect(budget.taken(from: ada, at: 0) == Self.burst)
-        #expect(budget.taken(.privateAuthority, from: ada, at: 0) == Self.burst)
+        #expect(budget.taken(.vouched, from: ada, at: 0) == Self.burst)
         #expect(budget.taken(from: bob, at: 0) == Self.burst)
-    }
-
-    @Test func `takes in one piece what came in one, and waits for that`() {
-        let budget = Till()
-        let piece = Self.burst + Self.hourly
-        #expect(budget.takes(piece, from: ada, at: 0))
-        #expect(!budget.takes(from: ada, at: 0))
-        #expect(!budget.takes(from: ada, at: Self.hour))
-        #expect(budget.taken(from: ada, at: 2 * Self.hour) == Self.hourly)
     }
 
     @Test func `knows for an hour who had to wait`() {

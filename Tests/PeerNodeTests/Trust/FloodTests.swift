@@ -187,6 +187,9 @@ import WorkspaceTestKit
         for (before, after) in zip(start, filled) {
             #expect(Self.isShare(after.judged - before.judged))
         }
+        let warnings = try table.pair.ada.ok("node.status")["warnings"]?.arrayValue ?? []
+        let delays = warnings.filter { $0["kind"] == "member.delayed" }
+        #expect(delays.compactMap { $0["message"]?.stringValue?.hasPrefix("Mallory ") } == [true])
         try table.pair.removeMallory()
         let removed = try table.rows()
         for _ in 0..<2 {
@@ -200,11 +203,36 @@ import WorkspaceTestKit
         try table.expectService()
     }
 
-    /// A member's valid operation above what was removed: she pays with Mallory's share.
-    @Test func `that a member cites fills no more than one share`() throws {
+    /// The removal at one node cites what the other one may not take any more (S-5).
+    @Test func `does not keep its author from being removed`() throws {
+        let table = try Table()
+        let count = Limits.authorityBurstPerMember + 8
+        let operations = Shape.incarnations.operations(2 * count, of: table)
+        let halves = [operations.prefix(count), operations.suffix(count)]
+        for (node, half) in zip(table.pair.honest, halves) {
+            try node.inTurn { core, known in
+                for operation in half {
+                    _ = try core.accept(
+                        operation.run(in: table.pair.workspace), in: known,
+                        from: .peer(table.pair.keys.id, source: 1_000_000, isBackfill: false))
+                }
+            }
+        }
+        try table.pair.removeMallory()
+        table.pair.bench.advance(60_000)
+        for node in table.pair.honest {
+            #expect(try !node.memberNames().contains("Mallory"), "\(node.name)")
+        }
+        try table.expectService()
+    }
+
+    /// A member's valid operation above what was removed: Mallory's share, then what the member may
+    /// need of others.
+    @Test func `that a member cites fills no more than two shares`() throws {
         let table = try Table()
         try table.pair.removeMallory()
-        let operations = Shape.oneLog.operations(600, of: table)
+        let share = Limits.authorityBurstPerMember
+        let operations = Shape.oneLog.operations(2 * share + 40, of: table)
         let last = operations[operations.count - 1]
         var above = table.eve.log
         let cited = above.write(
@@ -217,8 +245,8 @@ import WorkspaceTestKit
         let before = try table.rows()
         try table.pair.hand([cited] + operations.reversed(), as: table.eve.keys)
         for (start, after) in zip(before, try table.rows()) {
-            #expect(Self.isShare(after.judged - start.judged))
-            #expect(Self.isShare(Int(after.operations - start.operations)))
+            #expect(Self.isShare(after.judged - start.judged - share))
+            #expect(Self.isShare(Int(after.operations - start.operations) - share))
         }
         for node in table.pair.honest {
             let core = try #require(node.host?.core)
