@@ -21,11 +21,12 @@ import attacks_load
 import attacks_mix
 import attacks_return
 import attacks_rules
+import attacks_share
 import attacks_uses
 from stage import Stage
 
 CASES = {**attacks_join.CASES, **attacks_return.CASES, **attacks_rules.CASES, **attacks_uses.CASES,
-         **attacks_mix.CASES, **attacks_load.CASES}
+         **attacks_mix.CASES, **attacks_load.CASES, **attacks_share.CASES}
 
 
 def main():

@@ -94,9 +94,9 @@ def mixed(stage):
     seed = int(os.environ.get("WSX_SEED") or random.randrange(1 << 32))
     stage.note(f"seed {seed}")
     rng = random.Random(seed)
-    attacker = stage.join("member")
+    attacker, friend = stage.join("member"), stage.join("many", source="127.0.0.4")
     stage.control(attacker)
-    attacker.copy = stage.look()
+    attacker.copy, unheard = stage.look(), 0
     owner, members = attacker.copy.root.map[2], stage.members()
     invites, mixer, said = stage.cli("invite", "list"), Mixer(rng, attacker), {}
     for _ in range(COUNT):
@@ -110,9 +110,18 @@ def mixed(stage):
         if VERSION > 1 and judged not in ("valid", "void") and stored:
             stage.broken(f"type {o.type} breaks {judged}, and is stored ({way}): {o.map}")
         if judged == "valid" and not stored:
+            # Who has ended the own device, or whose link ended a moment ago, is not heard, though
+            # what comes first in the order of 4 stands: somebody else brings it.
+            friend.enter()
+            friend.visitor.announce([o])
+            friend.visitor.settle(0.5)
+            friend.visitor.close()
+            stored, unheard = stage.is_stored(o), unheard + 1
+        if judged == "valid" and not stored:
             stage.broken(f"type {o.type} is valid, and is not stored ({way}): {o.map}")
         if stored and judged == "valid":
             attacker.copy = stage.look()
+    stage.note(f"{unheard} valid ones were not heard of the attacker, and of somebody else")
     stage.note(f"verdicts: {dict(sorted(said.items()))}")
     # Who is in may change by a leave or an rmdev of one's own; the owner and its invites may not.
     mine = {owner_id: m for owner_id, m in stage.members().items() if m["self"]}

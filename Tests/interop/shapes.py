@@ -74,7 +74,7 @@ SHAPES = {
     LEAVE: ({1: cuts}, {}),
     RECUT: ({1: id_, 2: cuts}, {}),
     CUTPART: ({1: cuts}, {}),
-    DOCCREATE: ({1: lambda v: v == 1, 2: key16}, {}),
+    DOCCREATE: ({1: lambda v: uint(v) and v == 1, 2: key16}, {}),
     DOCSET: ({1: id_}, {2: id_, 3: member, 4: many(array(member, role)), 5: field, 6: field,
                         7: field, 8: lambda v: uint(v) and v <= 1, 9: boolean}),
     DOCDEL: ({1: id_, 2: id_}, {}),
