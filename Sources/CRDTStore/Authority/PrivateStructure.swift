@@ -40,7 +40,7 @@ extension AuthEvaluator {
     /// let in has a role that can change.
     private func seatFault(_ record: AuthRecord, _ grant: RoleGrant) -> AuthFault? {
         guard (grant.role == .owner) == (grant.drops != nil) else { return .roleTooStrong }
-        let given = seats(of: grant.member, before: record) { $0.author == record.author }
+        let given = seats(of: grant.member, before: record, by: record.author)
         guard given < Limits.privateSeatsByOneMax else { return .repeated }
         guard grant.replaces || grant.drops != nil else { return nil }
         let isSeated = grant.devices.allSatisfy { device in
@@ -66,13 +66,13 @@ extension AuthEvaluator {
         return ends < seats ? nil : .repeated
     }
 
-    /// How many seats of a member are in the past of `record`.
+    /// How many seats of a member are in the past of `record`, of all givers or of one.
     private func seats(
-        of member: MemberID, before record: AuthRecord,
-        where counts: (AuthRecord) -> Bool = { _ in true }
+        of member: MemberID, before record: AuthRecord, by author: MemberID? = nil
     ) -> Int {
         (grantsOfDevice[member.asDevice] ?? []).count { seat in
-            counts(records[seat]) && record.knows(records[seat].place)
+            (author == nil || records[seat].author == author)
+                && record.knows(records[seat].place)
         }
     }
 }

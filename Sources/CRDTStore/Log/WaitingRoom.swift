@@ -66,7 +66,7 @@ public struct WaitingRoom: Sendable {
 
     private struct Seat {
         let missing: Missing
-        let others: [Missing]
+        let others: [OperationID]
         let guest: Guest
         let byteCount: Int
     }
@@ -74,9 +74,10 @@ public struct WaitingRoom: Sendable {
     private var guests: [UInt64: Seat] = [:]
     private var waiting: [Missing: [UInt64]] = [:]
     /// How many runs that members brought need it besides what they wait for.
-    private var wanted: [Missing: Int] = [:]
-    /// Runs of members by the logs of which they need something.
-    private var needing: [LogName: Set<UInt64>] = [:]
+    private var wanted: [OperationID: Int] = [:]
+    /// Who wants something of a log: in how many runs of members, and up to where. As long as any
+    /// is left, the farthest stands.
+    private var wanting: [LogName: [[UInt8]: (runs: Int, through: UInt64)]] = [:]
     private var usage: [UInt64: (count: Int, byteCount: Int)] = [:]
     private var nextTicket: UInt64 = 0
 
@@ -93,7 +94,7 @@ public struct WaitingRoom: Sendable {
     /// - Parameter others: what it needs besides, which is not waited for but known to be wanted.
     /// - Returns: whether there was room.
     public mutating func admit(
-        _ guest: Guest, until missing: Missing, besides others: [Missing] = []
+        _ guest: Guest, until missing: Missing, besides others: [OperationID] = []
     ) -> Bool {
         let bytes = Self.byteCount(of: guest.run)
         let count = guest.run.entries.count
@@ -109,7 +110,12 @@ public struct WaitingRoom: Sendable {
             missing: missing, others: others, guest: guest, byteCount: bytes)
         if !guest.isOutsiders {
             for other in others { wanted[other, default: 0] += 1 }
-            for place in guest.needed { needing[place.log, default: []].insert(nextTicket) }
+            for place in guest.needed {
+                let known = wanting[place.log]?[guest.voucher] ?? (0, 0)
+                wanting[place.log, default: [:]][guest.voucher] = (
+                    known.runs + 1, max(known.through, place.sequence)
+                )
+            }
         }
         waiting[missing, default: []].append(nextTicket)
         usage[guest.source] = (used.count + count, used.byteCount + bytes)
@@ -129,23 +135,18 @@ public struct WaitingRoom: Sendable {
 
     /// Whether something waits for this, or needs it besides, that a member has brought.
     public func awaitsForMembers(_ missing: Missing) -> Bool {
-        wanted[missing] != nil
-            || (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
+        if case .operation(let id) = missing, wanted[id] != nil { return true }
+        return (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
     }
 
     /// Who wants an operation besides its author, or that lies before such a one in its log.
     ///
+    /// - Cost: linear in the members who want something of that log, not in what waits.
     /// - Parameter author: a member's bytes.
     public func voucher(for place: Place, besides author: [UInt8]) -> [UInt8]? {
-        let vouchers = (needing[place.log] ?? []).compactMap { ticket -> [UInt8]? in
-            guard let guest = guests[ticket]?.guest, guest.voucher != author,
-                guest.needed.contains(where: {
-                    $0.log == place.log && $0.sequence >= place.sequence
-                })
-            else { return nil }
-            return guest.voucher
-        }
-        return vouchers.min { $0.lexicographicallyPrecedes($1) }
+        (wanting[place.log] ?? [:])
+            .filter { $0.key != author && $0.value.through >= place.sequence }
+            .keys.min { $0.lexicographicallyPrecedes($1) }
     }
 
     /// Forgets what `source` brought.
@@ -172,8 +173,10 @@ public struct WaitingRoom: Sendable {
                 wanted[other] = wanted[other].flatMap { $0 > 1 ? $0 - 1 : nil }
             }
             for place in guest.needed {
-                needing[place.log]?.remove(ticket)
-                if needing[place.log]?.isEmpty == true { needing[place.log] = nil }
+                guard let known = wanting[place.log]?[guest.voucher] else { continue }
+                wanting[place.log]?[guest.voucher] =
+                    known.runs > 1 ? (known.runs - 1, known.through) : nil
+                if wanting[place.log]?.isEmpty == true { wanting[place.log] = nil }
             }
         }
         let count = guest.run.entries.count

@@ -51,7 +51,9 @@ struct AuthorityBudget {
         var allowance = members[share] ?? Allowance(left: most, at: now)
         allowance.refill(now: now, most: most, hourly: Double(Limits.authorityHourlyPerMember))
         let isTaken = allowance.left >= 1
-        if isTaken { allowance.left -= 1 } else { noteDelayed(payer, now) }
+        if isTaken { allowance.left -= 1 }
+        // Who needs what others wrote is not to blame for its number.
+        if !isTaken, kind == .authority { noteDelayed(payer, now) }
         members[share] = allowance
         Self.thin(&members) { $0.left }
         return isTaken

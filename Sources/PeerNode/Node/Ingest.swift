@@ -162,13 +162,19 @@ extension NodeCore {
         _ run: OperationRun, needing needed: [WaitingRoom.Place], in workspace: Workspace,
         from source: OperationSource
     ) -> WaitingRoom.Guest {
-        let author = payer(of: run.log.device, source, in: workspace)
-        let place = WaitingRoom.Place(run.log, run.firstSequence)
+        var voucher: [UInt8] = []
+        // Only what changes rights has to be paid for.
+        let isAuthority = run.log.document == workspace.id
+        if isAuthority {
+            let author = payer(of: run.log.device, source, in: workspace)
+            let place = WaitingRoom.Place(run.log, run.firstSequence)
+            voucher = waiting.voucher(for: place, besides: author) ?? author
+        }
         return WaitingRoom.Guest(
             run: run, source: source.number, arrived: time.monotonic,
             workspace: workspace.number, isBackfill: source.isBackfill,
-            isOutsiders: isOutsider(source, in: workspace),
-            voucher: waiting.voucher(for: place, besides: author) ?? author, needed: needed)
+            isOutsiders: isOutsider(source, in: workspace), voucher: voucher,
+            needed: isAuthority ? needed : [])
     }
 
     /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is

@@ -25,10 +25,11 @@ extension NodeCore {
             waiting.awaitsForMembers(.operation(operation.id))
             || waiting.awaitsForMembers(.place(log, operation.header.sequence))
         let before = authorityBudget.passedOver(operation.id)
+        let isFree = isMine || source.isBackfill
         // The same among the same has no other verdict.
-        if before == workspace.evaluator.count, !isAwaited { return .dropped }
+        if before == workspace.evaluator.count, !isAwaited, !isFree { return .dropped }
         guard
-            isMine || source.isBackfill || before != nil
+            isFree || before != nil
                 || isPaid(log, at: operation.header.sequence, in: workspace, from: source)
         else { return .dropped }
         let change: AuthChange
@@ -42,7 +43,7 @@ extension NodeCore {
         // A first sync brings what somebody stores, which is what something rests on: who cites a
         // void operation may come long after it.
         let isNeeded =
-            workspace.evaluator.isValid(operation.id) || isMine || source.isBackfill || isAwaited
+            workspace.evaluator.isValid(operation.id) || isFree || isAwaited
         if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
         authorityBudget.notePassedOver(operation.id, among: workspace.evaluator.count)
         return .dropped

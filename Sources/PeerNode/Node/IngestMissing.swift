@@ -8,7 +8,7 @@ struct IngestGap {
     let missing: WaitingRoom.Missing
     /// What else the entry cites that is not stored, where that is found out: of the authority
     /// document, whose operations may be passed over until somebody is known to need them.
-    var others: [WaitingRoom.Missing] = []
+    var others: [OperationID] = []
     /// Where what it cites lies, as far as that is found out.
     var needed: [WaitingRoom.Place] = []
     /// The entry's place in the run.
@@ -24,9 +24,9 @@ extension NodeCore {
         if run.firstSequence > 0 {
             let branches = store.operations.branches(of: run.log, in: workspace.number)
             guard branches.contains(where: { $0.tipSequence >= run.firstSequence - 1 }) else {
+                let before = WaitingRoom.Place(run.log, run.firstSequence - 1)
                 return IngestGap(
-                    missing: .place(run.log, run.firstSequence - 1),
-                    needed: [.init(run.log, run.firstSequence - 1)], offset: 0)
+                    missing: .place(before.log, before.sequence), needed: [before], offset: 0)
             }
         }
         if run.log.document == workspace.id { return missingAuthority(of: run, in: workspace) }
@@ -62,7 +62,7 @@ extension NodeCore {
                     $0.sequence)
             }
             return IngestGap(
-                missing: .operation(first), others: missing.dropFirst().map { .operation($0) },
+                missing: .operation(first), others: Array(missing.dropFirst()),
                 needed: places, offset: offset)
         }
         return nil

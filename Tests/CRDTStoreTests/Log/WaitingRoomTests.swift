@@ -19,21 +19,23 @@ import WorkspaceTestKit
             source: source, arrived: number)
     }
 
-    private static func missing(_ byte: UInt8) -> WaitingRoom.Missing {
-        .operation(OperationID([UInt8](repeating: byte, count: 32)))
+    private static func id(_ byte: UInt8) -> OperationID {
+        OperationID([UInt8](repeating: byte, count: 32))
     }
+
+    private static func missing(_ byte: UInt8) -> WaitingRoom.Missing { .operation(id(byte)) }
 
     @Test func `knows all that its guests need, and of members alone what else they do`() {
         var room = WaitingRoom()
         let stranger = WaitingRoom.Guest(
             run: Self.guest(1).run, source: 2, arrived: 1, isOutsiders: true)
-        _ = room.admit(stranger, until: Self.missing(1), besides: [Self.missing(2)])
+        _ = room.admit(stranger, until: Self.missing(1), besides: [Self.id(2)])
         #expect(room.awaits(Self.missing(1)))
         #expect(!room.awaitsForMembers(Self.missing(1)) && !room.awaitsForMembers(Self.missing(2)))
         for number in UInt64(3)...4 {
             _ = room.admit(
                 Self.guest(number, from: number), until: Self.missing(1),
-                besides: [Self.missing(2), Self.missing(3)])
+                besides: [Self.id(2), Self.id(3)])
         }
         #expect((1...3).allSatisfy { room.awaitsForMembers(Self.missing($0)) })
         room.forget(source: 3)
@@ -41,6 +43,33 @@ import WorkspaceTestKit
         #expect(room.release(Self.missing(2)).isEmpty)
         _ = room.release(Self.missing(1))
         #expect(!(1...3).contains { room.awaitsForMembers(Self.missing($0)) })
+    }
+
+    @Test func `knows who else wants what lies in a log, and up to where`() {
+        var room = WaitingRoom()
+        let (ada, bob, eve): ([UInt8], [UInt8], [UInt8]) = ([1], [2], [3])
+        let log = Self.guest(1).run.log
+        let other = Self.guest(2).run.log
+        func admit(_ voucher: [UInt8], _ sequence: UInt64, from source: UInt64, out: Bool = false) {
+            let guest = WaitingRoom.Guest(
+                run: Self.guest(9).run, source: source, arrived: 1, isOutsiders: out,
+                voucher: voucher, needed: [.init(log, sequence)])
+            _ = room.admit(guest, until: Self.missing(UInt8(source)))
+        }
+        func voucher(_ sequence: UInt64, _ author: [UInt8]) -> [UInt8]? {
+            room.voucher(for: .init(log, sequence), besides: author)
+        }
+        admit(bob, 50, from: 1, out: true)
+        #expect(voucher(5, eve) == nil)
+        admit(eve, 20, from: 2)
+        #expect(voucher(5, eve) == nil && voucher(20, ada) == eve && voucher(21, ada) == nil)
+        #expect(room.voucher(for: .init(other, 5), besides: ada) == nil)
+        admit(ada, 10, from: 3)
+        #expect(voucher(10, eve) == ada && voucher(11, eve) == nil && voucher(5, ada) == eve)
+        room.forget(source: 3)
+        #expect(voucher(5, eve) == nil)
+        _ = room.release(Self.missing(2))
+        #expect(voucher(5, ada) == nil)
     }
 
     @Test func `gives back who waited, in the order of coming`() {
