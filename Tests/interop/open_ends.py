@@ -5,30 +5,10 @@ They assert what is written. When a rule is mended its history turns red, and is
 
 import writer
 from histories import history, remove, rmdev
-from terms import ADMIN, LEAVE, MEMBER, OWNER, WSSET
+from terms import ADMIN, MEMBER, WSSET
 from transfers import transfer
 from world import World
 from writer import Device
-
-@history
-def a_stolen_device_hands_over_and_leaves():
-    """A13: the weakest device of the owner hands over, and leaves as the admin that it then is.
-
-    The strongest device is out for whoever asks (V-3, V-4), and its rmdev hits nothing that it
-    knows. Its operations stand all the same, as an owner's.
-    """
-    w = World()
-    thief = w.join(MEMBER)
-    stolen, _ = w.link(w.owner)
-    handed = w.write(stolen, transfer(w, thief, who=stolen), "valid")
-    w.write(stolen.under(handed), (LEAVE, {1: []}), "valid")
-    w.write(w.owner, rmdev(stolen.device), "valid")
-    w.write(w.owner, (WSSET, {5: 1}), "valid")
-    a = w.judged()
-    assert a.standing(w.owner.device.id) is None
-    assert a.roles() == {thief.member: OWNER}
-    return w
-
 
 @history
 def a_second_device_that_a_transfer_does_not_list():

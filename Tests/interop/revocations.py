@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from terms import (ADDDEV, ADMIN, ADMIT, CREATE, GRANT, GUEST, INFINITY, LEAVE, REMOVE, RMDEV,
-                   RVINV)
+from terms import (ADDDEV, ADMIN, ADMIT, CREATE, GRANT, GUEST, GRANTS, INFINITY, LEAVE, REMOVE,
+                   RMDEV, RVINV)
 
 
 class Later(NamedTuple):
@@ -75,12 +75,52 @@ def first_of(a, grant):
 
 
 def role_now(a, valid, grant, device):
-    """V-3: the role of a grant, one less where a transfer that it does not know gave it up."""
+    """V-3: the role of a grant, one less where a transfer takes it from the device."""
     given = a.gives(grant, device)
-    dropped = any(
-        a.drops(d) and d is not grant and not a.knows(grant, d.id)
-        and a.author(d).member == given.member for d in valid)
-    return given.role + 1 if dropped and given.role <= ADMIN else given.role
+    taken = any(takes(a, valid, t, grant, device) for t in valid)
+    return given.role + 1 if taken and given.role <= ADMIN else given.role
+
+
+def takes(a, valid, t, grant, device):
+    """V-3: whether a transfer takes a grant from a device."""
+    member = a.gives(grant, device).member
+    if not is_open_to(a, t, grant, member):
+        return False
+    if a.rank(t) < now(a, grant, device):
+        return True
+    if not is_recovery(a, valid, device, member):
+        return False
+    return not any(withstands(a, valid, t, g, d) for g in valid if g.type in GRANTS
+                   for d, m, _ in a.listed(g) if m == member)
+
+
+def is_open_to(a, t, grant, member):
+    return (a.drops(t) and t is not grant and not a.knows(grant, t.id)
+            and a.author(t).member == member)
+
+
+def now(a, grant, device):
+    """The rank of what a device writes now under a grant."""
+    return (*a.rank_of_grant(grant, device), INFINITY)
+
+
+def withstands(a, valid, t, grant, device):
+    """Whether a device of every day is in by a grant too strong for a transfer."""
+    member = a.gives(grant, device).member
+    return (not is_recovery(a, valid, device, member) and is_open_to(a, t, grant, member)
+            and now(a, grant, device) < a.rank(t)
+            and not any(r.type != LEAVE and hits_later(a, valid, r, Later(device, grant.id))
+                        for r in valid))
+
+
+def is_recovery(a, valid, device, member):
+    """Whether it is the first of two devices of a create or admit."""
+    for o in valid:
+        if o.type in (CREATE, ADMIT):
+            devices, bound = a.binds(o)
+            if bound == member and len(devices) == 2 and devices[0] == device:
+                return True
+    return False
 
 
 def hits_later(a, valid, r, o):

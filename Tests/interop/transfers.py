@@ -3,7 +3,8 @@
 import writer
 from histories import history, remove, rmdev
 from terms import ADMIN, GUEST, LEAVE, MEMBER, OWNER, WSDEL, WSSET
-from world import World
+from world import Person, World
+from writer import Device
 
 
 def transfer(w, heir, devices=None, who=None, own=None):
@@ -116,4 +117,42 @@ def the_weakest_device_cannot_end_the_owner():
     assert a.standing(w.owner.device.id)[0] == OWNER
     assert not a.is_barred(w.owner.device.id, w.owner.member, set(a.ops))
     w.write(w.owner, (WSSET, {5: 1}), "valid")
+    return w
+
+
+@history
+def a_stolen_device_hands_over_and_leaves():
+    """A13, V-3: the weakest device takes nothing from the strongest, whomever it names as kept."""
+    for named in (False, True):
+        w = World()
+        thief = w.join(MEMBER)
+        stolen, _ = w.link(w.owner)
+        own = [stolen.device.id, *[w.owner.device.id] * named]
+        handed = w.write(stolen, transfer(w, thief, who=stolen, own=own), "valid")
+        w.write(stolen.under(handed), (LEAVE, {1: []}), "valid")
+        a = w.judged()
+        assert a.standing(w.owner.device.id) == (OWNER, w.owner.member)
+        assert a.standing(stolen.device.id) is None
+        w.write(w.owner, rmdev(stolen.device), "valid")
+        w.write(w.owner, writer.grant(thief.member, [thief.device.id], MEMBER, replaces=True),
+                "valid")
+        assert w.judged().roles() == {w.owner.member: OWNER, thief.member: MEMBER}
+    return w
+
+
+@history
+def the_phrase_goes_along():
+    """V-3: a recovery device, the strongest of all, is an admin once the devices of every day are."""
+    phrase = Device()
+    w = World(recovery=phrase)
+    mina = w.join(MEMBER)
+    phone, _ = w.link(w.owner)
+    w.write(phone, transfer(w, mina, who=phone, own=[phrase.id, phone.device.id]), "valid")
+    a = w.judged()
+    assert a.standing(phrase.id)[0] == a.standing(w.owner.device.id)[0] == OWNER
+    # Without the strongest device of every day the phone is that.
+    w.write(Person(phrase, w.owner.member, w.root.id), rmdev(w.owner.device), "valid")
+    a = w.judged()
+    assert a.standing(phrase.id)[0] == a.standing(phone.device.id)[0] == ADMIN
+    assert a.roles()[mina.member] == OWNER
     return w

@@ -216,35 +216,6 @@ extension AuthEvaluator {
             id: records[drop].operation.id)
     }
 
-    /// The latest valid transfer by the subject of a grant that the grant does not know of, and
-    /// is not the rest of.
-    private func drop(reaching index: Int, _ device: DeviceID) -> Int? {
-        guard let subject = records[index].subject, let all = drops[subject],
-            let grant = rank(ofGrant: index), let place = records[index].place(of: device)
-        else { return nil }
-        let now = AuthRank(
-            author: DeviceRank(grant: grant, index: place), lamport: AuthRank.infinity, id: .zero)
-        return all.filter {
-            records[$0].isValid && records[$0].ownPart != index && records[$0].rank < now
-                && !records[index].knows(records[$0].place)
-        }.max {
-            (records[$0].lamport, records[$0].operation.id)
-                < (records[$1].lamport, records[$1].operation.id)
-        }
-    }
-
-    /// Whether the device has something else instead since a transfer.
-    func isReplaced(_ grant: Int, for device: DeviceID) -> Bool {
-        guard let subject = records[grant].subject, let all = drops[subject] else { return false }
-        return all.contains { drop in
-            guard records[drop].isValid, let part = records[drop].ownPart, part != grant else {
-                return false
-            }
-            return records[part].devices.contains(device)
-                && !records[grant].knows(records[drop].place)
-        }
-    }
-
     // MARK: Devices
 
     /// Whose a device is by what is valid, the strongest first; `nil` while nothing valid binds it.

@@ -313,6 +313,7 @@ extension NodeCore {
                     hint: "first: wsx-node workspace transfer @NAME, or workspace successor @NAME",
                     reason: "workspace.owner")
             }
+            try refuseWeakTransfer(of: workspace)
             let given = try stored { () throws(StorageError) in
                 try passOn(workspace, to: heir)
             }

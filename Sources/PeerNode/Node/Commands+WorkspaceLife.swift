@@ -69,9 +69,25 @@ extension NodeCore {
                 .badRequest, "you own it already", hint: "name another member",
                 reason: "transfer.self", fields: [.init(name: "member", reason: "form")])
         }
+        try refuseWeakTransfer(of: workspace)
         let made = try stored { () throws(StorageError) in try passOn(workspace, to: heir) }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    /// Whoever finds a lost phone does not own the workspace: what it hands over, an older device
+    /// of the same person still has.
+    func refuseWeakTransfer(of workspace: Workspace) throws(NodeError) {
+        guard let own = home?.device,
+            let older = workspace.evaluator.devices(strongerThan: own, of: workspace.member).first
+        else { return }
+        let id = PublicID.device(older).prefix(14)
+        let name = workspace.deviceNames[older]?.name ?? String(id)
+        throw .forbidden(
+            "your older device \(NodeError.quoted(name)) would still own the workspace",
+            reason: "device.older",
+            hint: "hand it over there; if you lost that device, revoke it first: "
+                + "wsx-node device revoke \(id) --phrase -")
     }
 
     /// Hands the workspace over with all its doors in the new owner's hand: open invites end, and

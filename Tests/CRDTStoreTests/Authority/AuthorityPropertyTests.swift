@@ -1,7 +1,8 @@
-import CRDTStore
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import CRDTStore
 
 /// Random documents of four replicas and forgers. A failure names the seed; `WSX_SEED` repeats it.
 @Suite struct `Authority is one function of the set of operations` {
@@ -84,6 +85,8 @@ import WorkspaceTestKit
             guard let standing else { continue }
             let member = evaluator.subject(ofGrant: standing.grant, device: device)
             #expect(member == standing.member)
+            let rank = evaluator.standing(ofGrant: standing.grant, device: device)
+            #expect(rank?.level == Int8(standing.role.rawValue))
         }
     }
 

@@ -16,7 +16,18 @@ import WorkspaceTestKit
         bench.advance(20_000)
         let (seen, before) = (try joon.cursor(), try laptop.cursor())
         for other in [phone, joon] { bench.cut(laptop, other) }
-        try phone.ok("workspace.transfer", ["member": "Joon"])
+        // Its own program says so before.
+        for refused in [
+            try phone.refused("workspace.transfer", ["member": "Joon"]),
+            try leaving(phone, for: joon),
+        ] {
+            #expect(refused.reason == "device.older" && refused.kind == .forbidden)
+        }
+        try phone.inTurn { core, workspace in
+            let member = try joon.workspace().member
+            let heir = try #require(workspace.members.first { $0.member == member })
+            _ = try #require(try core.passOn(workspace, to: heir))
+        }
         bench.advance(5_000)
         #expect(try joon.ok("workspace.get")["role"] == "owner")
         try laptop.ok(
@@ -32,8 +43,14 @@ import WorkspaceTestKit
             told.first?["message"]
                 == .string(
                     "Mina had handed acme to Joon; that was undone, and does not count any more"))
-        // Here it never had an effect.
+        // Here the owner was who it had been.
         let own = try laptop.events(since: before, types: ["node.warning"])
         #expect(!own.contains { $0["data"]?["kind"] == "transfer.undone" })
+    }
+
+    /// What an owner is told who leaves, and whose successor is somebody.
+    private func leaving(_ node: BenchNode, for heir: BenchNode) throws -> NodeError {
+        try node.ok("workspace.successor.set", ["member": .string(heir.name)])
+        return try node.refused("workspace.leave")
     }
 }

@@ -34,12 +34,10 @@ extension AuthDefinition {
         }
     }
 
-    /// V-3: one role less, and the rank of what was kept, where the member gave a role up by what
-    /// is stronger than the device under this grant, and the grant neither knows nor is that.
+    /// V-3: one role less, and the rank of what was kept, where a transfer takes the grant.
     private func asked(_ given: Given, among valid: PlainSet) -> Given {
         guard rules.has(.v3), given.role < 2 else { return given }
-        let rank = lastRank(given)
-        let latest = transfers(by: given, among: valid).filter { facts[$0].rank < rank }
+        let latest = transfers(taking: given, among: valid)
             .max {
                 (facts[$0].lam, facts[$0].operation.id) < (facts[$1].lam, facts[$1].operation.id)
             }
@@ -52,10 +50,57 @@ extension AuthDefinition {
     /// Whether a transfer has given the device something else instead.
     private func isReplaced(_ given: Given, among valid: PlainSet) -> Bool {
         guard rules.has(.v3) else { return false }
-        return transfers(by: given, among: valid).contains { place in
+        let transfers =
+            rules.has(.v3Strength)
+            ? transfers(taking: given, among: valid) : transfers(by: given, among: valid)
+        return transfers.contains { place in
             guard case .grant(let words) = facts[place].operation.action else { return false }
             return words.drops?.contains(given.device) == true
                 && !words.devices.contains(given.device)
+        }
+    }
+
+    /// V-3: the transfers that take a grant from a device.
+    private func transfers(taking given: Given, among valid: PlainSet) -> [Int] {
+        transfers(by: given, among: valid).filter { transfer in
+            if facts[transfer].rank < lastRank(given) { return true }
+            guard rules.has(.v3Recovery), isRecovery(given.device, of: given.member, valid) else {
+                return false
+            }
+            return !valid.contains { grant in
+                otherDevices(of: given.member, listedBy: grant, valid).contains {
+                    withstands($0, transfer, among: valid)
+                }
+            }
+        }
+    }
+
+    /// What a grant gives the member's devices that are no recovery devices.
+    private func otherDevices(
+        of member: MemberID, listedBy grant: Int, _ valid: PlainSet
+    ) -> [Given] {
+        (devices(facts[grant].operation.action) ?? []).compactMap { given(by: grant, to: $0) }
+            .filter { $0.member == member && !isRecovery($0.device, of: member, valid) }
+    }
+
+    private func withstands(_ given: Given, _ transfer: Int, among valid: PlainSet) -> Bool {
+        let rank = lastRank(given)
+        guard transfers(by: given, among: valid).contains(transfer), rank < facts[transfer].rank
+        else { return false }
+        return !valid.contains { place in
+            if case .leave = facts[place].operation.action { return false }
+            return hitsNow(place, given, rank)
+        }
+    }
+
+    /// The first of two devices by a valid create or admit.
+    private func isRecovery(_ device: DeviceID, of member: MemberID, _ valid: PlainSet) -> Bool {
+        valid.contains { place in
+            switch facts[place].operation.action {
+            case .create(member, let devices), .admit(_, member, let devices, _):
+                devices.count == 2 && devices[0] == device
+            default: false
+            }
         }
     }
 

@@ -1,0 +1,97 @@
+public import WorkspaceModel
+
+/// What a transfer takes from its author's member (V-3).
+///
+/// A weak device takes nothing from a strong one, or whoever steals a phone would take the
+/// workspace with it. But a recovery device is the strongest of all and lies in a drawer: it goes
+/// along with the devices of every day, or nobody could hand over for good.
+extension AuthEvaluator {
+    /// The devices of every day of a member that a transfer by `device` takes nothing from: whoever
+    /// wants to hand over does it there. Ascending.
+    public func devices(strongerThan device: DeviceID, of member: MemberID) -> [DeviceID] {
+        guard let own = strongestNow(device, of: member) else { return [] }
+        return grantsOfDevice.keys.filter { other in
+            !isRecovery(other, of: member)
+                && strongestNow(other, of: member).map { $0 < own } == true
+        }.sorted()
+    }
+
+    private func strongestNow(_ device: DeviceID, of member: MemberID) -> AuthRank? {
+        inForce(device).first { records[$0].subject == member }
+            .flatMap { contentExposure($0, device)?.rank }
+    }
+
+    /// The latest transfer that takes a grant from a device; `nil` while the grant gives the role
+    /// that it says.
+    func drop(reaching index: Int, _ device: DeviceID) -> Int? {
+        guard let subject = records[index].subject, let all = drops[subject] else { return nil }
+        return all.filter { takes($0, index, from: device) }.max {
+            (records[$0].lamport, records[$0].operation.id)
+                < (records[$1].lamport, records[$1].operation.id)
+        }
+    }
+
+    /// Whether the device has what a transfer keeps, instead of a grant that it takes.
+    func isReplaced(_ grant: Int, for device: DeviceID) -> Bool {
+        guard let subject = records[grant].subject, let all = drops[subject] else { return false }
+        return all.contains { drop in
+            guard let part = records[drop].ownPart else { return false }
+            return records[part].devices.contains(device) && takes(drop, grant, from: device)
+        }
+    }
+
+    private func takes(_ drop: Int, _ grant: Int, from device: DeviceID) -> Bool {
+        guard records[drop].isValid, isOpen(grant, to: drop),
+            let now = rankNow(ofGrant: grant, device)
+        else { return false }
+        guard !(records[drop].rank < now) else { return true }
+        guard let subject = records[grant].subject, isRecovery(device, of: subject) else {
+            return false
+        }
+        return !isWithstood(drop, by: subject)
+    }
+
+    /// Whether a transfer may be about a grant: that neither knows it nor is it.
+    private func isOpen(_ grant: Int, to drop: Int) -> Bool {
+        records[drop].ownPart != grant && drop != grant
+            && !records[grant].knows(records[drop].place)
+    }
+
+    /// Whether another device of the member is in by a grant that is too strong for a transfer. A
+    /// leave is not asked about: how far it reaches follows from what the transfer takes (V-4).
+    private func isWithstood(_ drop: Int, by member: MemberID) -> Bool {
+        grantsOfDevice.contains { device, grants in
+            grants.contains { grant in
+                guard records[grant].subject == member, records[grant].isValid,
+                    !lapsed.contains(grant), isOpen(grant, to: drop),
+                    let now = rankNow(ofGrant: grant, device), now < records[drop].rank,
+                    !isRecovery(device, of: member)
+                else { return false }
+                let exposure = AuthExposure(
+                    rank: now, grant: grant, author: member, device: device)
+                return !isHit(exposure) { !records[$0].operation.action.isDeparture }
+            }
+        }
+    }
+
+    /// How strong it is what the device writes now, as the grant says.
+    private func rankNow(ofGrant index: Int, _ device: DeviceID) -> AuthRank? {
+        guard let rank = rank(ofGrant: index), let place = records[index].place(of: device) else {
+            return nil
+        }
+        return AuthRank(
+            author: DeviceRank(grant: rank, index: place), lamport: AuthRank.infinity, id: .zero)
+    }
+
+    /// Whether a device is the first of two that a valid create or admit made the member's: the
+    /// recovery phrase (PROTOCOL.md, A-1).
+    private func isRecovery(_ device: DeviceID, of member: MemberID) -> Bool {
+        (bindings[device]?[member] ?? []).contains { index in
+            switch records[index].operation.action {
+            case .create(_, let devices), .admit(_, _, let devices, _):
+                records[index].isValid && devices.count == 2 && devices[0] == device
+            default: false
+            }
+        }
+    }
+}

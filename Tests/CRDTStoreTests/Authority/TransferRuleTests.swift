@@ -1,0 +1,120 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import CRDTStore
+
+/// V-3 of PROTOCOL.md: what a transfer takes from the devices of whoever wrote it, asked of the
+/// evaluator in every order and of the definition.
+@Suite struct `What a transfer takes (V-3)` {
+    /// `root` with its phrase, a phone that it linked, and an heir.
+    private struct Hand {
+        var story = Story(admins: ["ann"], members: ["bob"])
+        let phone: OperationID
+
+        init() {
+            phone = story.write(
+                "root", after: story.heads, .addDevices([story.device("phone")]))
+        }
+
+        /// A transfer by the phone, which then leaves as what it keeps.
+        mutating func steal(keeping own: [String]) -> (given: OperationID, left: OperationID) {
+            let given = story.write(
+                "phone", under: phone, after: story.heads, story.transfer(to: "ann", keeping: own))
+            return (given, story.write("phone", under: given, after: [given], .leave))
+        }
+
+        /// The role of each device of the owner; `nil` for one that is not in.
+        func expect(
+            _ expected: [String: Role?], without missing: Set<AuthRule> = [],
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) throws {
+            var generator = SeededGenerator(seed: 1)
+            var rules = AuthRuleSet.current
+            rules.missing = missing
+            let definition = AuthDefinition(
+                story.history, rules: rules, visitingWith: &generator)
+            let valid = definition.validOperations()
+            for (name, role) in expected {
+                let said = definition.standing(of: story.device(name), among: valid)?.role
+                #expect(said == role, "\(name)", sourceLocation: sourceLocation)
+            }
+            guard missing.isEmpty else { return }
+            try story.inEveryOrder { evaluator in
+                for (name, role) in expected {
+                    let grant = evaluator.bestGrant(of: story.device(name))
+                    let said = grant.flatMap {
+                        evaluator.standing(ofGrant: $0, device: story.device(name))?.level
+                    }
+                    #expect(
+                        said == role.map { Int8($0.rawValue) }, "\(name)",
+                        sourceLocation: sourceLocation)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [["phone"], ["phone", "root"], ["phone", "recovery", "root"]])
+    func `a weak device takes nothing from strong ones`(keeping own: [String]) throws {
+        var hand = Hand()
+        _ = hand.steal(keeping: own)
+        let kept: [String: Role?] = ["root": .owner, "recovery": .owner, "phone": nil]
+        try hand.expect(kept)
+        guard own.contains("root") else { return }
+        try hand.expect(["root": nil], without: [.v3Strength])
+    }
+
+    @Test func `what was stolen is taken back by whoever is stronger`() throws {
+        var hand = Hand()
+        let (_, left) = hand.steal(keeping: ["phone", "recovery", "root"])
+        let demoted = hand.story.write(
+            "root", after: [left],
+            .grant(
+                RoleGrant(
+                    member: hand.story.member("ann"), devices: [hand.story.device("ann")],
+                    role: .member, replaces: true)))
+        _ = hand.story.write(
+            "root", after: [demoted], .removeDevice(hand.story.device("phone")))
+        try hand.expect(["root": .owner, "recovery": .owner, "phone": nil, "ann": .member])
+    }
+
+    @Test func `the phrase goes along with the strongest device of every day`() throws {
+        var hand = Hand()
+        let given = hand.story.write(
+            "root", after: hand.story.heads,
+            hand.story.transfer(to: "ann", keeping: ["root", "recovery", "phone"]))
+        let all: [String: Role?] = [
+            "root": .admin, "recovery": .admin, "phone": .admin, "ann": .owner,
+        ]
+        try hand.expect(all)
+        try hand.expect(["recovery": .owner], without: [.v3Recovery])
+        // And out of the door: what was handed over does not stay with a drawer.
+        _ = hand.story.write("root", under: given, after: [given], .leave)
+        try hand.expect(["root": nil, "recovery": nil, "phone": nil])
+        try hand.expect(["recovery": .owner], without: [.v3Recovery])
+    }
+
+    @Test func `a device that is out withstands nothing`() throws {
+        var hand = Hand()
+        _ = hand.story.write(
+            "recovery", under: hand.story.grant("root"), after: hand.story.heads,
+            .removeDevice(hand.story.device("root")))
+        _ = hand.story.write(
+            "phone", under: hand.phone, after: hand.story.heads,
+            hand.story.transfer(to: "ann", keeping: ["phone", "recovery"]))
+        try hand.expect(["root": nil, "recovery": .admin, "phone": .admin])
+    }
+
+    @Test func `two who hand over apart: the stronger device's counts`() throws {
+        var hand = Hand()
+        let before = hand.story.heads
+        _ = hand.story.write(
+            "phone", under: hand.phone, after: before,
+            hand.story.transfer(to: "bob", keeping: ["phone", "root"]))
+        _ = hand.story.write(
+            "root", after: before,
+            hand.story.transfer(to: "ann", keeping: ["root", "recovery", "phone"]))
+        try hand.expect(
+            ["root": .admin, "recovery": .admin, "phone": .admin, "ann": .owner, "bob": .member])
+    }
+}
