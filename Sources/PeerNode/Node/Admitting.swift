@@ -107,7 +107,9 @@ extension NodeCore {
         {
             return .used
         }
-        guard let own = workspace.ownRole, own <= .member else { return .busy }
+        guard let own = workspace.ownRole, own <= .member, mayOpenDoor(in: workspace) else {
+            return .busy
+        }
         if asksFirst {
             let count = UInt64(workspace.invites.requests[id]?.count ?? 0)
             return count < max(Limits.requestsPerInviteMin, invite.maximum) ? nil : .busy

@@ -21,42 +21,89 @@ struct AuthorityBudget {
 
     /// What is counted by itself.
     enum Kind: Hashable {
-        /// Operations of the authority document.
+        /// Operations of the authority document, by their author's member.
         case authority
-        /// Operations of others in the authority document that own ones need.
+        /// Requests and admissions among them, which people outside cause.
+        case doors
+        /// What these have no room for, by its author's device: one that came by a create or admit.
+        case device
+        /// The same of one that was linked, of which anybody may have many.
+        case linkedDevice
+        /// Operations of others in the authority document that own ones need, by the member who
+        /// needs them.
         case vouched
+
+        fileprivate var most: Double {
+            switch self {
+            case .authority, .doors, .vouched: Double(Limits.authorityBurstPerMember)
+            case .device: Double(Limits.authorityBurstPerDevice)
+            case .linkedDevice: Double(Limits.authorityBurstPerLinkedDevice)
+            }
+        }
     }
 
-    private struct Share: Hashable {
+    /// What pays for an operation.
+    struct Share: Hashable {
         let kind: Kind
         /// A member's or a device's bytes.
         let payer: [UInt8]
+
+        init(_ kind: Kind, of payer: [UInt8]) {
+            self.kind = kind
+            self.payer = payer
+        }
+    }
+
+    /// What was taken out of a share.
+    struct Payment {
+        fileprivate let share: Share
+        fileprivate let units: Double
     }
 
     private var members: [Share: Allowance] = [:]
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
     /// Whose operations had to wait, and when that was last.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
+    /// Devices of which nothing more is asked for: until when, and whether somebody's need of it was
+    /// no help.
+    private var heldBack: [DeviceID: (until: UInt64, evenIfNeeded: Bool)] = [:]
     /// What was judged and passed over, and how many operations there were then.
     private var passedOver: [OperationID: Int] = [:]
 
-    /// Whether one more operation that counts in somebody's share may be taken in (S-5).
+    /// Takes what an operation costs out of the first share that has so much left (S-5).
     ///
-    /// - Parameter payer: a member's or a device's bytes.
-    mutating func takes(
-        of kind: Kind = .authority, from payer: [UInt8], now: UInt64
-    ) -> Bool {
-        let most = Double(Limits.authorityBurstPerMember)
-        let share = Share(kind: kind, payer: payer)
+    /// - Returns: `nil` where none has: the operation waits.
+    mutating func pay(_ units: Int, from shares: [Share], now: UInt64) -> Payment? {
+        for share in shares {
+            var allowance = refilled(share, now: now)
+            guard allowance.left >= Double(units) else { continue }
+            allowance.left -= Double(units)
+            members[share] = allowance
+            Self.thin(&members) { $0.left }
+            return Payment(share: share, units: Double(units))
+        }
+        return nil
+    }
+
+    /// Puts back what was paid for an operation that turned out to have a fault.
+    mutating func refund(_ payment: Payment) {
+        members[payment.share]?.left += payment.units
+    }
+
+    /// Whether something is left of a share.
+    func hasRoom(in share: Share, now: UInt64) -> Bool { refilled(share, now: now).left >= 1 }
+
+    private func refilled(_ share: Share, now: UInt64) -> Allowance {
+        let most = share.kind.most
         var allowance = members[share] ?? Allowance(left: most, at: now)
-        allowance.refill(now: now, most: most, hourly: Double(Limits.authorityHourlyPerMember))
-        let isTaken = allowance.left >= 1
-        if isTaken { allowance.left -= 1 }
-        // Who needs what others wrote is not to blame for its number.
-        if !isTaken, kind == .authority { noteDelayed(payer, now) }
-        members[share] = allowance
-        Self.thin(&members) { $0.left }
-        return isTaken
+        // Each share comes back in two hours.
+        allowance.refill(now: now, most: most, hourly: most / 2)
+        return allowance
+    }
+
+    /// How many units of a share an operation costs.
+    static func units(ofPayload byteCount: Int) -> Int {
+        1 + byteCount / Limits.authorityBytesPerUnit
     }
 
     /// Whose operations had to wait within the last hour, or what is said of them would stand for
@@ -65,9 +112,22 @@ struct AuthorityBudget {
         delayed[payer].map { now < $0 || now - $0 < 3_600_000 } ?? false
     }
 
-    private mutating func noteDelayed(_ payer: [UInt8], _ now: UInt64) {
+    /// Notes that something of a member's has to wait.
+    mutating func noteDelayed(_ payer: [UInt8], _ now: UInt64) {
         delayed[payer] = now
         Self.thin(&delayed) { Double(now >= $0 ? now - $0 : 0) }
+    }
+
+    /// Notes that no share could pay for something that a device wrote: to ask for the same at once
+    /// would only move bytes.
+    mutating func holdBack(_ device: DeviceID, evenIfNeeded: Bool, now: UInt64) {
+        heldBack[device] = (now &+ Limits.authorityRetryMilliseconds, evenIfNeeded)
+        Self.thin(&heldBack) { Double($0.until) }
+    }
+
+    /// Whether more of what a device wrote is not asked for.
+    func isHeldBack(_ device: DeviceID, isNeeded: Bool, now: UInt64) -> Bool {
+        heldBack[device].map { now < $0.until && (!isNeeded || $0.evenIfNeeded) } ?? false
     }
 
     /// Notes that an operation was passed over, having no effect.

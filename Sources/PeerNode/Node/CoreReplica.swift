@@ -109,6 +109,8 @@ struct CoreReplica: Replica {
         }
     }
 
+    func holdsBack(_ log: LogName) -> Bool { core.holdsBack(log, in: workspace) }
+
     func holds(_ tip: LogTip) -> Bool { branch(holding: tip) != nil }
 
     /// The branch on which the tip lies.

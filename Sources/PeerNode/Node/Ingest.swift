@@ -66,8 +66,7 @@ extension NodeCore {
         let rest = OperationRun(
             log: run.log, firstSequence: next, entries: Array(run.entries.dropFirst(offset + 1)))
         if !rest.entries.isEmpty {
-            let guest = guest(
-                rest, needing: [.init(run.log, next - 1)], in: workspace, from: source)
+            let guest = guest(rest, in: workspace, from: source)
             _ = waiting.admit(guest, until: .place(run.log, next - 1))
         }
         return .waiting
@@ -153,19 +152,32 @@ extension NodeCore {
             case .waiting, .rejected: break
             }
         }
-        let guest = guest(rest, needing: gap.needed, in: workspace, from: source)
+        let isWanted = gap.needed.isEmpty ? false : try isSigned(rest, in: workspace)
+        let guest = guest(
+            rest, needing: isWanted ? gap.needed : [], in: workspace, from: source)
         _ = waiting.admit(guest, until: gap.missing, besides: gap.others)
         return .waiting
     }
 
+    /// Whether its author wrote this at all, as far as that can be told while the run waits. Whoever
+    /// makes something up in somebody's name must not have others' operations taken for that.
+    private func isSigned(
+        _ run: OperationRun, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard case .at(let position) = try place(run, in: workspace) else { return false }
+        if !position.checked.isEmpty { return true }
+        return (try? OperationChecks.check(run, after: position.link)) != nil
+    }
+
+    /// - Parameter needed: what it needs of others, where it is known to be its author's.
     private func guest(
-        _ run: OperationRun, needing needed: [WaitingRoom.Place], in workspace: Workspace,
+        _ run: OperationRun, needing needed: [WaitingRoom.Place] = [], in workspace: Workspace,
         from source: OperationSource
     ) -> WaitingRoom.Guest {
         var voucher: [UInt8] = []
         // Only what changes rights has to be paid for.
         let isAuthority = run.log.document == workspace.id
-        if isAuthority {
+        if isAuthority, !needed.isEmpty {
             let author = payer(of: run.log.device, source, in: workspace)
             let place = WaitingRoom.Place(run.log, run.firstSequence)
             voucher = waiting.voucher(for: place, besides: author) ?? author

@@ -28,15 +28,19 @@ extension NodeCore {
         let isFree = isMine || source.isBackfill
         // The same among the same has no other verdict.
         if before == workspace.evaluator.count, !isAwaited, !isFree { return .dropped }
-        guard
-            isFree || before != nil
-                || isPaid(log, at: operation.header.sequence, in: workspace, from: source)
-        else { return .dropped }
+        if isMine, !source.isBackfill { countDoor(payload, in: workspace) }
+        var payment: AuthorityBudget.Payment?
+        if !isFree, before == nil {
+            payment = pay(for: operation, payload, of: log, in: workspace, from: source)
+            if payment == nil { return .dropped }
+        }
         let change: AuthChange
         do throws(AuthError) {
             change = try workspace.evaluator.add(
                 AuthOperation(operation.id, operation.header, payload, in: workspace))
         } catch {
+            // Nobody's share: its author may be anybody's guess until it is judged.
+            payment.map { authorityBudget.refund($0) }
             if case .faulty(let fault) = error { return .refused(fault) }
             return .refused(.noReference)
         }
@@ -49,18 +53,57 @@ extension NodeCore {
         return .dropped
     }
 
-    /// Whether a share is left for an operation: its author's, or of somebody whose operations need
-    /// it. Otherwise who has used up the own share could not be removed: a removal cites what the
-    /// removed wrote.
-    private func isPaid(
-        _ log: LogName, at sequence: UInt64, in workspace: Workspace, from source: OperationSource
-    ) -> Bool {
+    /// Has a share pay for an operation (S-5).
+    ///
+    /// What the member's has no room for is paid by the device's own: whoever steals one device, or
+    /// holds a link, keeps no revocation by another one waiting. Then by that of somebody whose
+    /// operations need it: a removal cites what the removed wrote.
+    private func pay(
+        for operation: CheckedOperation, _ payload: AuthorityPayload, of log: LogName,
+        in workspace: Workspace, from source: OperationSource
+    ) -> AuthorityBudget.Payment? {
         let author = payer(of: log.device, source, in: workspace)
-        if authorityBudget.takes(from: author, now: time.monotonic) { return true }
-        let voucher = waiting.voucher(for: .init(log, sequence), besides: author)
-        return voucher.map {
-            authorityBudget.takes(of: .vouched, from: $0, now: time.monotonic)
-        } ?? false
+        var shares = [AuthorityBudget.Share(payload.isDoor ? .doors : .authority, of: author)]
+        if let entry = workspace.evaluator.binding(of: log.device) {
+            let isLinked = workspace.authority[entry]?.payload.isLink == true
+            shares.append(.init(isLinked ? .linkedDevice : .device, of: log.device.bytes))
+        }
+        let place = WaitingRoom.Place(log, operation.header.sequence)
+        let voucher = waiting.voucher(for: place, besides: author)
+        voucher.map { shares.append(.init(.vouched, of: $0)) }
+        let units = AuthorityBudget.units(ofPayload: operation.payload.count)
+        let payment = authorityBudget.pay(units, from: shares, now: time.monotonic)
+        guard payment == nil else { return payment }
+        authorityBudget.noteDelayed(author, time.monotonic)
+        authorityBudget.holdBack(
+            log.device, evenIfNeeded: voucher != nil, now: time.monotonic)
+        return nil
+    }
+
+    /// Whether more of a log is not asked for, because no share could pay for it a moment ago.
+    func holdsBack(_ log: LogName, in workspace: Workspace) -> Bool {
+        guard log.document == workspace.id, let author = workspace.owner(of: log.device) else {
+            return false
+        }
+        let voucher = waiting.voucher(for: .init(log, 0), besides: author.bytes)
+        return authorityBudget.isHeldBack(
+            log.device, isNeeded: voucher != nil, now: time.monotonic)
+    }
+
+    /// Counts an own request or admission as everybody else does.
+    private func countDoor(_ payload: AuthorityPayload, in workspace: Workspace) {
+        guard payload.isDoor else { return }
+        _ = authorityBudget.pay(1, from: [ownDoors(in: workspace)], now: time.monotonic)
+    }
+
+    /// Whether others would take a request or admission that is written here now. More of them
+    /// would keep what comes behind them in the own log from everybody.
+    func mayOpenDoor(in workspace: Workspace) -> Bool {
+        authorityBudget.hasRoom(in: ownDoors(in: workspace), now: time.monotonic)
+    }
+
+    private func ownDoors(in workspace: Workspace) -> AuthorityBudget.Share {
+        .init(.doors, of: workspace.member.bytes)
     }
 
     /// Whose share an operation is counted in: its author's, or of an author whom nobody knows that
@@ -95,6 +138,19 @@ extension NodeCore {
     private func isOwn(_ device: DeviceID, in workspace: Workspace) -> Bool {
         device == ownDevice || workspace.owner(of: device) == workspace.member
     }
+}
+
+extension AuthorityPayload {
+    /// Whether somebody outside causes it: a request or an admission.
+    fileprivate var isDoor: Bool {
+        switch self {
+        case .request, .admit: true
+        default: false
+        }
+    }
+
+    /// Whether it links devices.
+    fileprivate var isLink: Bool { if case .addDevices = self { true } else { false } }
 }
 
 extension AuthOperation {

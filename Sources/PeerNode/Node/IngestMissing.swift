@@ -24,9 +24,7 @@ extension NodeCore {
         if run.firstSequence > 0 {
             let branches = store.operations.branches(of: run.log, in: workspace.number)
             guard branches.contains(where: { $0.tipSequence >= run.firstSequence - 1 }) else {
-                let before = WaitingRoom.Place(run.log, run.firstSequence - 1)
-                return IngestGap(
-                    missing: .place(before.log, before.sequence), needed: [before], offset: 0)
+                return IngestGap(missing: .place(run.log, run.firstSequence - 1), offset: 0)
             }
         }
         if run.log.document == workspace.id { return missingAuthority(of: run, in: workspace) }

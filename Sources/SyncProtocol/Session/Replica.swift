@@ -43,6 +43,9 @@ public protocol Replica {
     func samples(of log: LogName) -> [LogPoint]
     /// Whether this operation is stored.
     func holds(_ tip: LogTip) -> Bool
+    /// Whether nothing more of the log is taken for now, so that to ask for it would be in vain
+    /// (PROTOCOL.md, 4.0.4: S-5).
+    func holdsBack(_ log: LogName) -> Bool
     /// Operations behind what the item's asker has, up to its target.
     ///
     /// - Parameter maxBytes: how much they may cost by `OperationRun.encodedBytesMax`.

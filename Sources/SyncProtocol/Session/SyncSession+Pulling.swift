@@ -19,6 +19,8 @@ struct Outstanding: Sendable {
     var probed: Set<LogName> = []
     /// Whether the answer left nothing out for size.
     var isComplete = true
+    /// How far the answer went, log by log.
+    var answered: [LogName: UInt64] = [:]
 
     /// The peer is slow, but sending. That may be anything: once it has had its time, what another
     /// peer offers as well is not kept from that one any longer.
@@ -104,6 +106,10 @@ extension SyncSession {
         {
             let isAuthority = log.document == replica.authorityDocument
             if claims.settle(log, holds: replica.holds) { continue }
+            if replica.holdsBack(log) {
+                leave(log, isAuthority: isAuthority)
+                continue
+            }
             guard planner.reserve(log, for: configuration.source) else {
                 claims.set(.elsewhere, of: log, isAuthority: isAuthority)
                 continue
@@ -159,6 +165,10 @@ extension SyncSession {
         else { throw .unasked }
         outstanding[index].deadline = nil
         outstanding[index].isComplete = isComplete
+        for run in runs where !run.entries.isEmpty {
+            let last = run.firstSequence &+ UInt64(run.entries.count) &- 1
+            outstanding[index].answered[run.log] = max(outstanding[index].answered[run.log] ?? 0, last)
+        }
         if runs.isEmpty {
             settle(request, stored: [], waiting: [], replica, &planner)
         } else {
@@ -215,7 +225,7 @@ extension SyncSession {
         let hasProgress = !stored.isEmpty || !waiting.isEmpty || !pull.probed.isEmpty
         comparison.hasMoved = comparison.hasMoved || !stored.isEmpty
         // An answer cut short without any use must not be asked for again for ever.
-        var blamesNext = !pull.isComplete && !hasProgress
+        var blamesNext = !pull.isComplete && !hasProgress && pull.answered.isEmpty
         for log in pull.logs {
             release(log, planner: &planner)
             guard !claims.settle(log, holds: replica.holds) else { continue }
@@ -225,14 +235,27 @@ extension SyncSession {
                 claims.set(.queued, of: log, isAuthority: isAuthority)
             } else if waiting.contains(log), pull.isComplete || !stored.contains(log) {
                 claims.set(.waiting, of: log, isAuthority: isAuthority)
-            } else if stored.contains(log) || !(pull.isComplete || blamesNext) {
+            } else if stored.contains(log) {
                 claims.set(.queued, of: log, isAuthority: isAuthority)
-            } else {
+            } else if pull.isComplete || blamesNext || isInVain(pull.answered[log], log, replica) {
                 blamesNext = false
-                comparison.isWanted = true
-                claims.set(.ignored, of: log, isAuthority: isAuthority)
+                leave(log, isAuthority: isAuthority)
+            } else {
+                claims.set(.queued, of: log, isAuthority: isAuthority)
             }
         }
+    }
+
+    /// Whether an answer brought something of a log that was not taken.
+    private func isInVain(_ last: UInt64?, _ log: LogName, _ replica: some Replica) -> Bool {
+        guard let last else { return false }
+        return !replica.branchTips(of: log).contains { $0.sequence >= last }
+    }
+
+    /// Leaves what the peer holds of a log until a comparison brings it up again.
+    private mutating func leave(_ log: LogName, isAuthority: Bool) {
+        comparison.isWanted = true
+        claims.set(.ignored, of: log, isAuthority: isAuthority)
     }
 
     /// Gives up pulls that brought nothing in time.

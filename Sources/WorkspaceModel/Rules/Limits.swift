@@ -212,11 +212,20 @@ public enum Limits {
     public static let addressMillisecondsMax: UInt64 = 3_650 * 24 * 3_600 * 1_000
     /// Requests that may wait on an invite for fewer people: the wrong people may ask first.
     public static let requestsPerInviteMin: UInt64 = 16
-    /// Authority operations of one member that are taken in at once, and then in an hour: a
-    /// person does less in a week, and a member who does more is waited for.
+    /// Authority operations of one member that are taken in at once, in units, and half as many in
+    /// an hour after that: a person does less in a week, and a member who does more is waited for.
+    /// Requests and admissions count apart from the rest, as many.
     public static let authorityBurstPerMember = 512
-    /// See `authorityBurstPerMember`.
-    public static let authorityHourlyPerMember = 256
+    /// What is left for each device of a member where others of its have used that up: enough to
+    /// revoke a device that was stolen, and to remove whom it let in.
+    public static let authorityBurstPerDevice = 128
+    /// The same for a device that was linked, of which a member may have 64.
+    public static let authorityBurstPerLinkedDevice = 32
+    /// After how long more is asked for of what no share could pay for: a sixteenth of a share has
+    /// come back.
+    public static let authorityRetryMilliseconds: UInt64 = 450_000
+    /// Bytes of payload that cost as much as one operation more.
+    public static let authorityBytesPerUnit = 4_096
     /// Seats that one member gives one other in a private document: more than a life of coming and
     /// going, and each is judged with each that ended it.
     public static let privateSeatsByOneMax = 256

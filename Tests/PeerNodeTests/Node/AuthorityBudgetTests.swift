@@ -6,21 +6,29 @@ import WorkspaceModel
 /// A budget that is asked within an expectation.
 private final class Till {
     private var budget = AuthorityBudget()
+    private var last: AuthorityBudget.Payment?
 
     func takes(
-        of kind: AuthorityBudget.Kind = .authority, from payer: [UInt8], at now: UInt64
+        _ units: Int = 1, of kinds: [AuthorityBudget.Kind] = [.authority], from payer: [UInt8],
+        at now: UInt64
     ) -> Bool {
-        budget.takes(of: kind, from: payer, now: now)
+        let shares = kinds.map { AuthorityBudget.Share($0, of: payer) }
+        let payment = budget.pay(units, from: shares, now: now)
+        if payment == nil { budget.noteDelayed(payer, now) }
+        last = payment ?? last
+        return payment != nil
     }
 
     /// How many are taken until one has to wait.
     func taken(
-        _ kind: AuthorityBudget.Kind = .authority, from payer: [UInt8], at now: UInt64
+        _ kinds: AuthorityBudget.Kind..., from payer: [UInt8], at now: UInt64
     ) -> Int {
         var taken = 0
-        while takes(of: kind, from: payer, at: now) { taken += 1 }
+        while takes(of: kinds.isEmpty ? [.authority] : kinds, from: payer, at: now) { taken += 1 }
         return taken
     }
+
+    func refundLast() { last.map { budget.refund($0) } }
 
     func isDelaying(_ payer: [UInt8], at now: UInt64) -> Bool {
         budget.isDelaying(payer, now: now)
@@ -37,7 +45,7 @@ private final class Till {
 @Suite struct `The budget of authority operations` {
     private static let hour: UInt64 = 3_600_000
     private static let burst = Limits.authorityBurstPerMember
-    private static let hourly = Limits.authorityHourlyPerMember
+    private static let hourly = burst / 2
     private let ada: [UInt8] = [1]
     private let bob: [UInt8] = [2]
 
@@ -53,7 +61,32 @@ private final class Till {
         let budget = Till()
         #expect(budget.taken(from: ada, at: 0) == Self.burst)
         #expect(budget.taken(.vouched, from: ada, at: 0) == Self.burst)
+        #expect(budget.taken(.doors, from: ada, at: 0) == Self.burst)
+        #expect(budget.taken(.device, from: ada, at: 0) == Limits.authorityBurstPerDevice)
+        #expect(
+            budget.taken(.linkedDevice, from: ada, at: 0) == Limits.authorityBurstPerLinkedDevice)
         #expect(budget.taken(from: bob, at: 0) == Self.burst)
+    }
+
+    @Test func `takes from the next share what the first has no room for`() {
+        let budget = Till()
+        let both = Self.burst + Limits.authorityBurstPerDevice
+        #expect(budget.taken(.authority, .device, from: ada, at: 0) == both)
+        #expect(
+            budget.taken(.authority, .device, from: ada, at: Self.hour) == both / 2)
+    }
+
+    @Test func `counts bytes, and nothing that has a fault`() {
+        let budget = Till()
+        let unit = Limits.authorityBytesPerUnit
+        #expect(AuthorityBudget.units(ofPayload: 0) == 1)
+        #expect(AuthorityBudget.units(ofPayload: unit - 1) == 1)
+        #expect(AuthorityBudget.units(ofPayload: unit) == 2)
+        #expect(budget.takes(Self.burst - 5, from: ada, at: 0))
+        #expect(!budget.takes(6, from: ada, at: 0) && budget.takes(5, from: ada, at: 0))
+        #expect(!budget.takes(from: ada, at: 0))
+        budget.refundLast()
+        #expect(budget.takes(5, from: ada, at: 0) && !budget.takes(from: ada, at: 0))
     }
 
     @Test func `knows for an hour who had to wait`() {

@@ -212,6 +212,10 @@ struct ModelReplica: Replica {
         }
     }
 
+    /// The logs of which nothing more is taken.
+    var heldBack: Set<LogName> = []
+    func holdsBack(_ log: LogName) -> Bool { heldBack.contains(log) }
+
     func holds(_ tip: LogTip) -> Bool { find(tip) != nil }
 
     private func find(_ tip: LogTip) -> Stored? {

@@ -98,17 +98,24 @@ struct HostilePair {
 
     /// Hands operations to both, one by one, as a member's link does.
     func hand(_ operations: [SignedOperation], as device: ForeignDevice) throws {
-        for node in honest {
-            try node.inTurn { core, known in
-                for operation in operations {
-                    // A number of no link: who brings it is a member for the room that it gets.
-                    _ = try core.accept(
-                        operation.run(in: workspace), in: known,
-                        from: .peer(device.id, source: 1_000_000, isBackfill: false))
-                }
+        for node in honest { try hand(operations, to: node, as: device) }
+        bench.advance(1_000)
+    }
+
+    /// Hands operations to one of them.
+    func hand(_ operations: [SignedOperation], to node: BenchNode, as device: ForeignDevice) throws {
+        try hand(operations.map { $0.run(in: workspace) }, to: node, as: device)
+    }
+
+    /// Hands over runs, whatever they are.
+    func hand(_ runs: [OperationRun], to node: BenchNode, as device: ForeignDevice) throws {
+        try node.inTurn { core, known in
+            for run in runs {
+                // A number of no link: who brings it is a member for the room that it gets.
+                _ = try core.accept(
+                    run, in: known, from: .peer(device.id, source: 1_000_000, isBackfill: false))
             }
         }
-        bench.advance(1_000)
     }
 
     /// Operations as they are announced and handed over: a run for each log.

@@ -116,12 +116,13 @@ import WorkspaceTestKit
         let table = try Table()
         let before = try table.held
         var log = table.log
-        let operations = try (0..<600).map { _ in
+        let operations = try (0..<700).map { _ in
             log.write(table.revocation(try table.rekey()), knowing: table.heads)
         }
         try table.pair.bring(operations, as: table.pair.keys)
         let most = try table.held
-        let share = before + Limits.authorityBurstPerMember
+        let share =
+            before + Limits.authorityBurstPerMember + Limits.authorityBurstPerDevice
         // What comes back of it meanwhile, and a key that the owner makes herself.
         #expect((share...share + 5).contains(most))
         let core = try #require(table.pair.ada.host?.core)

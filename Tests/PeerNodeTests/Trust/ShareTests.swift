@@ -1,0 +1,135 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// A19: whoever uses up what somebody's operations may cost keeps nobody's revocation waiting.
+@Suite struct `A share that is used up (A19)` {
+    /// A phone that Ada has linked, and that was stolen, at work in Ada's name.
+    private struct Theft {
+        let pair: HostilePair
+        let phone: ForeignDevice
+        var log: ForgedLog
+
+        init() throws {
+            pair = try HostilePair()
+            let node = try pair.bench.bareNode("Phone")
+            try pair.ada.link(node)
+            pair.bench.advance(5_000)
+            phone = try ForeignDevice(of: node)
+            log = try ForgedLog(node, incarnation: 80)
+            node.kill()
+            pair.takeOver()
+        }
+
+        /// Operations of the phone that one honest node is given.
+        mutating func flood(_ node: BenchNode, count: Int) throws {
+            let before = try ForgedLog.heads(of: pair.ada)
+            let made = (0..<count).map {
+                log.write(FloodTable.document($0), knowing: $0 == 0 ? before : [])
+            }
+            try pair.hand(made, to: node, as: phone)
+        }
+    }
+
+    private typealias FloodTable = `A flood of authority operations (A14)`.Table
+
+    /// F1: the thief writes what Ada may at Bob's, where the revocation has to arrive.
+    @Test func `by a stolen device leaves room for its revocation`() throws {
+        var theft = try Theft()
+        let bob = theft.pair.bob
+        try theft.flood(bob, count: 1_200)
+        let ada = try theft.pair.ada.workspace().member
+        #expect(bob.host?.core.authorityBudget.delayed[ada.bytes] != nil)
+        try theft.pair.ada.ok(
+            "device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
+        theft.pair.bench.advance(5_000)
+        #expect(try bob.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
+        // And whatever else a person does about a theft.
+        try theft.pair.ada.ok("member.role", ["member": "Bob", "role": "admin"])
+        theft.pair.bench.advance(5_000)
+        #expect(try bob.ok("workspace.get")["role"] == "admin")
+        try theft.pair.expectPeace()
+    }
+
+    /// F6: what people outside cause counts apart.
+    @Test func `by people at the door leaves room for what the doorkeeper does`() throws {
+        let pair = try HostilePair()
+        pair.takeOver()
+        let doors = AuthorityBudget.Share(.doors, of: try pair.ada.workspace().member.bytes)
+        for node in pair.honest {
+            try node.inTurn { core, _ in
+                while core.authorityBudget.pay(1, from: [doors], now: core.time.monotonic) != nil {}
+            }
+        }
+        // Others would not take it, so it is not written.
+        let link = try pair.ada.link()
+        let late = try pair.bench.bareNode("Late")
+        #expect(throws: (any Error).self) { try late.join(link) }
+        let admitted = try pair.ada.workspace().invites.admissions.values.joined()
+        try pair.removeMallory()
+        #expect(try !pair.bob.memberNames().contains("Mallory"))
+        #expect(try !pair.bob.memberNames().contains("Late"))
+        pair.bench.advance(3_600_000)
+        try late.join(link)
+        pair.bench.advance(5_000)
+        #expect(try pair.bob.memberNames().contains("Late"))
+        let now = try pair.ada.workspace().invites.admissions.values.joined()
+        #expect(now.count == admitted.count + 1)
+        try pair.expectPeace()
+    }
+
+    /// F7: the largest operations, valid and of no use.
+    @Test func `is one of bytes too`() throws {
+        let pair = try HostilePair(role: "guest")
+        var log = try ForgedLog(pair.mallory, incarnation: 80)
+        pair.takeOver()
+        let before = try pair.honest.map { try HostileRows($0) }
+        let cuts = (0..<2_000).map { number in
+            CutEntry(
+                log: LogName(
+                    document: .zero, device: pair.keys.id, incarnation: UInt32(number)),
+                sequence: 1, id: .zero)
+        }
+        let heads = try ForgedLog.heads(of: pair.ada)
+        let made = (0..<64).map { log.write(.cutPart(cuts), knowing: $0 == 0 ? heads : []) }
+        let size = try #require(made.first).payload.count
+        try pair.hand(made, as: pair.keys)
+        for (start, node) in zip(before, pair.honest) {
+            let taken = Int(try HostileRows(node).operations - start.operations)
+            #expect(taken > 0 && taken * size <= (Self.share + 8) * Limits.authorityBytesPerUnit)
+        }
+        try pair.expectPeace()
+    }
+
+    /// Somebody makes up what Ada is to have written, for Mallory's operations to be taken.
+    @Test func `is nobody else's where what needs it is made up`() throws {
+        let table = try FloodTable()
+        let pair = table.pair
+        let made = `A flood of authority operations (A14)`.Shape.oneLog.operations(1_150, of: table)
+        let last = try #require(made.last)
+        let cited = OperationReference(
+            device: pair.keys.id, incarnation: 80, sequence: last.header.sequence, id: last.id)
+        var invented = try ForgedLog(pair.ada, incarnation: 81)
+        let heads = try ForgedLog.heads(of: pair.ada) + [cited]
+        let entries = invented.write(FloodTable.document(1), knowing: heads)
+            .run(in: pair.workspace).entries
+        // What Ada has signed for one log, in another one: good for nothing.
+        let log = LogName(
+            document: pair.workspace, device: try ForeignDevice(of: pair.ada).id, incarnation: 82)
+        let unsigned = OperationRun(log: log, firstSequence: 0, entries: entries)
+        let before = try table.rows()
+        for node in pair.honest { try pair.hand([unsigned], to: node, as: table.eve.keys) }
+        try pair.hand(made.reversed(), as: table.eve.keys)
+        for (start, after) in zip(before, try table.rows()) {
+            #expect(after.judged - start.judged <= Self.share + 8)
+        }
+        try table.expectService()
+    }
+
+    private static let share = Limits.authorityBurstPerMember + Limits.authorityBurstPerDevice
+}
