@@ -11,7 +11,8 @@ from operation import CONTENT, PRIVATE, Operation
 from runs import write_run
 from terms import CUTPART, DOCCREATE, RMDEV
 
-SHARE = 512
+# Of a member with one device: the member's share, and the device's own.
+SHARE = 512 + 128
 
 
 def use_up(stage, attacker):
