@@ -28,6 +28,8 @@ public struct WaitingRoom: Sendable {
         public let isBackfill: Bool
         /// Whether who brought it is nobody in that workspace, and has less room.
         public let isOutsiders: Bool
+        /// Whether it changes rights: such runs wait for each other, and have a room of their own.
+        public let isAuthority: Bool
         /// Who wants it: its author, or whose operations need it; a member's bytes.
         public let voucher: [UInt8]
         /// What it cites that is not stored, as far as it says where that lies.
@@ -36,8 +38,8 @@ public struct WaitingRoom: Sendable {
         /// A run that `source` brought at `arrived`.
         public init(
             run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
-            isBackfill: Bool = false, isOutsiders: Bool = false, voucher: [UInt8] = [],
-            needed: [Place] = []
+            isBackfill: Bool = false, isOutsiders: Bool = false, isAuthority: Bool = false,
+            voucher: [UInt8] = [], needed: [Place] = []
         ) {
             self.run = run
             self.source = source
@@ -45,6 +47,7 @@ public struct WaitingRoom: Sendable {
             self.workspace = workspace
             self.isBackfill = isBackfill
             self.isOutsiders = isOutsiders
+            self.isAuthority = isAuthority
             self.voucher = voucher
             self.needed = needed
         }
@@ -64,6 +67,17 @@ public struct WaitingRoom: Sendable {
         }
     }
 
+    /// What is bounded by itself.
+    private struct Source: Hashable {
+        let number: UInt64
+        let isAuthority: Bool
+
+        init(_ guest: Guest) {
+            number = guest.source
+            isAuthority = guest.isAuthority
+        }
+    }
+
     private struct Seat {
         let missing: Missing
         let others: [OperationID]
@@ -78,7 +92,7 @@ public struct WaitingRoom: Sendable {
     /// Who wants something of a log: in how many runs of members, and up to where. As long as any
     /// is left, the farthest stands.
     private var wanting: [LogName: [[UInt8]: (runs: Int, through: UInt64)]] = [:]
-    private var usage: [UInt64: (count: Int, byteCount: Int)] = [:]
+    private var usage: [Source: (count: Int, byteCount: Int)] = [:]
     private var nextTicket: UInt64 = 0
 
     /// Bytes of everything that waits.
@@ -98,11 +112,13 @@ public struct WaitingRoom: Sendable {
     ) -> Bool {
         let bytes = Self.byteCount(of: guest.run)
         let count = guest.run.entries.count
-        let used = usage[guest.source] ?? (0, 0)
+        let used = usage[Source(guest)] ?? (0, 0)
         let outsiders = guest.isOutsiders
         let most = outsiders ? Limits.waitingPerOutsiderMax : Limits.waitingPerPeerMax
-        let bytesMax =
-            outsiders ? Limits.outsiderBytesHourly : Limits.waitingBytesPerPeerMax
+        let members =
+            guest.isAuthority
+            ? Limits.waitingAuthorityBytesPerPeerMax : Limits.waitingBytesPerPeerMax
+        let bytesMax = outsiders ? Limits.outsiderBytesHourly : members
         guard used.count + count <= most, used.byteCount + bytes <= bytesMax,
             byteCount + bytes <= Limits.waitingBytesMax
         else { return false }
@@ -118,7 +134,7 @@ public struct WaitingRoom: Sendable {
             }
         }
         waiting[missing, default: []].append(nextTicket)
-        usage[guest.source] = (used.count + count, used.byteCount + bytes)
+        usage[Source(guest)] = (used.count + count, used.byteCount + bytes)
         byteCount += bytes
         operationCount += count
         nextTicket += 1
@@ -149,9 +165,14 @@ public struct WaitingRoom: Sendable {
             .keys.min { $0.lexicographicallyPrecedes($1) }
     }
 
+    /// Whether anybody, its author too, wants an operation, or one behind it in its log.
+    public func isWanted(_ place: Place) -> Bool {
+        (wanting[place.log] ?? [:]).values.contains { $0.through >= place.sequence }
+    }
+
     /// Forgets what `source` brought.
     public mutating func forget(source: UInt64) {
-        guard usage[source] != nil else { return }
+        guard usage.keys.contains(where: { $0.number == source }) else { return }
         var affected: Set<Missing> = []
         let tickets = guests.filter { $0.value.guest.source == source }.map(\.key)
         for ticket in tickets {
@@ -182,9 +203,9 @@ public struct WaitingRoom: Sendable {
         let count = guest.run.entries.count
         byteCount -= bytes
         operationCount -= count
-        if let used = usage[guest.source] {
+        if let used = usage[Source(guest)] {
             let left = (used.count - count, used.byteCount - bytes)
-            usage[guest.source] = left.0 == 0 ? nil : left
+            usage[Source(guest)] = left.0 == 0 ? nil : left
         }
         return guest
     }

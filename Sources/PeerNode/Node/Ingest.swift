@@ -49,6 +49,9 @@ extension NodeCore {
             switch try acceptOne(single, in: workspace, from: source) {
             case .stored(let count): stored += count
             case .known: break
+            // Nor could what follows in the log be paid for.
+            case .dropped where holdsBack(run.log, in: workspace):
+                return stored > 0 ? .stored(stored) : .dropped
             case .dropped: hasDropped = true
             case .waiting: return try park(run, from: offset, source, workspace)
             case .rejected(let rejection): return .rejected(rejection)
@@ -153,10 +156,22 @@ extension NodeCore {
             }
         }
         let isWanted = gap.needed.isEmpty ? false : try isSigned(rest, in: workspace)
+        if isLeftAtSource(rest, gap, in: workspace) { return .dropped }
         let guest = guest(
             rest, needing: isWanted ? gap.needed : [], in: workspace, from: source)
-        _ = waiting.admit(guest, until: gap.missing, besides: gap.others)
+        if waiting.admit(guest, until: gap.missing, besides: gap.others), isWanted {
+            needed[workspace.number, default: []].formUnion(gap.needed.map(\.log))
+        }
         return .waiting
+    }
+
+    /// Whether a run stands behind what could not be paid for: it waits at its source. Here it would
+    /// only take room.
+    private func isLeftAtSource(
+        _ run: OperationRun, _ gap: IngestGap, in workspace: Workspace
+    ) -> Bool {
+        guard case .place = gap.missing else { return false }
+        return holdsBack(run.log, in: workspace)
     }
 
     /// Whether its author wrote this at all, as far as that can be told while the run waits. Whoever
@@ -185,7 +200,8 @@ extension NodeCore {
         return WaitingRoom.Guest(
             run: run, source: source.number, arrived: time.monotonic,
             workspace: workspace.number, isBackfill: source.isBackfill,
-            isOutsiders: isOutsider(source, in: workspace), voucher: voucher,
+            isOutsiders: isOutsider(source, in: workspace), isAuthority: isAuthority,
+            voucher: voucher,
             needed: isAuthority ? needed : [])
     }
 

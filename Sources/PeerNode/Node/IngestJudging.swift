@@ -24,6 +24,7 @@ extension NodeCore {
         let isAwaited =
             waiting.awaitsForMembers(.operation(operation.id))
             || waiting.awaitsForMembers(.place(log, operation.header.sequence))
+            || waiting.isWanted(.init(log, operation.header.sequence))
         let before = authorityBudget.passedOver(operation.id)
         let isFree = isMine || source.isBackfill
         // The same among the same has no other verdict.

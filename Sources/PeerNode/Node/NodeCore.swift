@@ -47,6 +47,9 @@ final class NodeCore {
     var appended: [AppendedRun] = []
     /// Branches whose kept tip moved in this turn, by workspace.
     var moved: [Int64: Set<Int64>] = [:]
+    /// Logs that something which waits needs, in each workspace: what had not been taken of them may
+    /// be now.
+    var needed: [Int64: Set<LogName>] = [:]
     var wroteInInput = false
     /// A refusal that changes something: the last wrong passcode, which drops the keys.
     var hasWrittenOnPurpose = false

@@ -307,17 +307,21 @@ extension NodeCore {
     /// the next round.
     private func tellStored() throws(StorageError) {
         var rounds = 0
-        while rounds < 4, !appended.isEmpty || !moved.isEmpty || hasIngested {
+        while rounds < 4, !appended.isEmpty || !moved.isEmpty || !needed.isEmpty || hasIngested {
             rounds += 1
             let stored = appended
             let branches = moved
+            let logs = needed
             appended = []
             moved = [:]
+            needed = [:]
             // First, or whoever was removed in this turn would be told what follows in it.
             try standingsMayHaveEnded(stored)
             for link in network.ordered {
                 for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                     try tell(sync, on: link, stored, branches[sync.workspace] ?? [])
+                    guard let logs = logs[sync.workspace] else { continue }
+                    try feed(.needed(logs.sorted()), to: sync, on: link)
                 }
             }
             try standingsMayHaveChanged(stored)

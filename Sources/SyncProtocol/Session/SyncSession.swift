@@ -79,6 +79,8 @@ public struct SyncSession: Sendable {
         /// it; the one whose `ingest` it answers also gets the request's number, even when there
         /// are no tips, and the logs of which something now waits for what it cites.
         case stored([LogTip], waiting: [LogName], answering: RequestNumber?)
+        /// Something that waits needs these logs: what of them was left is asked for again.
+        case needed([LogName])
         /// Another session gave logs back.
         case replan
         /// The peer holds these tips, as another message said (`join_result`).
@@ -273,6 +275,8 @@ public struct SyncSession: Sendable {
         case .appended(let run, let tip): append(run, tip: tip, replica: replica)
         case .stored(let tips, let waiting, let request):
             stored(tips, waiting: waiting, answering: request, replica, &planner)
+        case .needed(let logs):
+            for log in logs where claims[log]?.state == .ignored { requeue(log, replica) }
         case .replan:
             for log in claims.takeElsewhere() { requeue(log, replica) }
         case .announced(let tips): claim(tips, replica: replica)

@@ -141,6 +141,24 @@ import WorkspaceTestKit
         #expect(room.byteCount + 368 > Limits.waitingBytesMax || room.operationCount > 10_000)
     }
 
+    @Test func `has less for what changes rights, beside the rest`() {
+        var room = WaitingRoom()
+        let run = Self.guest(0, payload: 1 << 16).run
+        func fill(_ isAuthority: Bool) -> Int {
+            let before = room.byteCount
+            let guest = WaitingRoom.Guest(
+                run: run, source: 1, arrived: 0, isAuthority: isAuthority)
+            while room.admit(guest, until: Self.missing(0)) {}
+            return room.byteCount - before
+        }
+        let (rest, rights) = (fill(false), fill(true))
+        #expect(rest > Limits.waitingBytesPerPeerMax - 1 << 17)
+        #expect(rights <= Limits.waitingAuthorityBytesPerPeerMax)
+        #expect(rights > Limits.waitingAuthorityBytesPerPeerMax - 1 << 17)
+        room.forget(source: 1)
+        #expect(room.byteCount == 0 && fill(true) == rights)
+    }
+
     @Test func `forgets a peer and nobody else`() {
         var room = WaitingRoom()
         for number in UInt64(0)..<90 {

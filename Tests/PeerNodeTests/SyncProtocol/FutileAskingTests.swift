@@ -60,6 +60,16 @@ import WorkspaceModel
         #expect(scene.announce().first?.items.count == 10)
     }
 
+    @Test func `is asked for again as soon as something needs it`() throws {
+        var scene = Scene()
+        scene.lone.replica.heldBack = Set(scene.tips.map(\.log))
+        #expect(scene.announce().isEmpty)
+        scene.lone.replica.heldBack = []
+        let needed = scene.tips.prefix(3).map(\.log) + [LoneSession.tip(77).log]
+        let pulls = scene.lone.give(.needed(needed), &scene.planner).pulls
+        #expect(pulls.first?.items.map(\.target) == Array(scene.tips.prefix(3)))
+    }
+
     /// What came on another way meanwhile was not brought in vain.
     @Test func `but is here, does not end the asking for what lies behind it`() throws {
         var scene = Scene()

@@ -45,6 +45,8 @@ import WorkspaceTestKit
         try theft.flood(bob, count: 1_200)
         let ada = try theft.pair.ada.workspace().member
         #expect(bob.host?.core.authorityBudget.delayed[ada.bytes] != nil)
+        // The rest is left where it is.
+        #expect(bob.host?.core.waiting.operationCount == 0)
         try theft.pair.ada.ok(
             "device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
         theft.pair.bench.advance(5_000)
@@ -102,6 +104,7 @@ import WorkspaceTestKit
         for (start, node) in zip(before, pair.honest) {
             let taken = Int(try HostileRows(node).operations - start.operations)
             #expect(taken > 0 && taken * size <= (Self.share + 8) * Limits.authorityBytesPerUnit)
+            #expect(node.host?.core.waiting.byteCount == 0)
         }
         try pair.expectPeace()
     }
