@@ -167,7 +167,8 @@ extension SyncSession {
         outstanding[index].isComplete = isComplete
         for run in runs where !run.entries.isEmpty {
             let last = run.firstSequence &+ UInt64(run.entries.count) &- 1
-            outstanding[index].answered[run.log] = max(outstanding[index].answered[run.log] ?? 0, last)
+            let before = outstanding[index].answered[run.log] ?? 0
+            outstanding[index].answered[run.log] = max(before, last)
         }
         if runs.isEmpty {
             settle(request, stored: [], waiting: [], replica, &planner)

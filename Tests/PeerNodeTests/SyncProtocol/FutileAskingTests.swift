@@ -76,7 +76,8 @@ import WorkspaceModel
         let log = LoneSession.tip(90, document: 0).log
         let first = scene.lone.replica.write(log, behind: nil, payload: [1])
         let id = try #require(scene.lone.replica.branchTips(of: log).first?.id)
-        scene.lone.replica.write(log, behind: OperationID(untrusted: id.bytes + id.bytes), payload: [2])
+        scene.lone.replica.write(
+            log, behind: OperationID(untrusted: id.bytes + id.bytes), payload: [2])
         let far = LogTip(log: log, sequence: 9, id: Identifier16([UInt8](repeating: 5, count: 16)))
         let asked = scene.lone.give(.received(.tips(4, [far], final: true)), &scene.planner)
         let request = try #require(asked.pulls.first).request

@@ -103,7 +103,8 @@ struct HostilePair {
     }
 
     /// Hands operations to one of them.
-    func hand(_ operations: [SignedOperation], to node: BenchNode, as device: ForeignDevice) throws {
+    func hand(_ operations: [SignedOperation], to node: BenchNode, as device: ForeignDevice) throws
+    {
         try hand(operations.map { $0.run(in: workspace) }, to: node, as: device)
     }
 
