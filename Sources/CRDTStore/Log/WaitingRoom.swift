@@ -110,7 +110,7 @@ public struct WaitingRoom: Sendable {
     public mutating func admit(
         _ guest: Guest, until missing: Missing, besides others: [OperationID] = []
     ) -> Bool {
-        let bytes = Self.byteCount(of: guest.run)
+        let bytes = Self.byteCount(of: guest)
         let count = guest.run.entries.count
         let used = usage[Source(guest)] ?? (0, 0)
         let outsiders = guest.isOutsiders
@@ -210,7 +210,14 @@ public struct WaitingRoom: Sendable {
         return guest
     }
 
-    private static func byteCount(of run: OperationRun) -> Int {
-        run.entries.reduce(128) { $0 + $1.payload.count + 80 * $1.dependencies.count + 240 }
+    /// About what memory takes. Runs of the authority document are of one operation, and each place
+    /// About what memory takes. Runs of the authority document are of one operation, and each place
+    /// that members' need has an entry in a table.
+    private static func byteCount(of guest: Guest) -> Int {
+        let start =
+            guest.isAuthority && !guest.isOutsiders ? 640 + 512 * guest.needed.count : 128
+        return guest.run.entries.reduce(start) {
+            $0 + $1.payload.count + 80 * $1.dependencies.count + 240
+        }
     }
 }
