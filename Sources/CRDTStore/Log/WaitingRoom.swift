@@ -211,7 +211,6 @@ public struct WaitingRoom: Sendable {
     }
 
     /// About what memory takes. Runs of the authority document are of one operation, and each place
-    /// About what memory takes. Runs of the authority document are of one operation, and each place
     /// that members' need has an entry in a table.
     private static func byteCount(of guest: Guest) -> Int {
         let start =

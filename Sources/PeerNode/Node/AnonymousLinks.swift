@@ -54,6 +54,7 @@ extension NodeCore {
             id: id, session: session, address: anonymous.address, attempt: nil,
             openedAt: anonymous.openedAt)
         link.firstBytes = anonymous.bytes
+        link.greeting = anonymous.bytes
         network.links[id] = link
         return link
     }
@@ -61,6 +62,15 @@ extension NodeCore {
     /// The hint is one of ours: from now on the place is out of strangers' reach.
     func knowsSecret(_ link: PeerLink) {
         makeWay(network.budget.proved(link: link.id.number, using: environment.random))
+    }
+
+    /// Closes a link on which somebody repeats what another one has said.
+    func endReplay(on link: PeerLink) {
+        tally.noteEnding(.replayed)
+        network.budget.closed(link: link.id.number)
+        network.links[link.id] = nil
+        link.isClosing = true
+        effects.append(.close(link.id))
     }
 
     /// Closes a link that lost its place.

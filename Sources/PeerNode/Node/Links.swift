@@ -92,6 +92,7 @@ extension NodeCore {
             switch effect {
             case .write(let bytes): effects.append(.write(link.id, bytes))
             case .wantsAgreement:
+                guard network.greetings.isNew(link.greeting) else { return endReplay(on: link) }
                 knowsSecret(link)
                 try grantAgreement(to: link)
             case .established(let peer): try established(link, peer)

@@ -10,6 +10,7 @@ struct NetworkState {
     var book = AddressBook()
     /// What strangers may cost.
     var budget = HandshakeBudget(now: 0)
+    var greetings = SeenGreetings()
     var links: [LinkID: PeerLink] = [:]
     /// Connections that have not said enough to tell whether they know a secret. They are as cheap
     /// as can be: no session, and no part in anything that goes over all links.
@@ -104,6 +105,8 @@ final class PeerLink {
     }
     /// What came before there was a session, until it is handed to that.
     var firstBytes: [UInt8]?
+    /// How the other end has begun, where it has dialled.
+    var greeting: [UInt8] = []
     /// An agreement that had to wait for the budget.
     var agreementDue: UInt64?
     /// The invite by which the other end wants to come in.

@@ -29,6 +29,8 @@ public struct LinkEnding: Error, Hashable, Sendable {
     public static let handshakeTimeout = LinkEnding("handshake.timeout")
     /// Somebody else needed the place of a handshake under way.
     public static let crowded = LinkEnding("handshake.crowded")
+    /// Its first message was answered before.
+    public static let replayed = LinkEnding("handshake.replayed")
     /// The certificate does not bind the device to the static key that Noise proved.
     public static let unbound = LinkEnding("auth.binding")
     /// The node dialled itself.

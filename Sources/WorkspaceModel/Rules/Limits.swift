@@ -275,7 +275,7 @@ public enum Limits {
     public static let scopeDocumentsMax = 4_096
     /// Logs of which one peer's claims and receipts are remembered; more come with the next
     /// comparison.
-    public static let rememberedTipsMax = 65_536
+    public static let rememberedTipsMax = 16_384
     /// Unasked pushes that may wait in one peer's send buffer before it gets `tips` only.
     public static let unaskedUnsentBytesMax = 256 * 1024
     /// Everything that may wait in one peer's send buffer.
@@ -289,6 +289,9 @@ public enum Limits {
     /// each comes again twice in 5 s. That is 16 MiB of the kernel's memory and 2 MiB of ours, and
     /// only while somebody does that.
     public static let anonymousLinksMax = 4_096
+    /// First messages of connections that are remembered, so that nobody uses a recorded one: more
+    /// than all members dial in a day, in a quarter of a MiB.
+    public static let greetingsMax = 8_192
     /// Handshakes under way of those that have: what is answered in 5 s at 200 agreements a
     /// second, with room for those that are on their way.
     public static let knownHandshakesMax = 256

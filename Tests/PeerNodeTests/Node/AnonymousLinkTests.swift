@@ -72,6 +72,40 @@ import WorkspaceTestKit
         #expect(try Self.network(mina).links[member] != nil)
     }
 
+    /// What somebody has recorded of a member's connection shows nothing, however often it is sent
+    /// and from wherever.
+    @Test func `that repeat what a member has said are closed, and take no member's place`() throws
+    {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let first = try Self.firstMessage(to: mina)
+        let member = LinkID(1_000_000)
+        _ = mina.turn([.accepted(member, address: "192.0.2.1:5"), .received(member, first)])
+        for number in UInt64(1_000_001)..<1_001_000 {
+            let link = LinkID(number)
+            let address = "10.0.\(number >> 8 & 255).\(number & 255):5"
+            let effects = mina.turn([.accepted(link, address: address), .received(link, first)])
+            #expect(Self.closed(effects) == [number])
+        }
+        let network = try Self.network(mina)
+        #expect(Array(network.links.keys) == [member] && network.budget.halfOpenCount == 1)
+        #expect(mina.host?.core.tally.failedHandshakes["replayed"] == 999)
+    }
+
+    @Test func `that repeat are known as long as others are not very many`() {
+        var seen = SeenGreetings()
+        func first(_ number: Int) -> [UInt8] {
+            var bytes = [UInt8](repeating: 7, count: 66)
+            for place in 0..<4 { bytes[18 + place] = UInt8(number >> (8 * place) & 255) }
+            return bytes
+        }
+        #expect((0..<Limits.greetingsMax).allSatisfy { seen.isNew(first($0)) })
+        #expect(!(0..<Limits.greetingsMax).contains { seen.isNew(first($0)) })
+        #expect(seen.isNew(first(Limits.greetingsMax)) && seen.isNew(first(0)))
+        #expect(!seen.isNew(first(2)) && seen.isNew(first(1)))
+        #expect(seen.isNew([]) && seen.isNew([]))
+    }
+
     @Test(arguments: [48, 0, 7, 65_535])
     func `that know nothing are closed as soon as that shows`(length: Int) throws {
         let bench = CoreBench()
