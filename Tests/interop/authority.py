@@ -15,6 +15,9 @@ class Authority(Terms):
     not in `ops`. `valid` has the ids of what is valid, everything else in `ops` is void.
     """
 
+    # In a private document members themselves are what section 4 calls devices.
+    has_devices = True
+
     def __init__(self, operations):
         super().__init__()
         self.refused, self.waiting, self.root = {}, {}, None

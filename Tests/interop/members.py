@@ -27,6 +27,8 @@ class PrivateAuthority(Authority):
     what the grant in a header knows.
     """
 
+    has_devices = False
+
     def __init__(self, document, operations, keys, workspace):
         self.whole = {o.id: o for o in operations}
         self.workspace = workspace

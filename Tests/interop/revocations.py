@@ -123,6 +123,16 @@ def is_recovery(a, valid, device, member):
     return False
 
 
+def holds_more(a, valid, device, member, role):
+    """V-4: whether a device is in for a member in a stronger role, by whatever grant."""
+    for g in valid:
+        given = g.type in GRANTS and a.gives(g, device)
+        if (given and given.member == member and role_now(a, valid, g, device) < role
+                and not any(hits_later(a, valid, r, Later(device, g.id)) for r in valid)):
+            return True
+    return False
+
+
 def hits_later(a, valid, r, o):
     """Whether r hits what a device would write now, or its content, under a grant.
 
@@ -133,7 +143,9 @@ def hits_later(a, valid, r, o):
         return False
     if r.type == LEAVE:
         # V-4: it need not be stronger.
-        stronger = role_now(a, valid, grant, o.device) >= a.author(r).role
+        role = a.author(r).role
+        stronger = (role_now(a, valid, grant, o.device) >= role
+                    and not (a.has_devices and holds_more(a, valid, o.device, a.author(r).member, role)))
     else:
         stronger = a.rank(r) < (*a.rank_of_grant(grant, o.device), INFINITY)
     aimed = replaces if r.type == GRANT else is_aimed

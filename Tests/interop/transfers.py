@@ -156,3 +156,14 @@ def the_phrase_goes_along():
     assert a.standing(phrase.id)[0] == a.standing(phone.device.id)[0] == ADMIN
     assert a.roles()[mina.member] == OWNER
     return w
+
+
+@history
+def an_admin_about_the_owner():
+    """V-5: a grant that replaces, and is weaker than what it is about, replaces nothing."""
+    w = World()
+    admin = w.join(ADMIN)
+    w.write(admin, writer.grant(w.owner.member, [w.owner.device.id], MEMBER, replaces=True), "valid")
+    w.write(admin, remove(w.owner.member), "valid")
+    assert w.judged().roles() == {w.owner.member: OWNER, admin.member: ADMIN}
+    return w

@@ -125,7 +125,8 @@ extension AuthEvaluator {
         if aim == .departure, target.index == nil {
             // Content rests on everything and bears on nothing, so here it needs no rank.
             guard let role = records[index].actingRole,
-                target.rank.author.grant.level >= Int8(role.rawValue)
+                target.rank.author.grant.level >= Int8(role.rawValue),
+                rules != .workspace || !holdsMore(target.device, as: target.author, than: role)
             else { return false }
         } else if !(records[index].rank < target.rank) {
             return false

@@ -158,6 +158,8 @@ extension AuthEvaluator {
         for index in revocations[.member(exposure.author)] ?? [] where records[index].isValid {
             guard case .grant(let given) = records[index].operation.action, given.replaces,
                 given.member == exposure.author, index != exposure.grant,
+                // What is weaker replaces nothing: an admin's word about the owner.
+                records[index].rank < exposure.rank,
                 records[index].knows(records[exposure.grant].place),
                 let rank = standing(ofGrant: index, for: exposure.device)
             else { continue }

@@ -16,6 +16,19 @@ extension AuthEvaluator {
         }.sorted()
     }
 
+    /// Whether a device is in for a member in a stronger role, by whatever grant: a departure then
+    /// takes nothing from it (V-4). Each question is about a stronger role than the one before.
+    func holdsMore(_ device: DeviceID, as member: MemberID, than role: Role) -> Bool {
+        (grantsOfDevice[device] ?? []).contains { grant in
+            guard records[grant].subject == member, records[grant].isValid,
+                !lapsed.contains(grant), !isReplaced(grant, for: device),
+                let exposure = contentExposure(grant, device),
+                exposure.rank.author.grant.level < Int8(role.rawValue)
+            else { return false }
+            return !isHit(exposure)
+        }
+    }
+
     private func strongestNow(_ device: DeviceID, of member: MemberID) -> AuthRank? {
         inForce(device).first { records[$0].subject == member }
             .flatMap { contentExposure($0, device)?.rank }

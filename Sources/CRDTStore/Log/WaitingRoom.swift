@@ -155,14 +155,19 @@ public struct WaitingRoom: Sendable {
         return (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
     }
 
-    /// Who wants an operation besides its author, or that lies before such a one in its log.
+    /// The first of `vouchers(for:besides:)`.
+    public func voucher(for place: Place, besides author: [UInt8]) -> [UInt8]? {
+        vouchers(for: place, besides: author).first
+    }
+
+    /// Who wants an operation besides its author, or one behind it in its log, ascending.
     ///
     /// - Cost: linear in the members who want something of that log, not in what waits.
     /// - Parameter author: a member's bytes.
-    public func voucher(for place: Place, besides author: [UInt8]) -> [UInt8]? {
+    public func vouchers(for place: Place, besides author: [UInt8]) -> [[UInt8]] {
         (wanting[place.log] ?? [:])
             .filter { $0.key != author && $0.value.through >= place.sequence }
-            .keys.min { $0.lexicographicallyPrecedes($1) }
+            .keys.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     /// Whether anybody, its author too, wants an operation, or one behind it in its log.

@@ -35,7 +35,8 @@ struct AuthorityBudget {
 
         fileprivate var most: Double {
             switch self {
-            case .authority, .doors, .vouched: Double(Limits.authorityBurstPerMember)
+            case .authority, .doors: Double(Limits.authorityBurstPerMember)
+            case .vouched: Double(Limits.authorityBurstForOthers)
             case .device: Double(Limits.authorityBurstPerDevice)
             case .linkedDevice: Double(Limits.authorityBurstPerLinkedDevice)
             }
@@ -64,9 +65,8 @@ struct AuthorityBudget {
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
     /// Whose operations had to wait, and when that was last.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
-    /// Devices of which nothing more is asked for: until when, and whether somebody's need of it was
-    /// no help.
-    private var heldBack: [DeviceID: (until: UInt64, evenIfNeeded: Bool)] = [:]
+    /// Devices of which nothing more is asked for: until when, and whose need of it was no help.
+    private var heldBack: [DeviceID: (until: UInt64, inVain: Set<[UInt8]>)] = [:]
     /// What was judged and passed over, and how many operations there were then.
     private var passedOver: [OperationID: Int] = [:]
 
@@ -101,9 +101,10 @@ struct AuthorityBudget {
         return allowance
     }
 
-    /// How many units of a share an operation costs.
+    /// How many units of a share an operation costs: never more than the smallest share has. How
+    /// long the cuts of a revocation are is up to whom it revokes.
     static func units(ofPayload byteCount: Int) -> Int {
-        1 + byteCount / Limits.authorityBytesPerUnit
+        min(1 + byteCount / Limits.authorityBytesPerUnit, Limits.authorityBurstPerLinkedDevice)
     }
 
     /// Whose operations had to wait within the last hour, or what is said of them would stand for
@@ -120,14 +121,19 @@ struct AuthorityBudget {
 
     /// Notes that no share could pay for something that a device wrote: to ask for the same at once
     /// would only move bytes.
-    mutating func holdBack(_ device: DeviceID, evenIfNeeded: Bool, now: UInt64) {
-        heldBack[device] = (now &+ Limits.authorityRetryMilliseconds, evenIfNeeded)
+    ///
+    /// - Parameter vouchers: members who need it, and had no share left for it either.
+    mutating func holdBack(_ device: DeviceID, neededBy vouchers: [[UInt8]], now: UInt64) {
+        heldBack[device] = (now &+ Limits.authorityRetryMilliseconds, Set(vouchers))
         Self.thin(&heldBack) { Double($0.until) }
     }
 
     /// Whether more of what a device wrote is not asked for.
-    func isHeldBack(_ device: DeviceID, isNeeded: Bool, now: UInt64) -> Bool {
-        heldBack[device].map { now < $0.until && (!isNeeded || $0.evenIfNeeded) } ?? false
+    ///
+    /// - Parameter vouchers: members who need it now.
+    func isHeldBack(_ device: DeviceID, neededBy vouchers: [[UInt8]], now: UInt64) -> Bool {
+        guard let held = heldBack[device], now < held.until else { return false }
+        return vouchers.allSatisfy(held.inVain.contains)
     }
 
     /// Notes that an operation was passed over, having no effect.

@@ -70,14 +70,14 @@ extension NodeCore {
             shares.append(.init(isLinked ? .linkedDevice : .device, of: log.device.bytes))
         }
         let place = WaitingRoom.Place(log, operation.header.sequence)
-        let voucher = waiting.voucher(for: place, besides: author)
-        voucher.map { shares.append(.init(.vouched, of: $0)) }
+        let vouchers = waiting.vouchers(for: place, besides: author)
+        shares += vouchers.map { .init(.vouched, of: $0) }
         let units = AuthorityBudget.units(ofPayload: operation.payload.count)
         let payment = authorityBudget.pay(units, from: shares, now: time.monotonic)
         guard payment == nil else { return payment }
         authorityBudget.noteDelayed(author, time.monotonic)
         authorityBudget.holdBack(
-            log.device, evenIfNeeded: voucher != nil, now: time.monotonic)
+            log.device, neededBy: vouchers, now: time.monotonic)
         return nil
     }
 
@@ -86,9 +86,9 @@ extension NodeCore {
         guard log.document == workspace.id, let author = workspace.owner(of: log.device) else {
             return false
         }
-        let voucher = waiting.voucher(for: .init(log, 0), besides: author.bytes)
+        let vouchers = waiting.vouchers(for: .init(log, 0), besides: author.bytes)
         return authorityBudget.isHeldBack(
-            log.device, isNeeded: voucher != nil, now: time.monotonic)
+            log.device, neededBy: vouchers, now: time.monotonic)
     }
 
     /// Counts an own request or admission as everybody else does.

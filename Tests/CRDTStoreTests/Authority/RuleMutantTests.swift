@@ -123,7 +123,7 @@ import WorkspaceTestKit
     ]
 
     /// What single histories miss: those of `What a transfer takes (V-3)`.
-    static let inHistories: Set<AuthRule> = [.v3Strength, .v3Recovery]
+    static let inHistories: Set<AuthRule> = [.v3Strength, .v3Recovery, .v4Device, .v5Stronger]
 
     @Test(arguments: mutants) func `is missed`(mutant: Mutant) {
         var rules = AuthRuleSet.current

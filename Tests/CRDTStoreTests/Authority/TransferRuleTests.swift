@@ -117,4 +117,62 @@ import WorkspaceTestKit
         try hand.expect(
             ["root": .admin, "recovery": .admin, "phone": .admin, "ann": .owner, "bob": .member])
     }
+
+    // MARK: Content
+
+    /// What ends the content of a device under the founder's grant, by both.
+    private func expect(
+        _ ends: [OperationID], ofContentBy device: String, in story: Story,
+        without missing: Set<AuthRule> = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        var generator = SeededGenerator(seed: 1)
+        var rules = AuthRuleSet.current
+        rules.missing = missing
+        let definition = AuthDefinition(story.history, rules: rules, visitingWith: &generator)
+        let said = definition.revocationsOfContent(
+            under: story.grant("root"), by: story.device(device))
+        #expect(said == ends.sorted(), sourceLocation: sourceLocation)
+        guard missing.isEmpty else { return }
+        try story.inEveryOrder { evaluator in
+            let found = evaluator.revocation(
+                reachingContent: story.grant("root"), of: story.device(device), leastRole: .member)
+            #expect(found == ends.first, sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Two operations of an admin, each valid and weaker than the owner.
+    @Test(arguments: [Role.member, .guest])
+    func `an admin's word replaces nothing of the owner's (V-5)`(role: Role) throws {
+        var story = Story(admins: ["ann"], members: ["bob"])
+        let given = story.write(
+            "ann", after: story.heads,
+            .grant(
+                RoleGrant(
+                    member: story.member("root"),
+                    devices: [story.device("root"), story.device("recovery")], role: role,
+                    replaces: true)))
+        let removal = story.write("ann", after: [given], .remove(member: story.member("root")))
+        try expect([], ofContentBy: "root", in: story)
+        try expect([removal], ofContentBy: "root", in: story, without: [.v5Stronger])
+    }
+
+    /// The phone leaves as what an old transfer had left to it; the owner has the workspace again.
+    @Test func `a leave takes nothing from a device that is an owner by another grant (V-4)`()
+        throws
+    {
+        var hand = Hand()
+        let given = hand.story.write(
+            "root", after: hand.story.heads,
+            hand.story.transfer(to: "ann", keeping: ["root", "recovery", "phone"]))
+        let back = hand.story.write(
+            "ann", under: given, after: [given],
+            .grant(
+                RoleGrant(
+                    member: hand.story.member("root"), devices: [hand.story.device("root")],
+                    role: .owner, drops: [hand.story.device("ann")])))
+        let left = hand.story.write("phone", under: given, after: [back], .leave)
+        try hand.expect(["root": .owner, "phone": nil])
+        try expect([], ofContentBy: "root", in: hand.story)
+        try expect([left], ofContentBy: "root", in: hand.story, without: [.v4Device])
+    }
 }

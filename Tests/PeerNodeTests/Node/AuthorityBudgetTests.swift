@@ -60,7 +60,7 @@ private final class Till {
     @Test func `is everybody's own, and each kind's`() {
         let budget = Till()
         #expect(budget.taken(from: ada, at: 0) == Self.burst)
-        #expect(budget.taken(.vouched, from: ada, at: 0) == Self.burst)
+        #expect(budget.taken(.vouched, from: ada, at: 0) == Limits.authorityBurstForOthers)
         #expect(budget.taken(.doors, from: ada, at: 0) == Self.burst)
         #expect(budget.taken(.device, from: ada, at: 0) == Limits.authorityBurstPerDevice)
         #expect(
@@ -82,6 +82,7 @@ private final class Till {
         #expect(AuthorityBudget.units(ofPayload: 0) == 1)
         #expect(AuthorityBudget.units(ofPayload: unit - 1) == 1)
         #expect(AuthorityBudget.units(ofPayload: unit) == 2)
+        #expect(AuthorityBudget.units(ofPayload: 1 << 20) == Limits.authorityBurstPerLinkedDevice)
         #expect(budget.takes(Self.burst - 5, from: ada, at: 0))
         #expect(!budget.takes(6, from: ada, at: 0) && budget.takes(5, from: ada, at: 0))
         #expect(!budget.takes(from: ada, at: 0))

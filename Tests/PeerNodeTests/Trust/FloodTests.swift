@@ -232,7 +232,7 @@ import WorkspaceTestKit
     @Test func `that a member cites fills no more than that member's share besides`() throws {
         let table = try Table()
         try table.pair.removeMallory()
-        let further = Limits.authorityBurstPerMember
+        let further = Limits.authorityBurstForOthers
         let operations = Shape.oneLog.operations(Self.share + further + 40, of: table)
         let last = operations[operations.count - 1]
         var above = table.eve.log

@@ -103,7 +103,7 @@ import WorkspaceTestKit
         try pair.hand(made, as: pair.keys)
         for (start, node) in zip(before, pair.honest) {
             let taken = Int(try HostileRows(node).operations - start.operations)
-            #expect(taken > 0 && taken * size <= (Self.share + 8) * Limits.authorityBytesPerUnit)
+            #expect(taken > 0 && taken * AuthorityBudget.units(ofPayload: size) <= Self.share + 8)
             #expect(node.host?.core.waiting.byteCount == 0)
         }
         try pair.expectPeace()
@@ -113,7 +113,7 @@ import WorkspaceTestKit
     @Test func `is nobody else's where what needs it is made up`() throws {
         let table = try FloodTable()
         let pair = table.pair
-        let made = `A flood of authority operations (A14)`.Shape.oneLog.operations(1_150, of: table)
+        let made = `A flood of authority operations (A14)`.Shape.oneLog.operations(1_500, of: table)
         let last = try #require(made.last)
         let cited = OperationReference(
             device: pair.keys.id, incarnation: 80, sequence: last.header.sequence, id: last.id)

@@ -21,7 +21,7 @@ extension AuthDefinition {
             let now = asked(given, among: valid)
             if isReplaced(given, among: valid) { continue }
             let rank = lastRank(now)
-            let isHit = valid.contains { hitsNow($0, now, rank) }
+            let isHit = valid.contains { hitsNow($0, now, rank, among: valid) }
             guard !isHit, best.map({ rank < $0.rank }) ?? true else { continue }
             best = (rank, now)
         }
@@ -89,7 +89,7 @@ extension AuthDefinition {
         else { return false }
         return !valid.contains { place in
             if case .leave = facts[place].operation.action { return false }
-            return hitsNow(place, given, rank)
+            return hitsNow(place, given, rank, among: valid)
         }
     }
 
@@ -123,7 +123,22 @@ extension AuthDefinition {
         return rank
     }
 
-    private func hitsNow(_ r: Int, _ given: Given, _ rank: Rank) -> Bool {
+    /// Whether the device is in for its member in a stronger role, by whatever grant.
+    private func holdsMore(_ given: Given, than role: Int, among valid: PlainSet) -> Bool {
+        valid.contains { grant in
+            guard let other = self.given(by: grant, to: given.device),
+                other.member == given.member, !isReplaced(other, among: valid)
+            else { return false }
+            let now = asked(other, among: valid)
+            guard now.role < role else { return false }
+            let rank = lastRank(now)
+            return !valid.contains { hitsNow($0, now, rank, among: valid) }
+        }
+    }
+
+    private func hitsNow(
+        _ r: Int, _ given: Given, _ rank: Rank, among valid: PlainSet
+    ) -> Bool {
         guard let other = facts[r].author, reaches(r, given) else { return false }
         // V-2: a transfer takes a role here, and nobody out.
         if case .grant(let words) = facts[r].operation.action, words.drops != nil,
@@ -134,6 +149,7 @@ extension AuthDefinition {
         // V-4
         if case .leave = facts[r].operation.action, rules.has(.v4) {
             return given.role >= other.role
+                && !(rules.has(.v4Device) && holdsMore(given, than: other.role, among: valid))
         }
         return facts[r].rank < rank
     }
@@ -156,7 +172,8 @@ extension AuthDefinition {
         var reached = Set(ends(of: now, among: valid))
         for place in valid {
             guard case .grant(let words) = facts[place].operation.action, words.replaces,
-                words.member == given.member, knows(facts[place], grant)
+                words.member == given.member, knows(facts[place], grant),
+                !rules.has(.v5Stronger) || facts[place].rank < lastRank(now)
             else { continue }
             // What hits the content of a grant that has replaced its own hits it too, by which
             // only a remove, rmdev or leave is meant.
@@ -172,7 +189,7 @@ extension AuthDefinition {
     private func ends(of given: Given, among valid: PlainSet) -> [Int] {
         let rank = lastRank(given)
         return valid.filter { endsMembership($0) || makesGuest($0) }
-            .filter { hitsNow($0, given, rank) }
+            .filter { hitsNow($0, given, rank, among: valid) }
     }
 
     private func endsMembership(_ place: Int) -> Bool {

@@ -15,7 +15,8 @@ public enum AuthRule: String, CaseIterable, Sendable {
     // 4.0.3: the rows of the table, and what makes an exception
     case stronger, known, removeMember, removeInvites, removeExempt, rmdev, rmdevWhose, rmdevExempt
     case leave, leaveChain, rvinv, replaces, replacesAdmit, drops, binds
-    case v1Grant, v1Invite, v1Policy, v1Allowed, v3, v3Strength, v3Recovery, v4
+    case v1Grant, v1Invite, v1Policy, v1Allowed, v3, v3Strength, v3Recovery, v4, v4Device,
+        v5Stronger
     // 4.0.4: what a node stores and cites
     case s2, s7
 
