@@ -19,7 +19,8 @@ struct SeenGreetings {
     ///   a secret can make others forgotten.
     mutating func isNew(_ first: [UInt8]) -> Bool {
         let start = LinkHandshake.hintByteCount + 2
-        guard first.count >= start + 16, let name = Name(untrusted: Array(first[start..<start + 16]))
+        guard first.count >= start + 16,
+            let name = Name(untrusted: Array(first[start..<start + 16]))
         else { return true }
         guard names.insert(name).inserted else { return false }
         guard order.count >= Limits.greetingsMax else {
