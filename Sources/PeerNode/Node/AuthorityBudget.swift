@@ -101,10 +101,13 @@ struct AuthorityBudget {
         return allowance
     }
 
-    /// How many units of a share an operation costs: never more than the smallest share has. How
-    /// long the cuts of a revocation are is up to whom it revokes.
-    static func units(ofPayload byteCount: Int) -> Int {
-        min(1 + byteCount / Limits.authorityBytesPerUnit, Limits.authorityBurstPerLinkedDevice)
+    /// How many units of a share an operation costs.
+    ///
+    /// - Parameter isByAdmin: of admins and owners never more than the smallest share has: how long
+    ///   the cuts of a removal are is up to whom it removes.
+    static func units(ofPayload byteCount: Int, isByAdmin: Bool = false) -> Int {
+        let units = 1 + byteCount / Limits.authorityBytesPerUnit
+        return isByAdmin ? min(units, Limits.authorityBurstPerLinkedDevice) : units
     }
 
     /// Whose operations had to wait within the last hour, or what is said of them would stand for

@@ -72,7 +72,10 @@ extension NodeCore {
         let place = WaitingRoom.Place(log, operation.header.sequence)
         let vouchers = waiting.vouchers(for: place, besides: author)
         shares += vouchers.map { .init(.vouched, of: $0) }
-        let units = AuthorityBudget.units(ofPayload: operation.payload.count)
+        let role = workspace.evaluator.role(
+            ofGrant: operation.header.grant, device: log.device)
+        let units = AuthorityBudget.units(
+            ofPayload: operation.payload.count, isByAdmin: role.map { $0 <= .admin } ?? false)
         let payment = authorityBudget.pay(units, from: shares, now: time.monotonic)
         guard payment == nil else { return payment }
         authorityBudget.noteDelayed(author, time.monotonic)

@@ -223,7 +223,7 @@ public enum Limits {
     public static let authorityBurstPerLinkedDevice = 32
     /// What one member's operations may need of others': as much as one of those may have had taken
     /// elsewhere and not here, by several shares.
-    public static let authorityBurstForOthers = 1_536
+    public static let authorityBurstForOthers = 1_152
     /// After how long more is asked for of what no share could pay for: a sixteenth of a share has
     /// come back.
     public static let authorityRetryMilliseconds: UInt64 = 450_000
