@@ -2,6 +2,7 @@
 
 import writer
 from histories import history, remove, rmdev
+from revocations import Later, ends_content
 from terms import ADMIN, GUEST, LEAVE, MEMBER, OWNER, WSDEL, WSSET
 from world import Person, World
 from writer import Device
@@ -165,5 +166,7 @@ def an_admin_about_the_owner():
     admin = w.join(ADMIN)
     w.write(admin, writer.grant(w.owner.member, [w.owner.device.id], MEMBER, replaces=True), "valid")
     w.write(admin, remove(w.owner.member), "valid")
-    assert w.judged().roles() == {w.owner.member: OWNER, admin.member: ADMIN}
+    a = w.judged()
+    assert a.roles() == {w.owner.member: OWNER, admin.member: ADMIN}
+    assert not ends_content(a, a.in_force, Later(w.owner.device.id, w.root.id))
     return w

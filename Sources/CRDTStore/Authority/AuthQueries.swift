@@ -196,12 +196,7 @@ extension AuthEvaluator {
 
     func inForce(_ device: DeviceID) -> [Int] {
         (grantsOfDevice[device] ?? [])
-            .filter { grant in
-                guard records[grant].isValid, !lapsed.contains(grant),
-                    !isReplaced(grant, for: device), let exposure = contentExposure(grant, device)
-                else { return false }
-                return !isHit(exposure)
-            }
+            .filter { records[$0].isValid && isInForce($0, on: device) }
             .compactMap { grant in standing(ofGrant: grant, for: device).map { (grant, $0) } }
             .sorted { $0.1 < $1.1 }.map(\.0)
     }

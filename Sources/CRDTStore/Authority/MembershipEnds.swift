@@ -192,7 +192,8 @@ extension AuthEvaluator {
         records.indices.filter { records[$0].subject == member && records[$0].fault == nil }
     }
 
-    private func isInForce(_ grant: Int, on device: DeviceID) -> Bool {
+    /// Whether nothing takes a valid grant from a device.
+    func isInForce(_ grant: Int, on device: DeviceID) -> Bool {
         guard !lapsed.contains(grant), !isReplaced(grant, for: device),
             let exposure = contentExposure(grant, device)
         else { return false }

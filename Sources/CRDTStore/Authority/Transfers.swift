@@ -21,11 +21,10 @@ extension AuthEvaluator {
     func holdsMore(_ device: DeviceID, as member: MemberID, than role: Role) -> Bool {
         (grantsOfDevice[device] ?? []).contains { grant in
             guard records[grant].subject == member, records[grant].isValid,
-                !lapsed.contains(grant), !isReplaced(grant, for: device),
-                let exposure = contentExposure(grant, device),
-                exposure.rank.author.grant.level < Int8(role.rawValue)
+                let rank = standing(ofGrant: grant, for: device),
+                rank.level < Int8(role.rawValue)
             else { return false }
-            return !isHit(exposure)
+            return isInForce(grant, on: device)
         }
     }
 

@@ -28,10 +28,10 @@ public struct WaitingRoom: Sendable {
         public let isBackfill: Bool
         /// Whether who brought it is nobody in that workspace, and has less room.
         public let isOutsiders: Bool
-        /// Whether it changes rights: such runs wait for each other, and have a room of their own.
+        /// Whether it changes rights, and is no part of a first sync: such runs have less room.
         public let isAuthority: Bool
-        /// Who wants it: its author, or whose operations need it; a member's bytes.
-        public let voucher: [UInt8]
+        /// Who wants it: its author, and whose operations need it; members' bytes.
+        public let vouchers: [[UInt8]]
         /// What it cites that is not stored, as far as it says where that lies.
         public let needed: [Place]
 
@@ -39,7 +39,7 @@ public struct WaitingRoom: Sendable {
         public init(
             run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
             isBackfill: Bool = false, isOutsiders: Bool = false, isAuthority: Bool = false,
-            voucher: [UInt8] = [], needed: [Place] = []
+            vouchers: [[UInt8]] = [], needed: [Place] = []
         ) {
             self.run = run
             self.source = source
@@ -48,8 +48,13 @@ public struct WaitingRoom: Sendable {
             self.isBackfill = isBackfill
             self.isOutsiders = isOutsiders
             self.isAuthority = isAuthority
-            self.voucher = voucher
+            self.vouchers = vouchers
             self.needed = needed
+        }
+
+        /// What it needs, for each who wants it.
+        fileprivate var wishes: [(place: Place, voucher: [UInt8])] {
+            needed.flatMap { place in vouchers.map { (place, $0) } }
         }
     }
 
@@ -126,9 +131,9 @@ public struct WaitingRoom: Sendable {
             missing: missing, others: others, guest: guest, byteCount: bytes)
         if !guest.isOutsiders {
             for other in others { wanted[other, default: 0] += 1 }
-            for place in guest.needed {
-                let known = wanting[place.log]?[guest.voucher] ?? (0, 0)
-                wanting[place.log, default: [:]][guest.voucher] = (
+            for (place, voucher) in guest.wishes {
+                let known = wanting[place.log]?[voucher] ?? (0, 0)
+                wanting[place.log, default: [:]][voucher] = (
                     known.runs + 1, max(known.through, place.sequence)
                 )
             }
@@ -153,11 +158,6 @@ public struct WaitingRoom: Sendable {
     public func awaitsForMembers(_ missing: Missing) -> Bool {
         if case .operation(let id) = missing, wanted[id] != nil { return true }
         return (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
-    }
-
-    /// The first of `vouchers(for:besides:)`.
-    public func voucher(for place: Place, besides author: [UInt8]) -> [UInt8]? {
-        vouchers(for: place, besides: author).first
     }
 
     /// Who wants an operation besides its author, or one behind it in its log, ascending.
@@ -198,9 +198,9 @@ public struct WaitingRoom: Sendable {
             for other in seat.others {
                 wanted[other] = wanted[other].flatMap { $0 > 1 ? $0 - 1 : nil }
             }
-            for place in guest.needed {
-                guard let known = wanting[place.log]?[guest.voucher] else { continue }
-                wanting[place.log]?[guest.voucher] =
+            for (place, voucher) in guest.wishes {
+                guard let known = wanting[place.log]?[voucher] else { continue }
+                wanting[place.log]?[voucher] =
                     known.runs > 1 ? (known.runs - 1, known.through) : nil
                 if wanting[place.log]?.isEmpty == true { wanting[place.log] = nil }
             }
@@ -219,7 +219,8 @@ public struct WaitingRoom: Sendable {
     /// that members' need has an entry in a table.
     private static func byteCount(of guest: Guest) -> Int {
         let start =
-            guest.isAuthority && !guest.isOutsiders ? 640 + 512 * guest.needed.count : 128
+            guest.isAuthority && !guest.isOutsiders
+            ? 640 + 512 * guest.needed.count * guest.vouchers.count : 128
         return guest.run.entries.reduce(start) {
             $0 + $1.payload.count + 80 * $1.dependencies.count + 240
         }

@@ -46,7 +46,7 @@ struct AuthorityBudget {
     /// What pays for an operation.
     struct Share: Hashable {
         let kind: Kind
-        /// A member's or a device's bytes.
+        /// A member's bytes, or those of a workspace and a device in it.
         let payer: [UInt8]
 
         init(_ kind: Kind, of payer: [UInt8]) {
@@ -65,8 +65,9 @@ struct AuthorityBudget {
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
     /// Whose operations had to wait, and when that was last.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
-    /// Devices of which nothing more is asked for: until when, and whose need of it was no help.
-    private var heldBack: [DeviceID: (until: UInt64, inVain: Set<[UInt8]>)] = [:]
+    /// Devices in workspaces of which nothing more is asked for: until when, and whose need of it was
+    /// no help.
+    private var heldBack: [[UInt8]: (until: UInt64, inVain: Set<[UInt8]>)] = [:]
     /// What was judged and passed over, and how many operations there were then.
     private var passedOver: [OperationID: Int] = [:]
 
@@ -125,16 +126,20 @@ struct AuthorityBudget {
     /// Notes that no share could pay for something that a device wrote: to ask for the same at once
     /// would only move bytes.
     ///
-    /// - Parameter vouchers: members who need it, and had no share left for it either.
-    mutating func holdBack(_ device: DeviceID, neededBy vouchers: [[UInt8]], now: UInt64) {
+    /// - Parameters:
+    ///   - device: a workspace's bytes and a device's.
+    ///   - vouchers: members who need it, and had no share left for it either.
+    mutating func holdBack(_ device: [UInt8], neededBy vouchers: [[UInt8]], now: UInt64) {
         heldBack[device] = (now &+ Limits.authorityRetryMilliseconds, Set(vouchers))
         Self.thin(&heldBack) { Double($0.until) }
     }
 
     /// Whether more of what a device wrote is not asked for.
     ///
-    /// - Parameter vouchers: members who need it now.
-    func isHeldBack(_ device: DeviceID, neededBy vouchers: [[UInt8]], now: UInt64) -> Bool {
+    /// - Parameters:
+    ///   - device: a workspace's bytes and a device's.
+    ///   - vouchers: members who need it now.
+    func isHeldBack(_ device: [UInt8], neededBy vouchers: [[UInt8]], now: UInt64) -> Bool {
         guard let held = heldBack[device], now < held.until else { return false }
         return vouchers.allSatisfy(held.inVain.contains)
     }

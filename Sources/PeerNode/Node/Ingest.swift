@@ -155,11 +155,12 @@ extension NodeCore {
             case .waiting, .rejected: break
             }
         }
-        let isWanted = gap.needed.isEmpty ? false : try isSigned(rest, in: workspace)
         if isLeftAtSource(rest, gap, in: workspace) { return .dropped }
-        let guest = guest(
-            rest, needing: isWanted ? gap.needed : [], in: workspace, from: source)
-        if waiting.admit(guest, until: gap.missing, besides: gap.others), isWanted {
+        // Only what changes rights has to be paid for, and nothing of a first sync.
+        let mayVouch =
+            source.isBackfill || gap.needed.isEmpty ? false : try isSigned(rest, in: workspace)
+        let guest = guest(rest, needing: mayVouch ? gap.needed : [], in: workspace, from: source)
+        if waiting.admit(guest, until: gap.missing, besides: gap.others), mayVouch {
             needed[workspace.number, default: []].formUnion(gap.needed.map(\.log))
         }
         return .waiting
@@ -189,20 +190,18 @@ extension NodeCore {
         _ run: OperationRun, needing needed: [WaitingRoom.Place] = [], in workspace: Workspace,
         from source: OperationSource
     ) -> WaitingRoom.Guest {
-        var voucher: [UInt8] = []
-        // Only what changes rights has to be paid for.
-        let isAuthority = run.log.document == workspace.id
-        if isAuthority, !needed.isEmpty {
+        let isAuthority = run.log.document == workspace.id && !source.isBackfill
+        var vouchers: [[UInt8]] = []
+        if !needed.isEmpty {
             let author = payer(of: run.log.device, source, in: workspace)
             let place = WaitingRoom.Place(run.log, run.firstSequence)
-            voucher = waiting.voucher(for: place, besides: author) ?? author
+            vouchers = [author] + waiting.vouchers(for: place, besides: author)
         }
         return WaitingRoom.Guest(
             run: run, source: source.number, arrived: time.monotonic,
             workspace: workspace.number, isBackfill: source.isBackfill,
             isOutsiders: isOutsider(source, in: workspace), isAuthority: isAuthority,
-            voucher: voucher,
-            needed: isAuthority ? needed : [])
+            vouchers: vouchers, needed: needed)
     }
 
     /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is

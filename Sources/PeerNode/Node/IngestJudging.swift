@@ -29,7 +29,7 @@ extension NodeCore {
         let isFree = isMine || source.isBackfill
         // The same among the same has no other verdict.
         if before == workspace.evaluator.count, !isAwaited, !isFree { return .dropped }
-        if isMine, !source.isBackfill { countDoor(payload, in: workspace) }
+        if isMine, !source.isBackfill, payload.isDoor { countDoor(operation, in: workspace) }
         var payment: AuthorityBudget.Payment?
         if !isFree, before == nil {
             payment = pay(for: operation, payload, of: log, in: workspace, from: source)
@@ -67,7 +67,7 @@ extension NodeCore {
         var shares = [AuthorityBudget.Share(payload.isDoor ? .doors : .authority, of: author)]
         if let entry = workspace.evaluator.binding(of: log.device) {
             let isLinked = workspace.authority[entry]?.payload.isLink == true
-            shares.append(.init(isLinked ? .linkedDevice : .device, of: log.device.bytes))
+            shares.append(.init(isLinked ? .linkedDevice : .device, of: log.holder))
         }
         let place = WaitingRoom.Place(log, operation.header.sequence)
         let vouchers = waiting.vouchers(for: place, besides: author)
@@ -79,8 +79,7 @@ extension NodeCore {
         let payment = authorityBudget.pay(units, from: shares, now: time.monotonic)
         guard payment == nil else { return payment }
         authorityBudget.noteDelayed(author, time.monotonic)
-        authorityBudget.holdBack(
-            log.device, neededBy: vouchers, now: time.monotonic)
+        authorityBudget.holdBack(log.holder, neededBy: vouchers, now: time.monotonic)
         return nil
     }
 
@@ -91,13 +90,13 @@ extension NodeCore {
         }
         let vouchers = waiting.vouchers(for: .init(log, 0), besides: author.bytes)
         return authorityBudget.isHeldBack(
-            log.device, neededBy: vouchers, now: time.monotonic)
+            log.holder, neededBy: vouchers, now: time.monotonic)
     }
 
     /// Counts an own request or admission as everybody else does.
-    private func countDoor(_ payload: AuthorityPayload, in workspace: Workspace) {
-        guard payload.isDoor else { return }
-        _ = authorityBudget.pay(1, from: [ownDoors(in: workspace)], now: time.monotonic)
+    private func countDoor(_ operation: CheckedOperation, in workspace: Workspace) {
+        let units = AuthorityBudget.units(ofPayload: operation.payload.count)
+        _ = authorityBudget.pay(units, from: [ownDoors(in: workspace)], now: time.monotonic)
     }
 
     /// Whether others would take a request or admission that is written here now. More of them
@@ -142,6 +141,11 @@ extension NodeCore {
     private func isOwn(_ device: DeviceID, in workspace: Workspace) -> Bool {
         device == ownDevice || workspace.owner(of: device) == workspace.member
     }
+}
+
+extension LogName {
+    /// A workspace and a device in it, of an authority operation.
+    fileprivate var holder: [UInt8] { document.bytes + device.bytes }
 }
 
 extension AuthorityPayload {

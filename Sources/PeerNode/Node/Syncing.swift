@@ -133,7 +133,9 @@ extension NodeCore {
             .init(
                 workspace: link.nextNumber,
                 tag: Self.tag(of: workspace.id, handshakeHash: peer.handshakeHash),
-                ownDevice: own, peerDevice: peer.device, source: network.nextSource))
+                ownDevice: own, peerDevice: peer.device, source: network.nextSource,
+                claimsMax: isJoining(workspace)
+                    ? Limits.rememberedTipsMaxAtJoining : Limits.rememberedTipsMax))
         network.nextSource += 1
         let sync = WorkspaceLink(
             workspace: workspace.number, number: link.nextNumber, session: session,

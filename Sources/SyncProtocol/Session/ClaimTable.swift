@@ -30,6 +30,7 @@ struct ClaimTable: Sendable {
         var behind: UInt64
     }
 
+    private let most: Int
     private(set) var claims: [LogName: Claim] = [:]
     /// Missing operations of all claims.
     private(set) var behind: UInt64 = 0
@@ -46,6 +47,9 @@ struct ClaimTable: Sendable {
     static let targetsMax = 8
     /// More than any log has, so that sums of claims cannot overflow.
     private static let behindMax: UInt64 = 1 << 40
+
+    /// An empty table with room for so many logs.
+    init(most: Int = Limits.rememberedTipsMax) { self.most = most }
 
     subscript(log: LogName) -> Claim? { claims[log] }
 
@@ -76,7 +80,7 @@ struct ClaimTable: Sendable {
             if claim.state == .ignored { set(.queued, of: log, isAuthority: isAuthority) }
             return true
         }
-        guard claims.count < Limits.rememberedTipsMax else { return false }
+        guard claims.count < most else { return false }
         claims[log] = Claim(targets: [point], behind: amount)
         behind += amount
         activeCount += 1
@@ -105,7 +109,7 @@ struct ClaimTable: Sendable {
     }
 
     mutating func removeAll() {
-        self = ClaimTable()
+        self = ClaimTable(most: most)
     }
 
     mutating func askForSamples(_ log: LogName) {

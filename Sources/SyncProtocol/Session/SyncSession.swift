@@ -24,17 +24,21 @@ public struct SyncSession: Sendable {
         public var peerDevice: DeviceID
         /// The session's number in the planner.
         public var source: PullPlanner.SourceID
+        /// Logs that the peer may claim to hold at a time.
+        public var claimsMax: Int
 
         /// A configuration with the given values.
         public init(
             workspace: WorkspaceNumber, tag: WorkspaceTag, ownDevice: DeviceID,
-            peerDevice: DeviceID, source: PullPlanner.SourceID
+            peerDevice: DeviceID, source: PullPlanner.SourceID,
+            claimsMax: Int = Limits.rememberedTipsMax
         ) {
             self.workspace = workspace
             self.tag = tag
             self.ownDevice = ownDevice
             self.peerDevice = peerDevice
             self.source = source
+            self.claimsMax = claimsMax
         }
     }
 
@@ -183,7 +187,7 @@ public struct SyncSession: Sendable {
     var caughtUpWasTold = false
     var comparison = Comparison()
 
-    var claims = ClaimTable()
+    var claims: ClaimTable
     var outstanding: [Outstanding] = []
     /// Pulls that were given up; their answers may still come.
     var expired: [Outstanding] = []
@@ -208,6 +212,7 @@ public struct SyncSession: Sendable {
     /// A session that has not said anything yet.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
+        claims = ClaimTable(most: configuration.claimsMax)
     }
 
     /// Operations that the peer announced and this device lacks, as far as known.

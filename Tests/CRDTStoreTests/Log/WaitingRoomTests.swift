@@ -53,19 +53,21 @@ import WorkspaceTestKit
         func admit(_ voucher: [UInt8], _ sequence: UInt64, from source: UInt64, out: Bool = false) {
             let guest = WaitingRoom.Guest(
                 run: Self.guest(9).run, source: source, arrived: 1, isOutsiders: out,
-                voucher: voucher, needed: [.init(log, sequence)])
+                vouchers: [voucher], needed: [.init(log, sequence)])
             _ = room.admit(guest, until: Self.missing(UInt8(source)))
         }
         func voucher(_ sequence: UInt64, _ author: [UInt8]) -> [UInt8]? {
-            room.voucher(for: .init(log, sequence), besides: author)
+            room.vouchers(for: .init(log, sequence), besides: author).first
         }
         admit(bob, 50, from: 1, out: true)
         #expect(voucher(5, eve) == nil)
         admit(eve, 20, from: 2)
         #expect(voucher(5, eve) == nil && voucher(20, ada) == eve && voucher(21, ada) == nil)
-        #expect(room.voucher(for: .init(other, 5), besides: ada) == nil)
+        #expect(room.vouchers(for: .init(other, 5), besides: ada).isEmpty)
         admit(ada, 10, from: 3)
         #expect(voucher(10, eve) == ada && voucher(11, eve) == nil && voucher(5, ada) == eve)
+        #expect(room.vouchers(for: .init(log, 5), besides: bob) == [ada, eve])
+        #expect(room.isWanted(.init(log, 20)) && !room.isWanted(.init(log, 21)))
         room.forget(source: 3)
         #expect(voucher(5, eve) == nil)
         _ = room.release(Self.missing(2))

@@ -28,6 +28,14 @@ private final class Till {
         return taken
     }
 
+    func holdBack(neededBy vouchers: [[UInt8]], at now: UInt64) {
+        budget.holdBack([9], neededBy: vouchers, now: now)
+    }
+
+    func isHeldBack(neededBy vouchers: [[UInt8]], at now: UInt64) -> Bool {
+        budget.isHeldBack([9], neededBy: vouchers, now: now)
+    }
+
     func refundLast() { last.map { budget.refund($0) } }
 
     func isDelaying(_ payer: [UInt8], at now: UInt64) -> Bool {
@@ -74,6 +82,18 @@ private final class Till {
         #expect(budget.taken(.authority, .device, from: ada, at: 0) == both)
         #expect(
             budget.taken(.authority, .device, from: ada, at: Self.hour) == both / 2)
+    }
+
+    @Test func `holds back for a while what nobody can pay for, and not what somebody else needs`()
+    {
+        let budget = Till()
+        let end = 7 + Limits.authorityRetryMilliseconds
+        #expect(!budget.isHeldBack(neededBy: [], at: 7))
+        budget.holdBack(neededBy: [ada], at: 7)
+        #expect(budget.isHeldBack(neededBy: [], at: end - 1))
+        #expect(budget.isHeldBack(neededBy: [ada], at: end - 1))
+        #expect(!budget.isHeldBack(neededBy: [ada, bob], at: end - 1))
+        #expect(!budget.isHeldBack(neededBy: [], at: end))
     }
 
     @Test func `counts bytes, and nothing that has a fault`() {

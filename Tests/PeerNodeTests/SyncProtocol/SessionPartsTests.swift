@@ -72,6 +72,13 @@ import WorkspaceTestKit
         #expect(add(&table, Limits.rememberedTipsMax) == true)
     }
 
+    @Test func `has more room while a workspace comes for the first time`() {
+        var table = ClaimTable(most: 3)
+        #expect((0..<4).map { add(&table, $0) } == [true, true, true, false])
+        table.removeAll()
+        #expect((0..<4).map { add(&table, $0) } == [true, true, true, false])
+    }
+
     @Test func `forgets targets that came, and the log with the last of them`() {
         var table = ClaimTable()
         for sequence: UInt64 in [3, 5] { #expect(add(&table, 1, sequence: sequence) == true) }

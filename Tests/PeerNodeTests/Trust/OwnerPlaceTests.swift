@@ -60,82 +60,8 @@ import WorkspaceTestKit
         try pair.expectPeace()
     }
 
-    /// Ada's phone, which is stolen, and Mallory, for whom it works.
-    private struct Theft {
-        let pair: HostilePair
-        let phone: ForeignDevice
-        private let start: ForgedLog
-
-        init() throws {
-            pair = try HostilePair()
-            let node = try pair.bench.bareNode("Phone")
-            try pair.ada.link(node)
-            pair.bench.advance(5_000)
-            phone = try ForeignDevice(of: node)
-            start = try ForgedLog(node, incarnation: 80)
-            node.kill()
-            pair.takeOver()
-        }
-
-        /// An operation of the phone that all honest nodes are given.
-        ///
-        /// - Parameter grant: of the phone, unless it is that by which it was linked.
-        @discardableResult
-        func write(
-            _ payload: AuthorityPayload, under grant: OperationID? = nil, incarnation: UInt32 = 80
-        ) throws -> SignedOperation {
-            var log = start
-            if let grant {
-                log = ForgedLog(
-                    phone.signing, like: start, under: grant, incarnation: incarnation)
-            }
-            let written = log.write(
-                payload, knowing: try ForgedLog.heads(of: pair.ada), at: pair.bench.wall)
-            for node in pair.honest {
-                let visitor = try pair.visit(node, as: phone)
-                visitor.push([written.run(in: pair.workspace)])
-                visitor.close()
-            }
-            pair.bench.advance(2_000)
-            return written
-        }
-
-        /// The grant by which the phone is in.
-        func linking() throws -> OperationID {
-            try #require(try pair.ada.workspace().evaluator.binding(of: phone.id))
-        }
-
-        func handingOver(
-            to role: Role = .owner, keeping: [DeviceID]?, replaces: Bool = false
-        ) -> AuthorityPayload {
-            .grant(
-                .init(
-                    member: pair.known.member, devices: [pair.keys.id], role: role,
-                    replaces: replaces, drops: keeping, cuts: []))
-        }
-
-        var root: WorkspaceID { pair.workspace }
-
-        func isStored(_ operation: SignedOperation) throws -> [Bool] {
-            try pair.honest.map { try $0.workspace().authority[operation.id] != nil }
-        }
-
-        /// Ada's other device revokes the phone, and undoes what it gave away.
-        func recover() throws {
-            let id = PublicID.device(phone.id)
-            try pair.ada.ok("device.revoke", ["device": .string(id)])
-            pair.bench.advance(5_000)
-            for node in pair.honest {
-                #expect(try node.workspace().evaluator.bestGrant(of: phone.id) == nil)
-                let owners = try node.ok("member.list").items.filter { $0["role"] == "owner" }
-                #expect(owners.contains { $0["name"] == "Ada" })
-            }
-            try pair.expectPeace()
-        }
-    }
-
     @Test func `is not lost by a leave of the weakest device`() throws {
-        let theft = try Theft()
+        let theft = try StolenPhone()
         try theft.pair.expectFault(
             try theft.write(.leave(cuts: [])), as: theft.phone, "the only owner")
         // Nor beside an owner whom the phone has made.
@@ -147,7 +73,7 @@ import WorkspaceTestKit
     }
 
     @Test func `is not lost by an rmdev, nor by a successor, of the weakest device`() throws {
-        let theft = try Theft()
+        let theft = try StolenPhone()
         let ada = try theft.pair.ada.workspace()
         var settings = AuthorityPayload.WorkspaceSettings()
         settings.successor = theft.pair.known.member.bytes
@@ -165,7 +91,7 @@ import WorkspaceTestKit
     }
 
     @Test func `is not lost by a transfer of the weakest device that then leaves`() throws {
-        let theft = try Theft()
+        let theft = try StolenPhone()
         let given = try theft.write(theft.handingOver(keeping: [theft.phone.id]))
         #expect(try theft.isStored(given) == [true, true])
         let left = try theft.write(.leave(cuts: []), under: given.id, incarnation: 82)
@@ -175,7 +101,7 @@ import WorkspaceTestKit
     }
 
     @Test func `is not lost by a transfer that names the strongest device as kept`() throws {
-        let theft = try Theft()
+        let theft = try StolenPhone()
         let ada = try theft.pair.ada.workspace()
         let kept = try ada.entries(of: ada.member).map(\.device) + [theft.phone.id]
         let given = try theft.write(theft.handingOver(keeping: kept))
@@ -188,5 +114,59 @@ import WorkspaceTestKit
         }
         #expect(try theft.pair.ada.ok("workspace.get")["role"] == "owner")
         try theft.recover()
+    }
+}
+
+extension StolenPhone {
+    /// An operation of the phone that all honest nodes are given.
+    ///
+    /// - Parameter grant: of the phone, unless it is that by which it was linked.
+    @discardableResult
+    fileprivate func write(
+        _ payload: AuthorityPayload, under grant: OperationID? = nil, incarnation: UInt32 = 80
+    ) throws -> SignedOperation {
+        var log = self.log
+        if let grant {
+            log = ForgedLog(
+                phone.signing, like: self.log, under: grant, incarnation: incarnation)
+        }
+        let written = log.write(
+            payload, knowing: try ForgedLog.heads(of: pair.ada), at: pair.bench.wall)
+        for node in pair.honest {
+            let visitor = try pair.visit(node, as: phone)
+            visitor.push([written.run(in: pair.workspace)])
+            visitor.close()
+        }
+        pair.bench.advance(2_000)
+        return written
+    }
+
+    /// The grant by which the phone is in.
+    fileprivate func linking() throws -> OperationID {
+        try #require(try pair.ada.workspace().evaluator.binding(of: phone.id))
+    }
+
+    fileprivate func handingOver(keeping: [DeviceID]?) -> AuthorityPayload {
+        .grant(
+            .init(
+                member: pair.known.member, devices: [pair.keys.id], role: .owner,
+                replaces: false, drops: keeping, cuts: []))
+    }
+
+    fileprivate func isStored(_ operation: SignedOperation) throws -> [Bool] {
+        try pair.honest.map { try $0.workspace().authority[operation.id] != nil }
+    }
+
+    /// Ada's other device revokes the phone, and undoes what it gave away.
+    fileprivate func recover() throws {
+        let id = PublicID.device(phone.id)
+        try pair.ada.ok("device.revoke", ["device": .string(id)])
+        pair.bench.advance(5_000)
+        for node in pair.honest {
+            #expect(try node.workspace().evaluator.bestGrant(of: phone.id) == nil)
+            let owners = try node.ok("member.list").items.filter { $0["role"] == "owner" }
+            #expect(owners.contains { $0["name"] == "Ada" })
+        }
+        try pair.expectPeace()
     }
 }

@@ -9,38 +9,11 @@ import WorkspaceTestKit
 
 /// A19: whoever uses up what somebody's operations may cost keeps nobody's revocation waiting.
 @Suite struct `A share that is used up (A19)` {
-    /// A phone that Ada has linked, and that was stolen, at work in Ada's name.
-    private struct Theft {
-        let pair: HostilePair
-        let phone: ForeignDevice
-        var log: ForgedLog
-
-        init() throws {
-            pair = try HostilePair()
-            let node = try pair.bench.bareNode("Phone")
-            try pair.ada.link(node)
-            pair.bench.advance(5_000)
-            phone = try ForeignDevice(of: node)
-            log = try ForgedLog(node, incarnation: 80)
-            node.kill()
-            pair.takeOver()
-        }
-
-        /// Operations of the phone that one honest node is given.
-        mutating func flood(_ node: BenchNode, count: Int) throws {
-            let before = try ForgedLog.heads(of: pair.ada)
-            let made = (0..<count).map {
-                log.write(FloodTable.document($0), knowing: $0 == 0 ? before : [])
-            }
-            try pair.hand(made, to: node, as: phone)
-        }
-    }
-
-    private typealias FloodTable = `A flood of authority operations (A14)`.Table
+    private typealias Table = `A flood of authority operations (A14)`.Table
 
     /// F1: the thief writes what Ada may at Bob's, where the revocation has to arrive.
     @Test func `by a stolen device leaves room for its revocation`() throws {
-        var theft = try Theft()
+        var theft = try StolenPhone()
         let bob = theft.pair.bob
         try theft.flood(bob, count: 1_200)
         let ada = try theft.pair.ada.workspace().member
@@ -111,7 +84,7 @@ import WorkspaceTestKit
 
     /// Somebody makes up what Ada is to have written, for Mallory's operations to be taken.
     @Test func `is nobody else's where what needs it is made up`() throws {
-        let table = try FloodTable()
+        let table = try Table()
         let pair = table.pair
         let made = `A flood of authority operations (A14)`.Shape.oneLog.operations(1_500, of: table)
         let last = try #require(made.last)
@@ -119,7 +92,7 @@ import WorkspaceTestKit
             device: pair.keys.id, incarnation: 80, sequence: last.header.sequence, id: last.id)
         var invented = try ForgedLog(pair.ada, incarnation: 81)
         let heads = try ForgedLog.heads(of: pair.ada) + [cited]
-        let entries = invented.write(FloodTable.document(1), knowing: heads)
+        let entries = invented.write(Table.document(1), knowing: heads)
             .run(in: pair.workspace).entries
         // What Ada has signed for one log, in another one: good for nothing.
         let log = LogName(
@@ -135,4 +108,17 @@ import WorkspaceTestKit
     }
 
     private static let share = Limits.authorityBurstPerMember + Limits.authorityBurstPerDevice
+}
+
+extension StolenPhone {
+    /// Operations of the phone that one honest node is given.
+    fileprivate mutating func flood(_ node: BenchNode, count: Int) throws {
+        let before = try ForgedLog.heads(of: pair.ada)
+        let made = (0..<count).map {
+            log.write(
+                `A flood of authority operations (A14)`.Table.document($0),
+                knowing: $0 == 0 ? before : [])
+        }
+        try pair.hand(made, to: node, as: phone)
+    }
 }

@@ -1,0 +1,24 @@
+import CRDTStore
+import Testing
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// A phone that Ada has linked, and that was stolen; Mallory, for whom it works, and the honest ones.
+struct StolenPhone {
+    let pair: HostilePair
+    let phone: ForeignDevice
+    /// Where it writes.
+    var log: ForgedLog
+
+    init() throws {
+        pair = try HostilePair()
+        let node = try pair.bench.bareNode("Phone")
+        try pair.ada.link(node)
+        pair.bench.advance(5_000)
+        phone = try ForeignDevice(of: node)
+        log = try ForgedLog(node, incarnation: 80)
+        node.kill()
+        pair.takeOver()
+    }
+}
