@@ -19,6 +19,7 @@ import traceback
 import attacks_join
 import attacks_load
 import attacks_mix
+import attacks_private
 import attacks_return
 import attacks_rules
 import attacks_share
@@ -26,7 +27,8 @@ import attacks_uses
 from stage import Stage
 
 CASES = {**attacks_join.CASES, **attacks_return.CASES, **attacks_rules.CASES, **attacks_uses.CASES,
-         **attacks_mix.CASES, **attacks_load.CASES, **attacks_share.CASES}
+         **attacks_mix.CASES, **attacks_load.CASES, **attacks_share.CASES,
+         **attacks_private.CASES}
 
 
 def main():
