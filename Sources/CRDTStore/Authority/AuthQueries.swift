@@ -24,6 +24,23 @@ extension AuthEvaluator {
         indices[id].map { records[$0].isValid } ?? false
     }
 
+    /// Whether a valid operation turns a feature on that this version does not know: what stands
+    /// behind it is for later versions to judge (PROTOCOL.md, 4.0.5).
+    public var awaitsLaterVersion: Bool { unknownFeatures.contains { records[$0].isValid } }
+
+    /// Whether the operation stands behind a feature that this version does not know.
+    public func isOpaque(_ id: OperationID) -> Bool {
+        indices[id].map { records[$0].isOpaque } ?? false
+    }
+
+    /// All that stands behind features that this version does not know.
+    ///
+    /// - Cost: linear in the size of the document where there is such a feature, else none.
+    public var opaqueOperations: [OperationID] {
+        guard !unknownFeatures.isEmpty else { return [] }
+        return records.filter { $0.isOpaque && !$0.isOwnPart }.map(\.operation.id)
+    }
+
     /// What became of an operation and why; `nil` when it was never added.
     public func verdict(on id: OperationID) -> AuthVerdict? {
         guard let index = indices[id] else { return nil }

@@ -159,8 +159,7 @@ extension NodeCore {
         }
         try answerEnds(in: workspace)
         guard let home,
-            let grant = workspace.evaluator.contentGrant(
-                of: home.device, leastRole: .member, as: workspace.member),
+            let grant = workspace.writingGrant(of: home.device, leastRole: .member),
             let current = workspace.currentKey
         else { return nil }
         return try authorContent(

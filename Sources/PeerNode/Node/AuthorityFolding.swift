@@ -23,9 +23,7 @@ extension NodeCore {
             try store.peers.forgetAgreed()
         }
         try settle(change, in: workspace, from: source)
-        try rekeepAuthority(
-            holding: change.becameValid, releasing: change.becameInvalid,
-            on: change.becameValid == [operation.id] ? branch : nil, in: workspace)
+        try rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         workspace.unfoldedKeys += opened
         if workspace.evaluator.isValid(operation.id) {

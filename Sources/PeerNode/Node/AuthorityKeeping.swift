@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Which operations of the authority document are kept: the valid ones, grants without effect that
-/// kept content cites, and the past of both (PROTOCOL.md, 5.4).
+/// kept content cites, what only a later version can judge, and the past of all (PROTOCOL.md, 5.4).
 extension NodeCore {
     /// Moves the kept tips of the authority document after reasons to keep came or went.
     ///
@@ -44,6 +44,10 @@ extension NodeCore {
         _ = kept.hold(evaluator.validOperations, citing: evaluator.directPast)
         for grants in workspace.keptGrants.values {
             _ = kept.hold(Array(grants), citing: evaluator.directPast)
+        }
+        workspace.awaitsLaterVersion = evaluator.awaitsLaterVersion
+        if workspace.awaitsLaterVersion {
+            _ = kept.hold(evaluator.opaqueOperations, citing: evaluator.directPast)
         }
         workspace.kept = kept
         // Of a part that is away nobody can say what it keeps. Tips stay as they are until it is

@@ -190,8 +190,7 @@ extension NodeCore {
         let known = workspace.privateDocuments[document]
         if known == nil { try answerEnds(in: workspace) }
         func grant(_ role: Role) -> OperationID? {
-            workspace.evaluator.contentGrant(
-                of: home.device, leastRole: role, as: workspace.member)
+            workspace.writingGrant(of: home.device, leastRole: role)
         }
         let least = known == nil ? Role.member : .guest
         guard let grant = (asAdmin ? grant(.admin) : nil) ?? grant(least) else { return false }

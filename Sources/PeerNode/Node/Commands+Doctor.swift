@@ -28,6 +28,7 @@ extension NodeCore {
         findings.append(try stored { () throws(StorageError) in try backupFinding() })
         findings += keyFindings()
         findings += endFindings()
+        findings += laterVersionFindings()
         findings += try forkFindings()
         if let restored = try recentRestoration() {
             findings.append(

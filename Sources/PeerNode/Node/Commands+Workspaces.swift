@@ -267,6 +267,7 @@ extension NodeCore {
 
     /// What somebody without a grant is told.
     func notAllowed(in workspace: Workspace) -> NodeError {
+        if workspace.awaitsLaterVersion { return .laterVersion(workspace) }
         if let error = revokedHere(in: workspace) { return error }
         guard workspace.ownRole != nil else {
             let end = ownEnd(in: workspace)

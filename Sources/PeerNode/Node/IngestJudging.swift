@@ -47,8 +47,10 @@ extension NodeCore {
         }
         // A first sync brings what somebody stores, which is what something rests on: who cites a
         // void operation may come long after it.
+        let isForLater =
+            workspace.evaluator.awaitsLaterVersion && workspace.evaluator.isOpaque(operation.id)
         let isNeeded =
-            workspace.evaluator.isValid(operation.id) || isFree || isAwaited
+            workspace.evaluator.isValid(operation.id) || isFree || isAwaited || isForLater
         if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
         authorityBudget.notePassedOver(operation.id, among: workspace.evaluator.count)
         return .dropped

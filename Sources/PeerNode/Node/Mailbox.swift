@@ -13,8 +13,7 @@ extension NodeCore {
         _ deliveries: [MailboxDelivery], in workspace: Workspace
     ) throws(StorageError) {
         guard let home, let storeIdentity,
-            let grant = workspace.evaluator.contentGrant(
-                of: home.device, leastRole: .guest, as: workspace.member)
+            let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
         else { return }
         let mailbox = workspace.mailboxDocument
         for batch in MailboxPayload.batches(of: deliveries) {

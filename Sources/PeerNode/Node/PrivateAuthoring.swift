@@ -14,8 +14,7 @@ extension NodeCore {
         _ root: PrivateRoot, in workspace: Workspace
     ) throws(StorageError) -> DocumentID? {
         guard let home, storeIdentity != nil,
-            let grant = workspace.evaluator.contentGrant(
-                of: home.device, leastRole: .guest, as: workspace.member)
+            let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
         else { return nil }
         try write()
         let timestamp = try nextTimestamp()
@@ -52,8 +51,7 @@ extension NodeCore {
     ) throws(StorageError) -> OperationID? {
         guard let home, storeIdentity != nil,
             let seat = document.authority.standing(of: workspace.member)?.seat,
-            let grant = workspace.evaluator.contentGrant(
-                of: home.device, leastRole: .guest, as: workspace.member),
+            let grant = workspace.writingGrant(of: home.device, leastRole: .guest),
             let sealing = key ?? sealingKey(of: document, in: workspace)?.key
                 ?? document.newestKey
         else { return nil }
@@ -112,8 +110,7 @@ extension NodeCore {
         overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         guard let home, document.authority.standing(of: workspace.member) != nil,
-            let grant = workspace.evaluator.contentGrant(
-                of: home.device, leastRole: .guest, as: workspace.member)
+            let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
         else { return nil }
         if sealingKey(of: document, in: workspace) == nil {
             _ = try changeKey(of: document, in: workspace)

@@ -134,8 +134,8 @@ extension NodeCore {
                 workspace: link.nextNumber,
                 tag: Self.tag(of: workspace.id, handshakeHash: peer.handshakeHash),
                 ownDevice: own, peerDevice: peer.device, source: network.nextSource,
-                claimsMax: isJoining(workspace)
-                    ? Limits.rememberedTipsMaxAtJoining : Limits.rememberedTipsMax))
+                authorityClaimsMax: isJoining(workspace)
+                    ? Limits.authorityTipsMaxAtJoining : Limits.authorityTipsMax))
         network.nextSource += 1
         let sync = WorkspaceLink(
             workspace: workspace.number, number: link.nextNumber, session: session,

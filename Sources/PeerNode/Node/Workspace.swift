@@ -18,6 +18,9 @@ final class Workspace {
 
     /// Who may do what.
     var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
+    /// Whether what others write may stand behind something that only a later version can judge, as
+    /// it was when it was last worked out what is kept. Until then this node reads and passes on.
+    var awaitsLaterVersion = false
     /// The stored authority operations by id.
     var authority: [OperationID: AuthorityRecord] = [:] {
         didSet {

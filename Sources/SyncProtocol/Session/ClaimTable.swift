@@ -26,12 +26,16 @@ struct ClaimTable: Sendable {
         var state = State.queued
         /// The peer found no common branch: the next pull names samples.
         var needsSamples = false
+        let isAuthority: Bool
         /// How many operations are missing, as far as the sequence numbers say.
         var behind: UInt64
     }
 
     private let most: Int
+    private let mostOfAuthority: Int
     private(set) var claims: [LogName: Claim] = [:]
+    /// How many of them are of the authority document.
+    private var authorityCount = 0
     /// Missing operations of all claims.
     private(set) var behind: UInt64 = 0
     /// Claims that somebody still works on.
@@ -48,8 +52,14 @@ struct ClaimTable: Sendable {
     /// More than any log has, so that sums of claims cannot overflow.
     private static let behindMax: UInt64 = 1 << 40
 
-    /// An empty table with room for so many logs.
-    init(most: Int = Limits.rememberedTipsMax) { self.most = most }
+    /// An empty table with room for so many logs of the authority document, and for so many of all
+    /// others.
+    init(
+        most: Int = Limits.rememberedTipsMax, mostOfAuthority: Int = Limits.authorityTipsMax
+    ) {
+        self.most = most
+        self.mostOfAuthority = mostOfAuthority
+    }
 
     subscript(log: LogName) -> Claim? { claims[log] }
 
@@ -80,8 +90,10 @@ struct ClaimTable: Sendable {
             if claim.state == .ignored { set(.queued, of: log, isAuthority: isAuthority) }
             return true
         }
-        guard claims.count < most else { return false }
-        claims[log] = Claim(targets: [point], behind: amount)
+        guard isAuthority ? authorityCount < mostOfAuthority : claims.count - authorityCount < most
+        else { return false }
+        claims[log] = Claim(targets: [point], isAuthority: isAuthority, behind: amount)
+        if isAuthority { authorityCount += 1 }
         behind += amount
         activeCount += 1
         if isAuthority { authority.append(log) } else { fresh.append(log) }
@@ -105,11 +117,12 @@ struct ClaimTable: Sendable {
     mutating func remove(_ log: LogName) {
         guard let claim = claims.removeValue(forKey: log) else { return }
         behind -= claim.behind
+        if claim.isAuthority { authorityCount -= 1 }
         if Self.isActive(claim.state) { activeCount -= 1 }
     }
 
     mutating func removeAll() {
-        self = ClaimTable(most: most)
+        self = ClaimTable(most: most, mostOfAuthority: mostOfAuthority)
     }
 
     mutating func askForSamples(_ log: LogName) {

@@ -50,15 +50,16 @@ extension SyncSession {
         for tip in tips {
             let isAuthority = tip.log.document == authority
             guard isAuthority || standing == .full else { continue }
-            noteTheirs(tip)
             if replica.holds(tip) {
+                noteTheirs(tip)
                 confirm(tip)
                 continue
             }
             comparison.isWanted = true
             let own = replica.branchTips(of: tip.log).last?.sequence
             // Without room the tip is lost; the next comparison announces it again.
-            _ = claims.add(tip, ownSequence: own, isAuthority: isAuthority)
+            guard claims.add(tip, ownSequence: own, isAuthority: isAuthority) else { continue }
+            noteTheirs(tip)
             // It owed this and announces it again after a comparison: it gets another chance.
             if case .tips = descent, claims[tip.log]?.state == .ignored {
                 requeue(tip.log, replica)

@@ -24,21 +24,21 @@ public struct SyncSession: Sendable {
         public var peerDevice: DeviceID
         /// The session's number in the planner.
         public var source: PullPlanner.SourceID
-        /// Logs that the peer may claim to hold at a time.
-        public var claimsMax: Int
+        /// Logs of the authority document that the peer may claim to hold at a time.
+        public var authorityClaimsMax: Int
 
         /// A configuration with the given values.
         public init(
             workspace: WorkspaceNumber, tag: WorkspaceTag, ownDevice: DeviceID,
             peerDevice: DeviceID, source: PullPlanner.SourceID,
-            claimsMax: Int = Limits.rememberedTipsMax
+            authorityClaimsMax: Int = Limits.authorityTipsMax
         ) {
             self.workspace = workspace
             self.tag = tag
             self.ownDevice = ownDevice
             self.peerDevice = peerDevice
             self.source = source
-            self.claimsMax = claimsMax
+            self.authorityClaimsMax = authorityClaimsMax
         }
     }
 
@@ -212,7 +212,7 @@ public struct SyncSession: Sendable {
     /// A session that has not said anything yet.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        claims = ClaimTable(most: configuration.claimsMax)
+        claims = ClaimTable(mostOfAuthority: configuration.authorityClaimsMax)
     }
 
     /// Operations that the peer announced and this device lacks, as far as known.

@@ -151,7 +151,7 @@ extension ContentPayload {
                     try d.text(maxBytes: Limits.nameBytesMax)
                 })
         }
-        try fields.finish()
+        try fields.finishContent()
     }
 
     private static func membership(_ fields: inout FieldReader) throws(Malformed) -> Self {

@@ -57,6 +57,24 @@ struct FieldReader {
         return try read(&decoder)
     }
 
+    /// Keys from here on are of later versions: who does not know them passes them over.
+    static let firstLaterKey: UInt64 = 32
+
+    /// Ends a map of content, in which keys of later versions are passed over.
+    ///
+    /// - Throws: as `finish`, for every other key.
+    mutating func finishContent() throws(Malformed) {
+        while remaining > 0 || pending != nil {
+            if pending == nil { pending = try nextKey() }
+            guard let key = pending, key >= Self.firstLaterKey else {
+                throw Malformed(.wrongKeys, at: decoder.position)
+            }
+            pending = nil
+            try decoder.skipItem()
+        }
+        try decoder.finish()
+    }
+
     /// - Throws: `Malformed` when there is an unknown key or anything behind the map.
     func finish() throws(Malformed) {
         guard remaining == 0, pending == nil else {
@@ -66,13 +84,15 @@ struct FieldReader {
     }
 
     private mutating func isNext(_ key: UInt64) throws(Malformed) -> Bool {
-        if pending == nil, remaining > 0 {
-            pending = try decoder.key()
-            remaining -= 1
-        }
+        if pending == nil, remaining > 0 { pending = try nextKey() }
         guard pending == key else { return false }
         pending = nil
         return true
+    }
+
+    private mutating func nextKey() throws(Malformed) -> UInt64 {
+        remaining -= 1
+        return try decoder.key()
     }
 }
 

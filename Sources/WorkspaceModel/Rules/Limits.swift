@@ -279,9 +279,12 @@ public enum Limits {
     /// Logs of which one peer's claims and receipts are remembered; more come with the next
     /// comparison.
     public static let rememberedTipsMax = 16_384
+    /// Of those, in the authority document: there anybody can begin logs, under keys just made. Of
+    /// some 450 bytes each, so 2 MB on a link.
+    public static let authorityTipsMax = 4_096
     /// The same while a workspace comes for the first time: whoever joins hears of every log of the
     /// authority document at once, and of none of them again.
-    public static let rememberedTipsMaxAtJoining = 65_536
+    public static let authorityTipsMaxAtJoining = 65_536
     /// Unasked pushes that may wait in one peer's send buffer before it gets `tips` only.
     public static let unaskedUnsentBytesMax = 256 * 1024
     /// Everything that may wait in one peer's send buffer.

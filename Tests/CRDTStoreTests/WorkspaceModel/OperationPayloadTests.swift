@@ -59,6 +59,23 @@ import WorkspaceTestKit
         #expect(refusal(of: bytes + [0x01, 0x00]) != nil)
     }
 
+    /// So that a later version can say more in a message without hiding it from this one.
+    @Test(arguments: contentNames)
+    func `may have keys of later versions as content`(_ name: String) throws {
+        let sample = try #require(PayloadSamples.content[name])
+        var bytes = sample.encoded
+        let head = bytes[1] < 24 ? 2 : 3
+        bytes[head] += 2
+        let later: [UInt8] = [0x18, 32, 0x82, 0x01, 0x41, 0x00, 0x18, 40, 0xf6]
+        #expect(try ContentPayload(decoding: bytes + later) == sample)
+        let refused: [[UInt8]] = [
+            [0x17, 0x00, 0x18, 40, 0xf6], Array(later.dropLast()), later + [0x00],
+        ]
+        for broken in refused {
+            #expect(throws: Malformed.self) { try ContentPayload(decoding: bytes + broken) }
+        }
+    }
+
     // C06
     @Test(arguments: [
         "82 01 a0", "82 0d a1 01 01", "82 0d a1 02 50 01*16", "82 13 a0", "82 09 a0",

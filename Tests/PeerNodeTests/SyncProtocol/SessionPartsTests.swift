@@ -72,11 +72,19 @@ import WorkspaceTestKit
         #expect(add(&table, Limits.rememberedTipsMax) == true)
     }
 
-    @Test func `has more room while a workspace comes for the first time`() {
-        var table = ClaimTable(most: 3)
-        #expect((0..<4).map { add(&table, $0) } == [true, true, true, false])
-        table.removeAll()
-        #expect((0..<4).map { add(&table, $0) } == [true, true, true, false])
+    @Test func `has room of its own for the authority document, also when it was emptied`() {
+        var table = ClaimTable(most: 3, mostOfAuthority: 2)
+        for _ in 0..<2 {
+            let authority = (0..<3).map { add(&table, $0, isAuthority: true) }
+            #expect(authority == [true, true, false])
+            #expect((5..<9).map { add(&table, $0) } == [true, true, true, false])
+            table.removeAll()
+        }
+        _ = add(&table, 1, isAuthority: true)
+        _ = add(&table, 2, isAuthority: true)
+        table.remove(log(1))
+        #expect(add(&table, 3, isAuthority: true))
+        #expect(add(&table, 4, isAuthority: true) == false)
     }
 
     @Test func `forgets targets that came, and the log with the last of them`() {

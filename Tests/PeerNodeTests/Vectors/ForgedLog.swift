@@ -92,13 +92,20 @@ struct ForgedLog {
     mutating func write(
         _ payload: AuthorityPayload, knowing heads: [OperationReference], at wall: UInt64? = nil
     ) -> SignedOperation {
+        write(bytes: payload.encoded, knowing: heads, at: wall)
+    }
+
+    /// Writes a payload that no type of this version has.
+    mutating func write(
+        bytes: [UInt8], knowing heads: [OperationReference], at wall: UInt64? = nil
+    ) -> SignedOperation {
         let draft = OperationDraft(
             kind: .authority, document: name.document, incarnation: name.incarnation,
             sequence: UInt64(operations.count), previous: operations.last?.id,
             timestamp: HybridTimestamp(
                 milliseconds: (wall ?? self.wall) + UInt64(operations.count), counter: 0),
             grant: grant, dependencies: heads)
-        let signed = draft.signed(payload: payload.encoded, with: signing)
+        let signed = draft.signed(payload: bytes, with: signing)
         operations.append(signed)
         return signed
     }

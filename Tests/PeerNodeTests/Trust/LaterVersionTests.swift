@@ -1,0 +1,85 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// PROTOCOL.md, 4.0.5: what a node does behind a feature that it does not know.
+@Suite struct `A feature that this version does not know` {
+    private static func isStored(_ id: OperationID, at node: BenchNode) throws -> Bool {
+        try node.workspace().authority[id] != nil
+    }
+
+    /// What a later version may write behind the feature: settings, which this one knows, and a
+    /// type that it does not.
+    private static func later(_ log: inout ForgedLog, knowing heads: [OperationReference])
+        -> [SignedOperation]
+    {
+        var settings = AuthorityPayload.WorkspaceSettings()
+        settings.whoMayInvite = InviteRight.members.rawValue
+        return [
+            log.write(.setWorkspace(settings), knowing: heads),
+            log.write(bytes: [0x82, 20, 0xa0], knowing: heads),
+        ]
+    }
+
+    @Test func `has what stands behind it stored and passed on, and nothing counts`() throws {
+        let pair = try HostilePair(role: "admin")
+        var log = try ForgedLog(pair.mallory, incarnation: 80)
+        pair.takeOver()
+        let feature = try pair.ada.author(.feature(99))
+        pair.bench.advance(2_000)
+        let policy = try pair.ada.ok("policy.get")
+        let behind = Self.later(&log, knowing: try ForgedLog.heads(of: pair.ada))
+        // Ada alone hears of it from her who wrote it.
+        try pair.hand(behind, to: pair.ada, as: pair.keys)
+        pair.bench.advance(5_000)
+        for node in pair.honest {
+            for id in behind.map(\.id) + [feature] {
+                #expect(try Self.isStored(id, at: node))
+                #expect(try node.workspace().kept.contains(id))
+            }
+        }
+        #expect(try pair.ada.digest() == pair.bob.digest())
+        #expect(try pair.ada.ok("policy.get") == policy)
+
+        let digest = try pair.ada.digest()
+        try pair.ada.restart()
+        pair.bench.advance(5_000)
+        #expect(try pair.ada.digest() == digest)
+        #expect(try Self.isStored(behind[1].id, at: pair.ada))
+    }
+
+    @Test func `leaves everything to be read, and nothing to be written`() throws {
+        let pair = try HostilePair()
+        pair.takeOver()
+        try pair.ada.send("before")
+        let secret = try pair.ada.ok("channel.create", ["name": "vault", "private": true])
+        pair.bench.advance(2_000)
+        try pair.ada.author(.feature(99))
+        pair.bench.advance(2_000)
+        let rows = try pair.honest.map { try $0.rowCount("operation") }
+        let writes: [(String, JSONObject)] = [
+            ("message.send", ["channel": "general", "text": "after"]),
+            ("message.send", ["channel": secret["id"] ?? .null, "text": "after"]),
+            ("channel.create", ["name": "new"]),
+            ("channel.create", ["name": "own", "private": true]),
+            ("invite.create", [:]), ("policy.set", ["who_may_invite": "members"]),
+            ("member.remove", ["member": "Mallory"]), ("workspace.edit", ["name": "other"]),
+            ("workspace.rekey", [:]),
+        ]
+        for (method, parameters) in writes {
+            #expect(
+                pair.ada.outcome(method, .object(parameters)) == "version_mismatch", "\(method)")
+        }
+        let texts = try pair.ada.log()
+        #expect(texts == ["before"])
+        let findings = try pair.ada.ok("node.doctor").items
+        #expect(findings.contains { $0["id"] == "version" && $0["state"] == "warn" })
+        // Nor does the node write of its own accord, however long it waits.
+        pair.bench.advance(3_600_000)
+        #expect(try pair.honest.map { try $0.rowCount("operation") } == rows)
+    }
+}
