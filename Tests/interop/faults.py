@@ -1,6 +1,5 @@
 """Section 4.0.2 of docs/PROTOCOL.md: faults. Each function names the rule that is broken."""
 
-import bindings
 from notation import H
 from shapes import is_well_formed
 from terms import (ADDDEV, ADMIN, ADMIT, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE, GRANT,
@@ -9,7 +8,7 @@ from terms import (ADDDEV, ADMIN, ADMIT, CREATE, CUTPART, DOCCREATE, DOCDEL, DOC
 
 # The rows without a number, and the least role of each.
 PLAIN = {DOCCREATE: MEMBER, DOCSET: MEMBER, DOCDEL: MEMBER, WSSET: ADMIN, REKEY: ADMIN,
-         FEATURE: ADMIN, WSDEL: OWNER, CUTPART: GUEST}
+         FEATURE: OWNER, WSDEL: OWNER, CUTPART: GUEST}
 
 
 def fault(a, o):
@@ -23,8 +22,8 @@ def fault(a, o):
     if not is_well_formed(o):
         return "3.1"
     if o.type == CREATE:
-        return bindings.fault(a, o)
-    return RULES[o.type](a, o, a.author(o)) or bindings.fault(a, o)
+        return a.binding_fault(o)
+    return RULES[o.type](a, o, a.author(o)) or a.binding_fault(o)
 
 
 def is_framed(a, o):
@@ -54,8 +53,9 @@ def request(a, o, author):
     on = a.invite(o)
     if author.role > MEMBER or not on:
         return "A-10"
-    asked = sum(r.map[1] == on.id for r in a.known(o, REQUEST))
-    if asked >= max(16, on.map[2]):
+    removed = {r.map[1] for r in a.known(o, REMOVE)}
+    asked = [r for r in a.known(o, REQUEST) if r.map[1] == on.id and r.map[2] not in removed]
+    if len(asked) >= max(16, on.map[2]):
         return "A-10"
     past, devices, member = a.past[o.id], [d[0] for d in o.map[3]], o.map[2]
     if 6 not in o.map:
@@ -95,7 +95,9 @@ def is_answer(asked, o):
 
 def adddev(a, o, author):
     past, devices = a.past[o.id], [d[0] for d in o.map[1]]
-    return broken("A-17", all(a.members_of(d, past) <= {author.member} for d in devices),
+    linked = [p for p in a.known(o, ADDDEV) if a.author(p).member == author.member]
+    return broken("A-17", len(linked) < 64,
+                  all(a.members_of(d, past) <= {author.member} for d in devices),
                   not any(a.is_barred(d, author.member, past) for d in devices))
 
 
