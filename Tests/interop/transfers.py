@@ -2,7 +2,7 @@
 
 import writer
 from histories import history, remove, rmdev
-from revocations import Later, ends_content
+from standings import Later, content_ends
 from terms import ADMIN, GUEST, LEAVE, MEMBER, OWNER, WSDEL, WSSET
 from world import Person, World
 from writer import Device
@@ -168,5 +168,5 @@ def an_admin_about_the_owner():
     w.write(admin, remove(w.owner.member), "valid")
     a = w.judged()
     assert a.roles() == {w.owner.member: OWNER, admin.member: ADMIN}
-    assert not ends_content(a, a.in_force, Later(w.owner.device.id, w.root.id))
+    assert content_ends(a, Later(w.owner.device.id, w.root.id), MEMBER) == []
     return w
