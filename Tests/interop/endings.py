@@ -99,7 +99,7 @@ def features():
     """A-6, A-7, A-28, G14: behind an unknown one only A-5; a void one changes nothing."""
     w = World()
     admin = w.join(ADMIN)
-    w.write(admin, (FEATURE, {1: 1}), "4.0.2")
+    w.write(admin, (FEATURE, {1: 1}), "A-28")
     given = w.write(w.owner, writer.grant(admin.member, [admin.device.id], OWNER), "valid")
     heir, before = admin.under(given), list(w.ops)
     behind = w.write(heir, (FEATURE, {1: 1}), "void")
@@ -147,7 +147,7 @@ def parts_recuts_and_ends_of_invites():
     on = w.invite(w.owner, MEMBER)
     w.write(admin, (RVINV, {1: on.id}), "A-24")
     w.write(w.owner, (RVINV, {1: end.id}), "A-24")
-    w.write(w.owner, (REKEY, {1: bytes(16), 2: [], 3: [], 8: b""}), "3.1")
+    w.write(w.owner, (REKEY, {1: bytes(16), 2: [], 3: [], 8: b""}), "A-7")
     w.write(w.owner, (RVINV, {1: on.id}), "valid")
     w.admit(w.owner, on, expect="void")
     return w

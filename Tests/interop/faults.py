@@ -6,9 +6,10 @@ from terms import (ADDDEV, ADMIN, ADMIT, CREATE, CUTPART, DOCCREATE, DOCDEL, DOC
                    GRANTS, GUEST, INVITE, LEAVE, MEMBER, OWNER, RECUT, REKEY, REMOVE, REQUEST,
                    RMDEV, RVINV, WSDEL, WSSET)
 
-# The rows without a number, and the least role of each.
-PLAIN = {DOCCREATE: MEMBER, DOCSET: MEMBER, DOCDEL: MEMBER, WSSET: ADMIN, REKEY: ADMIN,
-         FEATURE: OWNER, WSDEL: OWNER, CUTPART: GUEST}
+# The rows that ask for a role alone.
+PLAIN = {**dict.fromkeys((DOCCREATE, DOCSET, DOCDEL), ("A-26", MEMBER)),
+         **dict.fromkeys((WSSET, REKEY), ("A-27", ADMIN)),
+         **dict.fromkeys((WSDEL, FEATURE), ("A-28", OWNER)), CUTPART: ("A-29", GUEST)}
 
 
 def fault(a, o):
@@ -20,7 +21,7 @@ def fault(a, o):
     if o.type > FEATURE:
         return "A-7"
     if not is_well_formed(o):
-        return "3.1"
+        return "A-7"
     if o.type == CREATE:
         return a.binding_fault(o)
     return RULES[o.type](a, o, a.author(o)) or a.binding_fault(o)
@@ -161,7 +162,8 @@ def recut(a, o, author):
 
 
 def plain(a, o, author):
-    return broken("4.0.2", author.role <= PLAIN[o.type])
+    rule, least = PLAIN[o.type]
+    return broken(rule, author.role <= least)
 
 
 RULES = {INVITE: invite, REQUEST: request, ADMIT: with_key(admit, 5), ADDDEV: with_key(adddev, 2),

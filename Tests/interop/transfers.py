@@ -38,7 +38,7 @@ def a_transfer():
     assert w.judged().roles() == {mina.member: OWNER, w.owner.member: ADMIN}, "V-3"
     w.write(w.owner, (WSSET, {5: 0}), "void")
     w.write(w.owner.under(handed), (WSSET, {5: 1}), "valid")
-    w.write(w.owner.under(handed), (WSDEL, {}), "4.0.2")
+    w.write(w.owner.under(handed), (WSDEL, {}), "A-28")
     w.invite(w.owner.under(handed), ADMIN, "A-8")
     w.write(mina.under(handed), (WSDEL, {}), "valid")
     return w
