@@ -3,7 +3,7 @@
 import bindings
 import faults
 from revocations import hits, is_revocation
-from standings import strongest
+from standings import held, strongest
 from terms import ADMIN, ADMIT, CREATE, FEATURE, INVITE, OWNER, WSSET, Terms
 
 
@@ -115,13 +115,10 @@ class Authority(Terms):
         return strongest(self, self.in_force, device)
 
     def roles(self):
-        """The strongest role of every member who is in."""
+        """The strongest role of every member who is in, by a device that may be another's too."""
         found = {}
-        for device in {d for d, _, _ in self.bindings(self.valid)}:
-            standing = self.standing(device)
-            if standing:
-                role, member = standing
-                found[member] = min(role, found.get(member, role))
+        for seat in held(self, self.in_force):
+            found[seat.member] = min(seat.role, found.get(seat.member, seat.role))
         return found
 
     def is_read_only(self):

@@ -106,12 +106,16 @@ def is_recovery(a, valid, device, member):
 # V-2 and V-4
 
 
+def held(a, valid, device=None):
+    """The seats in which devices are in, or one device is, as transfers leave them."""
+    found = [kept(a, valid, s) for s in seats(a, valid)
+             if device in (None, s.device) and not has_instead(a, valid, s)]
+    return [s for s in found if not any(reaches(a, valid, r, s) for r in valid)]
+
+
 def strongest(a, valid, device):
     """The strongest seat in which a device is in, or None."""
-    found = [s for s in seats(a, valid) if s.device == device and not has_instead(a, valid, s)]
-    found = [kept(a, valid, s) for s in found]
-    found = [s for s in found if not any(reaches(a, valid, r, s) for r in valid)]
-    return min(found, key=lambda s: s.rank, default=None)
+    return min(held(a, valid, device), key=lambda s: s.rank, default=None)
 
 
 def reaches(a, valid, r, seat):
@@ -137,6 +141,7 @@ def holds_more(a, valid, seat, role):
     others = [kept(a, valid, s) for s in seats(a, valid)
               if (s.device, s.member) == (seat.device, seat.member)
               and not has_instead(a, valid, s)]
+    # Only of these is asked what reaches them, so that each question is about a stronger role.
     return any(s.role < role and not any(reaches(a, valid, r, s) for r in valid) for s in others)
 
 
