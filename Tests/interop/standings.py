@@ -115,7 +115,10 @@ def held(a, valid, device=None):
 
 def strongest(a, valid, device):
     """The strongest seat in which a device is in, or None."""
-    return min(held(a, valid, device), key=lambda s: s.rank, default=None)
+    # Of two that one transfer has taken, which lists the device for neither, the stronger is
+    # whichever was stronger before.
+    return min(held(a, valid, device), default=None,
+               key=lambda s: (s.rank[:3], a.rank_of_grant(s.grant, device)))
 
 
 def reaches(a, valid, r, seat):

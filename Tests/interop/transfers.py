@@ -170,3 +170,17 @@ def an_admin_about_the_owner():
     assert a.roles() == {w.owner.member: OWNER, admin.member: ADMIN}
     assert content_ends(a, Later(w.owner.device.id, w.root.id), MEMBER) == []
     return w
+
+
+@history
+def a_phone_that_is_lost_after_a_transfer():
+    """V-3, V-5: its content ranks at the place that the transfer gives it, behind who revokes it."""
+    w = World()
+    mina = w.join(MEMBER)
+    phone, linked = w.link(w.owner)
+    handed = w.write(w.owner, transfer(w, mina, own=[w.owner.device.id, phone.device.id]), "valid")
+    lost = w.write(w.owner.under(handed), rmdev(phone.device), "valid")
+    a = w.judged()
+    assert a.standing(phone.device.id) is None
+    assert content_ends(a, Later(phone.device.id, linked.id), MEMBER) == [lost]
+    return w
