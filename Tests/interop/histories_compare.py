@@ -96,7 +96,11 @@ class Comparison:
 def compared(path):
     """What is found in one file, the number of its operations, and of those that count."""
     with open(path, encoding="utf-8") as file:
-        comparison = Comparison(json.load(file))
+        history = json.load(file)
+    try:
+        comparison = Comparison(history)
+    except (KeyError, TypeError, AttributeError) as error:
+        return [f"{history['name']}: the reader fails: {error!r}"], 0, 0
     comparison.compare_verdicts()
     comparison.compare_standings()
     comparison.compare_contents()
