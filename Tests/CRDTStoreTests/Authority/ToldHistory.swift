@@ -75,15 +75,9 @@ struct ToldHistory: Encodable {
         var history = AuthHistory()
         for operation in operations { history.append(operation) }
         let devices = Set(operations.flatMap { history.devices(of: $0) })
-        var judge = EvaluatorJudge()
-        for operation in operations { _ = judge.take(operation) }
         standings = Dictionary(
             uniqueKeysWithValues: devices.map { device in
-                let standing = judge.standing(of: device).map {
-                    Standing(
-                        member: $0.member.bytes.hex, role: $0.role.rawValue, grant: $0.grant.hex)
-                }
-                return (device.bytes.hex, standing)
+                (device.bytes.hex, evaluator.standing(of: device))
             })
         roles = Dictionary(
             uniqueKeysWithValues: evaluator.members.map { ($0.member.bytes.hex, $0.role.rawValue) })
@@ -167,6 +161,16 @@ struct ToldAction: Encodable {
 }
 
 extension AuthEvaluator {
+    /// V-2: by the strongest grant in force, with what transfers leave of its role (V-3).
+    fileprivate func standing(of device: DeviceID) -> ToldHistory.Standing? {
+        guard let grant = bestGrant(of: device),
+            let member = subject(ofGrant: grant, device: device),
+            let rank = standing(ofGrant: grant, device: device)
+        else { return nil }
+        return ToldHistory.Standing(
+            member: member.bytes.hex, role: UInt64(max(rank.level, 0)), grant: grant.hex)
+    }
+
     /// What reaches the content of a device under a grant, where nothing has cuts.
     fileprivate func ends(_ grant: OperationID, _ device: DeviceID, _ least: Role) -> [String]? {
         guard let index = indices[grant], records[index].isValid,

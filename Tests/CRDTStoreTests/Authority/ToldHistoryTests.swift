@@ -17,6 +17,7 @@ import WorkspaceTestKit
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try fuzzed(seed).write(into: folder)
         try attacked(seed).write(into: folder)
+        try handed(seed).write(into: folder)
     }
 
     /// The reader is told verdicts of all kinds, or its agreement would mean little.
@@ -24,7 +25,7 @@ import WorkspaceTestKit
         var verdicts: [String: Int] = [:]
         var ended = 0
         for seed in UInt64(1)...10 {
-            for told in [try fuzzed(seed), try attacked(seed)] {
+            for told in [try fuzzed(seed), try attacked(seed), try handed(seed)] {
                 for operation in told.operations { verdicts[operation.verdict, default: 0] += 1 }
                 ended += told.contents.count { $0.members?.isEmpty == false }
             }
@@ -47,5 +48,12 @@ import WorkspaceTestKit
         let world = AttackWorld(seed: seed, rules: .current) { EvaluatorJudge() }
         world.run(steps: 28)
         return try ToldHistory("attacked-\(seed)", world.record.written.map(\.operation))
+    }
+
+    /// People who hand the workspace to each other.
+    private func handed(_ seed: UInt64) throws -> ToldHistory {
+        var fuzzer = HandoverFuzzer(seed: seed)
+        fuzzer.run(steps: 60)
+        return try ToldHistory("handed-\(seed)", fuzzer.history.operations)
     }
 }
