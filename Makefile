@@ -18,6 +18,8 @@ SEEDS ?= 10000
 ATTACKS ?= 100000
 # In how many `campaign-mutants` looks for what misses a rule.
 MUTANTS ?= 2000
+# How many histories of each kind `campaign-reader` compares.
+HISTORIES ?= 2000
 FUZZ = .build/fuzz
 
 # A target may import only what Package.swift names for it.
@@ -29,7 +31,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants lint interop bench clean
+.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants campaign-reader lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -61,6 +63,13 @@ campaign-attack: setup ## recombining attackers against definition and evaluator
 campaign-mutants: setup ## for each rule of authority, a world in which the attackers miss it; MUTANTS=N worlds each
 	WSX_FUZZ=1 WSX_SEEDS=$(MUTANTS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
 	    --disable-xctest $(CHECKS) --filter 'A rule that is taken away' | grep -aE '^(Mutant|//)'
+
+campaign-reader: setup ## random histories by the second reader, in Python, and by the evaluator; HISTORIES=N of each kind
+	rm -rf $(FUZZ)/histories
+	WSX_FUZZ=1 WSX_SEEDS=$(HISTORIES) WSX_HISTORIES="$(abspath $(FUZZ))/histories" \
+	    $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
+	    --disable-xctest $(CHECKS) --filter 'Histories for the second reader'
+	Tests/interop/run_histories $(FUZZ)/histories
 
 lint: ## the format of every Swift file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

@@ -1,11 +1,10 @@
 """Section 4 of docs/PROTOCOL.md: which authority operations are taken, and which are valid."""
 
+import bindings
 import faults
-from revocations import Later, hits, hits_later, is_revocation, role_now
-from terms import ADMIN, ADMIT, CREATE, FEATURE, GRANTS, INVITE, OWNER, WSSET, Terms
-
-# The features that this reader knows (4.0.5).
-KNOWN_FEATURES = frozenset()
+from revocations import hits, is_revocation
+from standings import held, strongest
+from terms import ADMIN, ADMIT, CREATE, FEATURE, INVITE, OWNER, WSSET, Terms
 
 
 class Authority(Terms):
@@ -17,6 +16,8 @@ class Authority(Terms):
 
     # In a private document members themselves are what section 4 calls devices.
     has_devices = True
+    # The features that this reader knows (4.0.5).
+    known_features = frozenset()
 
     def __init__(self, operations):
         super().__init__()
@@ -54,8 +55,12 @@ class Authority(Terms):
         """The invite that a request, admit or rvinv names, if it is in its past."""
         return self.knows_as(o, o.map[1], INVITE)
 
+    def binding_fault(self, o):
+        """The rule of A-1 to A-4 that an operation breaks, or None."""
+        return bindings.fault(self, o)
+
     def is_behind_feature(self, o):
-        return any(f.map[1] not in KNOWN_FEATURES for f in self.known(o, FEATURE))
+        return any(f.map[1] not in self.known_features for f in self.known(o, FEATURE))
 
     def cuts(self, o):
         return faults.cuts(self, o)
@@ -102,27 +107,23 @@ class Authority(Terms):
 
     def standing(self, device):
         """(role, member) of a device now, or None."""
-        valid, found = self.in_force, []
-        for g in valid:
-            given = g.type in GRANTS and self.gives(g, device)
-            if given and not any(hits_later(self, valid, r, Later(device, g.id)) for r in valid):
-                found.append((self.rank_of_grant(g, device),
-                              role_now(self, valid, g, device), given.member))
-        return min(found)[1:] if found else None
+        seat = self.strongest(device)
+        return seat and (seat.role, seat.member)
+
+    def strongest(self, device):
+        """The seat that says so."""
+        return strongest(self, self.in_force, device)
 
     def roles(self):
-        """The strongest role of every member who is in."""
+        """The strongest role of every member who is in, by a device that may be another's too."""
         found = {}
-        for device in {d for d, _, _ in self.bindings(self.valid)}:
-            standing = self.standing(device)
-            if standing:
-                role, member = standing
-                found[member] = min(role, found.get(member, role))
+        for seat in held(self, self.in_force):
+            found[seat.member] = min(seat.role, found.get(seat.member, seat.role))
         return found
 
     def is_read_only(self):
         """4.0.5: whether a valid operation is a feature that is not known here."""
-        return any(o.type == FEATURE and o.map[1] not in KNOWN_FEATURES for o in self.in_force)
+        return any(o.type == FEATURE and o.map[1] not in self.known_features for o in self.in_force)
 
     def uses(self, invite):
         """S-6: the different members whom valid admits let in by an invite."""

@@ -96,17 +96,19 @@ def a_replacing_grant():
 
 @history
 def features():
-    """A-6, A-7, G14: behind an unknown one only A-5; a void one changes nothing."""
+    """A-6, A-7, A-28, G14: behind an unknown one only A-5; a void one changes nothing."""
     w = World()
     admin = w.join(ADMIN)
-    before = list(w.ops)
-    behind = w.write(admin, (FEATURE, {1: 1}), "void")
-    w.write(admin, (20, {1: b"later"}), "void")
-    w.write(admin, remove(w.owner.member), "void")
-    w.write(w.owner, remove(admin.member), "valid", knows=before)
+    w.write(admin, (FEATURE, {1: 1}), "A-28")
+    given = w.write(w.owner, writer.grant(admin.member, [admin.device.id], OWNER), "valid")
+    heir, before = admin.under(given), list(w.ops)
+    behind = w.write(heir, (FEATURE, {1: 1}), "void")
+    w.write(heir, (20, {1: b"later"}), "void")
+    w.write(heir, remove(w.owner.member), "void")
+    w.write(w.owner, remove(heir.member), "valid", knows=before)
     w.write(w.owner, (WSSET, {4: 0}), "valid", knows=[*before, w.ops[-1]])
     w.write(w.owner, (20, {1: b"later"}), "A-7", knows=before)
-    w.write(admin.under(behind), (20, {}), "A-5", knows=[behind], after=None)
+    w.write(heir.under(behind), (20, {}), "A-5", knows=[behind], after=None)
     assert not w.judged().is_read_only()
     w.write(w.owner, (FEATURE, {1: 1}), "valid", knows=[o for o in w.ops if o.type == WSSET])
     assert w.judged().is_read_only()
@@ -117,11 +119,13 @@ def features():
 
 @history
 def requests_have_a_bound():
-    """A-10: sixteen on an invite of one use."""
+    """A-10: sixteen on an invite of one use, without those of whom somebody removed."""
     w = World()
     on = w.invite(w.owner, MEMBER, uses=1, approve=True)
-    for _ in range(16):
-        w.ask(w.owner, on, Device(), "valid")
+    asked = [w.ask(w.owner, on, Device(), "valid") for _ in range(16)]
+    w.ask(w.owner, on, Device(), "A-10")
+    w.write(w.owner, remove(asked[0].map[2]), "valid")
+    w.ask(w.owner, on, Device(), "valid")
     w.ask(w.owner, on, Device(), "A-10")
     return w
 
@@ -143,7 +147,7 @@ def parts_recuts_and_ends_of_invites():
     on = w.invite(w.owner, MEMBER)
     w.write(admin, (RVINV, {1: on.id}), "A-24")
     w.write(w.owner, (RVINV, {1: end.id}), "A-24")
-    w.write(w.owner, (REKEY, {1: bytes(16), 2: [], 3: [], 8: b""}), "3.1")
+    w.write(w.owner, (REKEY, {1: bytes(16), 2: [], 3: [], 8: b""}), "A-7")
     w.write(w.owner, (RVINV, {1: on.id}), "valid")
     w.admit(w.owner, on, expect="void")
     return w

@@ -1,15 +1,15 @@
 """Section 4.0.2 of docs/PROTOCOL.md: faults. Each function names the rule that is broken."""
 
-import bindings
 from notation import H
 from shapes import is_well_formed
 from terms import (ADDDEV, ADMIN, ADMIT, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE, GRANT,
                    GRANTS, GUEST, INVITE, LEAVE, MEMBER, OWNER, RECUT, REKEY, REMOVE, REQUEST,
                    RMDEV, RVINV, WSDEL, WSSET)
 
-# The rows without a number, and the least role of each.
-PLAIN = {DOCCREATE: MEMBER, DOCSET: MEMBER, DOCDEL: MEMBER, WSSET: ADMIN, REKEY: ADMIN,
-         FEATURE: ADMIN, WSDEL: OWNER, CUTPART: GUEST}
+# The rows that ask for a role alone.
+PLAIN = {**dict.fromkeys((DOCCREATE, DOCSET, DOCDEL), ("A-26", MEMBER)),
+         **dict.fromkeys((WSSET, REKEY), ("A-27", ADMIN)),
+         **dict.fromkeys((WSDEL, FEATURE), ("A-28", OWNER)), CUTPART: ("A-29", GUEST)}
 
 
 def fault(a, o):
@@ -21,10 +21,10 @@ def fault(a, o):
     if o.type > FEATURE:
         return "A-7"
     if not is_well_formed(o):
-        return "3.1"
+        return "A-7"
     if o.type == CREATE:
-        return bindings.fault(a, o)
-    return RULES[o.type](a, o, a.author(o)) or bindings.fault(a, o)
+        return a.binding_fault(o)
+    return RULES[o.type](a, o, a.author(o)) or a.binding_fault(o)
 
 
 def is_framed(a, o):
@@ -54,8 +54,9 @@ def request(a, o, author):
     on = a.invite(o)
     if author.role > MEMBER or not on:
         return "A-10"
-    asked = sum(r.map[1] == on.id for r in a.known(o, REQUEST))
-    if asked >= max(16, on.map[2]):
+    removed = {r.map[1] for r in a.known(o, REMOVE)}
+    asked = [r for r in a.known(o, REQUEST) if r.map[1] == on.id and r.map[2] not in removed]
+    if len(asked) >= max(16, on.map[2]):
         return "A-10"
     past, devices, member = a.past[o.id], [d[0] for d in o.map[3]], o.map[2]
     if 6 not in o.map:
@@ -95,7 +96,9 @@ def is_answer(asked, o):
 
 def adddev(a, o, author):
     past, devices = a.past[o.id], [d[0] for d in o.map[1]]
-    return broken("A-17", all(a.members_of(d, past) <= {author.member} for d in devices),
+    linked = [p for p in a.known(o, ADDDEV) if a.author(p).member == author.member]
+    return broken("A-17", len(linked) < 64,
+                  all(a.members_of(d, past) <= {author.member} for d in devices),
                   not any(a.is_barred(d, author.member, past) for d in devices))
 
 
@@ -159,7 +162,8 @@ def recut(a, o, author):
 
 
 def plain(a, o, author):
-    return broken("4.0.2", author.role <= PLAIN[o.type])
+    rule, least = PLAIN[o.type]
+    return broken(rule, author.role <= least)
 
 
 RULES = {INVITE: invite, REQUEST: request, ADMIT: with_key(admit, 5), ADDDEV: with_key(adddev, 2),

@@ -15,7 +15,7 @@ from notation import H, enc
 from operation import AUTHORITY, CONTENT, MAILBOX, PRIVATE, Operation
 from members import PrivateAuthority
 from private import content_plaintext, mail, private_plaintext
-from revocations import ends_content, role_now
+from standings import content_ends
 from terms import DOCCREATE, GRANTS, GUEST, LEAVE, MEMBER, RECUT, REMOVE
 
 SEGMENT = 1_024
@@ -39,11 +39,8 @@ class Workspace:
         a = self.authority
         if o.kind == AUTHORITY:
             return o.id in a.valid
-        if o.grant not in a.valid or self.author(o) is None:
-            return False
-        if role_now(a, a.in_force, a.ops[o.grant], o.device) > self.least(o):
-            return False
-        return all(self.survives(o, r) for r in ends_content(a, a.in_force, o))
+        ends = content_ends(a, o, self.least(o))
+        return ends is not None and all(self.survives(o, r) for r in ends)
 
     def least(self, o):
         """The weakest role that may write: guests everywhere but in public channels and names."""

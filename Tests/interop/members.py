@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from authority import Authority
 from notation import Malformed, enc_decoded
 from private import private_plaintext
-from revocations import Later, hits_later
+from standings import Later, hits_later
 from terms import ADMIN, CREATE, GRANT, LEAVE, OWNER, REMOVE
 
 ROOT, ADD, OUT, GONE, ROLE, SET, REKEY, DELETE = range(1, 9)

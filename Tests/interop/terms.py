@@ -55,7 +55,7 @@ class Terms:
         if g.type == CREATE:
             return [(d[0], g.map[2], OWNER) for d in g.map[3]]
         if g.type == ADMIT:
-            return [(d[0], g.map[2], self.ops[g.map[1]].map[1]) for d in g.map[3]]
+            return [(d[0], g.map[2], self.invited_role(g)) for d in g.map[3]]
         if g.type == ADDDEV:
             author = self.author(g)
             return [(d[0], author.member, author.role) for d in g.map[1]]
@@ -64,6 +64,11 @@ class Terms:
             return heirs
         author = self.author(g)
         return heirs + [(d, author.member, author.role + 1) for d in g.map[5]]
+
+    def invited_role(self, admit):
+        """That of the invite. Behind an unknown feature there may be none, and nobody asks (A-6)."""
+        on = self.ops.get(admit.map[1])
+        return on.map.get(1, GUEST) if on and on.type == INVITE and on.map else GUEST
 
     def gives(self, g, device):
         """What a grant gives to a device, at its first place; None where it lists it not."""

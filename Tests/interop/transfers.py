@@ -2,7 +2,7 @@
 
 import writer
 from histories import history, remove, rmdev
-from revocations import Later, ends_content
+from standings import Later, content_ends
 from terms import ADMIN, GUEST, LEAVE, MEMBER, OWNER, WSDEL, WSSET
 from world import Person, World
 from writer import Device
@@ -38,7 +38,7 @@ def a_transfer():
     assert w.judged().roles() == {mina.member: OWNER, w.owner.member: ADMIN}, "V-3"
     w.write(w.owner, (WSSET, {5: 0}), "void")
     w.write(w.owner.under(handed), (WSSET, {5: 1}), "valid")
-    w.write(w.owner.under(handed), (WSDEL, {}), "4.0.2")
+    w.write(w.owner.under(handed), (WSDEL, {}), "A-28")
     w.invite(w.owner.under(handed), ADMIN, "A-8")
     w.write(mina.under(handed), (WSDEL, {}), "valid")
     return w
@@ -168,5 +168,19 @@ def an_admin_about_the_owner():
     w.write(admin, remove(w.owner.member), "valid")
     a = w.judged()
     assert a.roles() == {w.owner.member: OWNER, admin.member: ADMIN}
-    assert not ends_content(a, a.in_force, Later(w.owner.device.id, w.root.id))
+    assert content_ends(a, Later(w.owner.device.id, w.root.id), MEMBER) == []
+    return w
+
+
+@history
+def a_phone_that_is_lost_after_a_transfer():
+    """V-3, V-5: its content ranks at the place that the transfer gives it, behind who revokes it."""
+    w = World()
+    mina = w.join(MEMBER)
+    phone, linked = w.link(w.owner)
+    handed = w.write(w.owner, transfer(w, mina, own=[w.owner.device.id, phone.device.id]), "valid")
+    lost = w.write(w.owner.under(handed), rmdev(phone.device), "valid")
+    a = w.judged()
+    assert a.standing(phone.device.id) is None
+    assert content_ends(a, Later(phone.device.id, linked.id), MEMBER) == [lost]
     return w

@@ -1,0 +1,59 @@
+import CRDTStore
+import Foundation
+import Testing
+import WorkspaceTestKit
+
+/// Random histories for the second reader, which was made from PROTOCOL.md alone: what evaluator
+/// and definition share of a mistake, it does not. `make campaign-reader` writes and compares them.
+@Suite struct `Histories for the second reader` {
+    /// Where they are to be written.
+    private static let folder = ProcessInfo.processInfo.environment["WSX_HISTORIES"]
+
+    @Test(
+        .enabled(if: folder != nil, "SKIPPED: WSX_HISTORIES names no folder for the histories"),
+        arguments: Seeds.explore(20))
+    func `are written with all that the evaluator says`(seed: UInt64) throws {
+        let folder = URL(fileURLWithPath: try #require(Self.folder), isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try fuzzed(seed).write(into: folder)
+        try attacked(seed).write(into: folder)
+        try handed(seed).write(into: folder)
+    }
+
+    /// The reader is told verdicts of all kinds, or its agreement would mean little.
+    @Test func `have something of everything`() throws {
+        var verdicts: [String: Int] = [:]
+        var ended = 0
+        for seed in UInt64(1)...10 {
+            for told in [try fuzzed(seed), try attacked(seed), try handed(seed)] {
+                for operation in told.operations { verdicts[operation.verdict, default: 0] += 1 }
+                ended += told.contents.count { $0.members?.isEmpty == false }
+            }
+        }
+        for verdict in ["valid", "void", "fault"] {
+            #expect(verdicts[verdict, default: 0] > 20, "\(verdicts)")
+        }
+        #expect(ended > 20)
+    }
+
+    /// Four replicas and forgers.
+    private func fuzzed(_ seed: UInt64) throws -> ToldHistory {
+        var fuzzer = AuthFuzzer(seed: seed)
+        fuzzer.run(steps: 50)
+        return try ToldHistory("fuzzed-\(seed)", fuzzer.history.operations)
+    }
+
+    /// Attackers who put together what they have seen.
+    private func attacked(_ seed: UInt64) throws -> ToldHistory {
+        let world = AttackWorld(seed: seed, rules: .current) { EvaluatorJudge() }
+        world.run(steps: 28)
+        return try ToldHistory("attacked-\(seed)", world.record.written.map(\.operation))
+    }
+
+    /// People who hand the workspace to each other.
+    private func handed(_ seed: UInt64) throws -> ToldHistory {
+        var fuzzer = HandoverFuzzer(seed: seed)
+        fuzzer.run(steps: 60)
+        return try ToldHistory("handed-\(seed)", fuzzer.history.operations)
+    }
+}

@@ -1,0 +1,194 @@
+"""Section 4.0.3 of docs/PROTOCOL.md, V-2 to V-5: who is in now, and whose content counts."""
+
+from typing import NamedTuple
+
+from revocations import is_aimed, replaces
+from terms import (ADMIN, ADMIT, CREATE, GRANT, GRANTS, GUEST, INFINITY, LEAVE, REMOVE, RMDEV)
+
+
+class Later(NamedTuple):
+    """What a device would write now under a grant, weaker than all else of it there (V-2, V-5)."""
+
+    device: bytes
+    grant: bytes
+
+
+class Seat(NamedTuple):
+    """What a device has by a grant: whose it is, as what, and how strong that is."""
+
+    device: bytes
+    grant: object
+    member: bytes
+    role: int
+    rank: tuple
+
+    @property
+    def now(self):
+        """The rank of what the device writes now."""
+        return (*self.rank, INFINITY)
+
+
+def said(a, grant, device):
+    """A seat as its grant says."""
+    given = a.gives(grant, device)
+    return Seat(device, grant, given.member, given.role, a.rank_of_grant(grant, device))
+
+
+# V-3
+
+
+def kept(a, valid, seat):
+    """A seat with what transfers leave of it: one role less, and the rank of the latest of them.
+
+    The rank is that of what the transfer gives the device; of a device that it does not list the
+    place is that in its own grant, for the transfer has none.
+    """
+    transfers = taking(a, valid, seat)
+    if not transfers or seat.role > ADMIN:
+        return seat
+    latest = max(transfers, key=lambda t: (a.lam[t.id], t.id))
+    given = a.gives(latest, seat.device)
+    place = given.place if given and given.member == seat.member else seat.rank[3]
+    role = seat.role + 1
+    return seat._replace(role=role, rank=(role, a.lam[latest.id], latest.id, place))
+
+
+def has_instead(a, valid, seat):
+    """Whether a transfer has given the device something instead of a seat that it takes."""
+    return any(seat.device in t.map[5] for t in taking(a, valid, seat))
+
+
+def taking(a, valid, seat):
+    return [t for t in valid if takes(a, valid, t, seat)]
+
+
+def takes(a, valid, t, seat):
+    """Whether a transfer takes a grant from a device."""
+    if not is_open_to(a, t, seat):
+        return False
+    if a.rank(t) < seat.now:
+        return True
+    if not is_recovery(a, valid, seat.device, seat.member):
+        return False
+    return not any(withstands(a, valid, t, other) for other in seats(a, valid)
+                   if other.member == seat.member)
+
+
+def seats(a, valid):
+    """What valid grants say, of every device."""
+    return [said(a, g, device) for g in valid if g.type in GRANTS
+            for device in dict.fromkeys(d for d, _, _ in a.listed(g))]
+
+
+def is_open_to(a, t, seat):
+    return (a.drops(t) and t is not seat.grant and not a.knows(seat.grant, t.id)
+            and a.author(t).member == seat.member)
+
+
+def withstands(a, valid, t, seat):
+    """Whether a device of every day is in by a grant too strong for a transfer. What is asked here
+    is what the grant says: what is left of it follows from the answer."""
+    return (not is_recovery(a, valid, seat.device, seat.member) and is_open_to(a, t, seat)
+            and seat.now < a.rank(t)
+            and not any(r.type != LEAVE and reaches(a, valid, r, seat) for r in valid))
+
+
+def is_recovery(a, valid, device, member):
+    """Whether it is the first of two devices of a create or admit."""
+    for o in valid:
+        if o.type in (CREATE, ADMIT):
+            devices, bound = a.binds(o)
+            if bound == member and len(devices) == 2 and devices[0] == device:
+                return True
+    return False
+
+
+# V-2 and V-4
+
+
+def held(a, valid, device=None):
+    """The seats in which devices are in, or one device is, as transfers leave them."""
+    found = [kept(a, valid, s) for s in seats(a, valid)
+             if device in (None, s.device) and not has_instead(a, valid, s)]
+    return [s for s in found if not any(reaches(a, valid, r, s) for r in valid)]
+
+
+def strongest(a, valid, device):
+    """The strongest seat in which a device is in, or None."""
+    # Of two that one transfer has taken, which lists the device for neither, the stronger is
+    # whichever was stronger before.
+    return min(held(a, valid, device), default=None,
+               key=lambda s: (s.rank[:3], a.rank_of_grant(s.grant, device)))
+
+
+def reaches(a, valid, r, seat):
+    """Whether r hits what a device would write now, or its content, in a seat.
+
+    A transfer does not: it makes the role one less (V-3), which would mean nothing otherwise.
+    """
+    if r.type not in (REMOVE, RMDEV, LEAVE, GRANT):
+        return False
+    if r.type == GRANT:
+        aimed = replaces(a, r, seat.grant, seat.member)
+    else:
+        aimed = is_aimed(a, r, seat.grant, seat.device, seat.member)
+    if not aimed or r.type != LEAVE:
+        return aimed and a.rank(r) < seat.now
+    # V-4: it need not be stronger.
+    role = a.author(r).role
+    return seat.role >= role and not (a.has_devices and holds_more(a, valid, seat, role))
+
+
+def holds_more(a, valid, seat, role):
+    """Whether a device is in for a member in a stronger role, by whatever grant."""
+    others = [kept(a, valid, s) for s in seats(a, valid)
+              if (s.device, s.member) == (seat.device, seat.member)
+              and not has_instead(a, valid, s)]
+    # Only of these is asked what reaches them, so that each question is about a stronger role.
+    return any(s.role < role and not any(reaches(a, valid, r, s) for r in valid) for s in others)
+
+
+def hits_later(a, valid, r, o):
+    """Whether r hits what a device would write now under a grant."""
+    return reaches(a, valid, r, kept(a, valid, said(a, a.ops[o.grant], o.device)))
+
+
+# V-5
+
+
+def content_ends(a, o, least):
+    """What ends content of a device under a grant, where `least` is the weakest role that writes;
+    None where nothing of it is valid anyway."""
+    valid, grant = a.in_force, a.ops.get(o.grant)
+    if not grant or grant.id not in a.valid or grant.type not in GRANTS:
+        return None
+    given = a.gives(grant, o.device)
+    # V-3: a transfer carries the content of its heir alone.
+    if not given or grant.type == GRANT and given.place >= len(grant.map[2]):
+        return None
+    seat = kept(a, valid, said(a, grant, o.device))
+    if seat.role > least:
+        return None
+    later = [kept(a, valid, succeeding(a, g, seat)) for g in valid if succeeds(a, g, seat)]
+    found = []
+    for r in valid:
+        if r.type in (REMOVE, RMDEV, LEAVE):
+            if any(reaches(a, valid, r, s) for s in (seat, *later)):
+                found.append(r)
+        elif (r.type == GRANT and r.map[3] == GUEST and least < GUEST
+              and reaches(a, valid, r, seat)):
+            found.append(r)
+    return found
+
+
+def succeeds(a, g, seat):
+    """Whether a grant has replaced a seat: replaces, knows it, and is stronger."""
+    return (g.type == GRANT and g.map[4] and g.map[1] == seat.member
+            and a.knows(g, seat.grant.id) and a.rank(g) < seat.now)
+
+
+def succeeding(a, g, seat):
+    """The seat of a device by a grant that may not list it: then behind its last place."""
+    places = g.map[2]
+    place = places.index(seat.device) if seat.device in places else INFINITY
+    return Seat(seat.device, g, seat.member, g.map[3], (g.map[3], a.lam[g.id], g.id, place))
