@@ -38,19 +38,15 @@ def said(a, grant, device):
 
 
 def kept(a, valid, seat):
-    """A seat with what transfers leave of it: one role less, and the rank of the latest of them.
-
-    The rank is that of what the transfer gives the device; of a device that it does not list the
-    place is that in its own grant, for the transfer has none.
-    """
+    """A seat with what transfers leave of it: one role less, and the rank of the latest of them."""
     transfers = taking(a, valid, seat)
     if not transfers or seat.role > ADMIN:
         return seat
     latest = max(transfers, key=lambda t: (a.lam[t.id], t.id))
     given = a.gives(latest, seat.device)
-    place = given.place if given and given.member == seat.member else seat.rank[3]
-    role = seat.role + 1
-    return seat._replace(role=role, rank=(role, a.lam[latest.id], latest.id, place))
+    place = given.place if given and given.member == seat.member else INFINITY
+    role, lam = seat.role + 1, max(a.lam[latest.id], a.lam[seat.grant.id])
+    return seat._replace(role=role, rank=(role, lam, latest.id, place))
 
 
 def has_instead(a, valid, seat):

@@ -25,7 +25,7 @@ extension AuthEvaluator {
         records.append(record)
         indices[operation.id] = index
         register(index)
-        if record.fault == nil, !record.isOpaque, let kept = operation.action.drops {
+        if record.fault == nil, let kept = operation.action.drops {
             appendOwnPart(of: index, keeping: kept)
         }
         return index
@@ -40,6 +40,8 @@ extension AuthEvaluator {
             transfer.operation, lamport: transfer.lamport, place: transfer.place,
             past: transfer.past)
         part.isOwnPart = true
+        // Nothing of it counts, but A-5 asks which devices a grant lists.
+        part.isOpaque = transfer.isOpaque
         part.subject = transfer.author
         part.role = transfer.actingRole?.dropped
         part.devices = kept.filter { !listed.contains($0) }
@@ -52,6 +54,7 @@ extension AuthEvaluator {
         records.append(part)
         records[index].ownPart = number
         records[index].dependants.append(number)
+        guard !part.isOpaque else { return }
         for device in Set(part.devices) { grantsOfDevice[device, default: []].append(number) }
     }
 

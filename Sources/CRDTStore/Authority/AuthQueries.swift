@@ -215,17 +215,18 @@ extension AuthEvaluator {
         (grantsOfDevice[device] ?? [])
             .filter { records[$0].isValid && isInForce($0, on: device) }
             .compactMap { grant in standing(ofGrant: grant, for: device).map { (grant, $0) } }
-            .sorted { $0.1 < $1.1 }.map(\.0)
+            .sorted { isStronger($0, than: $1) }.map(\.0)
     }
 
-    /// How strong a grant makes a device now (V-3): where its subject has given up a role since, as
-    /// strong as what was kept.
-    func standing(ofGrant index: Int, for device: DeviceID) -> GrantRank? {
-        guard let rank = rank(ofGrant: index), let role = records[index].role else { return nil }
-        guard role <= .admin, let drop = drop(reaching: index, device) else { return rank }
-        return GrantRank(
-            role: role.dropped, lamport: max(rank.lamport, records[drop].lamport),
-            id: records[drop].operation.id)
+    /// Of two that rank alike, because one transfer has taken both, the one that was stronger.
+    private func isStronger(
+        _ grant: (index: Int, now: GrantRank), than other: (index: Int, now: GrantRank)
+    ) -> Bool {
+        if grant.now != other.now { return grant.now < other.now }
+        guard let first = rank(ofGrant: grant.index), let second = rank(ofGrant: other.index) else {
+            return grant.index < other.index
+        }
+        return first < second
     }
 
     // MARK: Devices

@@ -1,4 +1,4 @@
-import WorkspaceModel
+public import WorkspaceModel
 
 /// How strong a grant is: its role first, then its age. Smaller is stronger.
 ///
@@ -10,6 +10,9 @@ public struct GrantRank: Hashable, Comparable, Sendable {
     let lamport: UInt64
     /// Orders concurrent grants of one depth.
     let id: OperationID
+
+    /// The role; `nil` for what stands above every owner.
+    public var role: Role? { UInt64(exactly: level).flatMap { Role(rawValue: $0) } }
 
     init(role: Role, lamport: UInt64, id: OperationID) {
         level = Int8(role.rawValue)

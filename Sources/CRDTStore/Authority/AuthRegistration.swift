@@ -78,7 +78,9 @@ extension AuthEvaluator {
             index == records.count - (records[index].ownPart == nil ? 1 : 2)
         else { return false }
         if let part = records[index].ownPart {
-            for device in Set(records[part].devices) { grantsOfDevice.drop(part, at: device) }
+            if !records[part].isOpaque {
+                for device in Set(records[part].devices) { grantsOfDevice.drop(part, at: device) }
+            }
             records.removeLast()
         }
         unregister(index)

@@ -128,11 +128,11 @@ extension AuthEvaluator {
     ///
     /// It ranks as what is written now: whoever gave up a role can be removed by those above.
     func contentExposure(_ grant: Int, _ device: DeviceID) -> AuthExposure? {
-        guard let rank = standing(ofGrant: grant, for: device), let author = records[grant].subject,
-            let place = records[grant].place(of: device)
+        guard records[grant].place(of: device) != nil,
+            let standing = deviceStanding(ofGrant: grant, for: device),
+            let author = records[grant].subject
         else { return nil }
-        let rankOfContent = AuthRank(
-            author: DeviceRank(grant: rank, index: place), lamport: AuthRank.infinity, id: .zero)
+        let rankOfContent = AuthRank(author: standing, lamport: AuthRank.infinity, id: .zero)
         return AuthExposure(rank: rankOfContent, grant: grant, author: author, device: device)
     }
 
@@ -161,13 +161,11 @@ extension AuthEvaluator {
                 // What is weaker replaces nothing: an admin's word about the owner.
                 records[index].rank < exposure.rank,
                 records[index].knows(records[exposure.grant].place),
-                let rank = standing(ofGrant: index, for: exposure.device)
+                let standing = deviceStanding(ofGrant: index, for: exposure.device)
             else { continue }
-            let device = DeviceRank(
-                grant: rank, index: given.devices.firstIndex(of: exposure.device) ?? .max)
             standings.append(
                 AuthExposure(
-                    rank: AuthRank(author: device, lamport: AuthRank.infinity, id: .zero),
+                    rank: AuthRank(author: standing, lamport: AuthRank.infinity, id: .zero),
                     grant: index, author: exposure.author, device: exposure.device))
         }
         return standings

@@ -33,6 +33,27 @@ extension AuthEvaluator {
             .flatMap { contentExposure($0, device)?.rank }
     }
 
+    /// How strong a grant makes a device now: where its subject has given up a role since, as strong
+    /// as what was kept.
+    func standing(ofGrant index: Int, for device: DeviceID) -> GrantRank? {
+        deviceStanding(ofGrant: index, for: device)?.grant
+    }
+
+    /// The same, with the place of the device: in what was kept the one that it has there. A device
+    /// that is not listed stands behind all that are.
+    func deviceStanding(ofGrant index: Int, for device: DeviceID) -> DeviceRank? {
+        guard let rank = rank(ofGrant: index), let role = records[index].role else { return nil }
+        guard role <= .admin, let drop = drop(reaching: index, device),
+            let part = records[drop].ownPart
+        else {
+            return DeviceRank(grant: rank, index: records[index].place(of: device) ?? .max)
+        }
+        let kept = GrantRank(
+            role: role.dropped, lamport: max(rank.lamport, records[drop].lamport),
+            id: records[drop].operation.id)
+        return DeviceRank(grant: kept, index: records[part].place(of: device) ?? .max)
+    }
+
     /// The latest transfer that takes a grant from a device; `nil` while the grant gives the role
     /// that it says.
     func drop(reaching index: Int, _ device: DeviceID) -> Int? {
@@ -88,11 +109,9 @@ extension AuthEvaluator {
 
     /// How strong it is what the device writes now, as the grant says.
     private func rankNow(ofGrant index: Int, _ device: DeviceID) -> AuthRank? {
-        guard let rank = rank(ofGrant: index), let place = records[index].place(of: device) else {
-            return nil
-        }
-        return AuthRank(
-            author: DeviceRank(grant: rank, index: place), lamport: AuthRank.infinity, id: .zero)
+        guard let rank = rank(ofGrant: index) else { return nil }
+        let author = DeviceRank(grant: rank, index: records[index].place(of: device) ?? .max)
+        return AuthRank(author: author, lamport: AuthRank.infinity, id: .zero)
     }
 
     /// Whether a device is the first of two that a valid create or admit made the member's: the

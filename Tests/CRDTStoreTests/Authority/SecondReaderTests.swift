@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What `make campaign-reader` has found: where the evaluator says something else than PROTOCOL.md
-/// does, or more, each in the smallest history known. Who mends one takes its known issue away.
+/// What `make campaign-reader` has found: where the evaluator said something else than PROTOCOL.md
+/// does, or more, each in the smallest history known.
 @Suite struct `What the second reader found` {
     private func limits(
         _ story: Story, _ grant: OperationID, _ name: String
@@ -18,7 +18,7 @@ import WorkspaceTestKit
     }
 
     // V-3, V-5: what is written under a grant that a transfer took ranks as what the transfer keeps,
-    // and so with the place that the device has there. Here it has the place in its own grant.
+    // and so with the place that the device has there.
 
     /// Who has handed the workspace over revokes a phone that was lost later.
     @Test func `the content of a phone ends with it, when its person revokes it`() throws {
@@ -33,9 +33,7 @@ import WorkspaceTestKit
             #expect(evaluator.bestGrant(of: story.device("phone")) == nil)
         }
         let limits = try limits(story, phone, "phone")
-        withKnownIssue("its place in the adddev, 0, is stronger than any in the transfer") {
-            #expect(limits == [.nothing])
-        }
+        #expect(limits == [.nothing])
     }
 
     /// An heir with two devices stands in front of what is kept, and so the phrase is behind the
@@ -58,13 +56,10 @@ import WorkspaceTestKit
             #expect(evaluator.bestGrant(of: story.device("root")) == nil)
         }
         let limits = try limits(story, story.grant("root"), "root")
-        withKnownIssue("1 in the root is stronger than 2 in the transfer") {
-            #expect(limits == [.nothing])
-        }
+        #expect(limits == [.nothing])
     }
 
-    /// V-3 does not say at which place a device ranks that the transfer does not list. Behind the
-    /// last, as in V-5, those who are listed could put it out.
+    /// Behind the last that it lists, as in V-5.
     @Test func `a device that a transfer does not list is put out by those that it lists`() throws {
         var story = Story(admins: ["ann"])
         let start = story.heads
@@ -80,13 +75,10 @@ import WorkspaceTestKit
             #expect(evaluator.isValid(phone) && evaluator.isValid(lost))
             isIn.insert(evaluator.bestGrant(of: story.device("phone")) != nil)
         }
-        withKnownIssue("0 in the adddev is stronger than 1 in the transfer") {
-            #expect(isIn == [false])
-        }
+        #expect(isIn == [false])
     }
 
-    /// V-2: of two grants that one transfer took, and that came before it, both rank as the same,
-    /// and the order of arrival decides which is named.
+    /// V-2: of two grants that one transfer took, and that came before it, both rank as the same.
     @Test func `which of two grants is the strongest hangs on no order of arrival`() throws {
         var story = Story(admins: ["ann"])
         let start = story.heads
@@ -100,13 +92,11 @@ import WorkspaceTestKit
             "root", after: [before], story.transfer(to: "ann", keeping: ["recovery", "root"]))
         var named: Set<OperationID?> = []
         try story.inEveryOrder { named.insert($0.bestGrant(of: story.device("phone"))) }
-        withKnownIssue("equal ranks are left in the order of arrival") {
-            #expect(named.count == 1)
-        }
+        #expect(named.count == 1)
     }
 
     /// behind an unknown feature nothing is judged but that the grant lists the device;
-    /// a transfer lists what its author keeps. What is refused here is taken by later versions.
+    /// a transfer lists what its author keeps.
     @Test func `what a transfer keeps is a grant behind an unknown feature`() throws {
         var story = Story(admins: ["ann"])
         let feature = story.write("root", after: story.heads, .feature(isKnown: false))
@@ -119,8 +109,6 @@ import WorkspaceTestKit
             #expect(evaluator.contains(given))
             isTaken.insert(evaluator.contains(later))
         }
-        withKnownIssue("what is kept is no part of a transfer that is not judged") {
-            #expect(isTaken == [true])
-        }
+        #expect(isTaken == [true])
     }
 }

@@ -15,15 +15,17 @@ extension AuthDefinition {
 
     /// V-2: what the strongest grant gives under which the device would write now.
     public func standing(of device: DeviceID, among valid: PlainSet) -> Standing? {
-        var best: (rank: Rank, given: Given)?
+        // Of two that rank alike, because one transfer has taken both, the one that was stronger.
+        var best: (rank: (now: Rank, asGiven: Rank), given: Given)?
         for grant in valid {
             guard let given = given(by: grant, to: device) else { continue }
             let now = asked(given, among: valid)
             if isReplaced(given, among: valid) { continue }
             let rank = lastRank(now)
             let isHit = valid.contains { hitsNow($0, now, rank, among: valid) }
-            guard !isHit, best.map({ rank < $0.rank }) ?? true else { continue }
-            best = (rank, now)
+            let both = (rank, lastRank(given))
+            guard !isHit, best.map({ both < $0.rank }) ?? true else { continue }
+            best = (both, now)
         }
         return best.flatMap { best in
             Role(rawValue: UInt64(best.given.role)).map {
@@ -44,7 +46,8 @@ extension AuthDefinition {
         guard let latest else { return given }
         return Given(
             grant: given.grant, member: given.member, role: dropped(given.role),
-            device: given.device, place: given.place, standIn: latest)
+            device: given.device, place: self.given(by: latest, to: given.device)?.place ?? .max,
+            standIn: latest)
     }
 
     /// Whether a transfer has given the device something else instead.

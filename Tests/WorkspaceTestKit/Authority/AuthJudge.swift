@@ -84,14 +84,9 @@ public struct EvaluatorJudge: AuthJudge {
     public func standing(of device: DeviceID) -> AuthDefinition.Standing? {
         guard let grant = evaluator.bestGrant(of: device),
             let member = evaluator.subject(ofGrant: grant, device: device),
-            let said = evaluator.role(ofGrant: grant, device: device)
+            let role = evaluator.standing(ofGrant: grant, device: device)?.role
         else { return nil }
-        // Whoever gave the role up stands elsewhere than the grant says, and has one less.
-        let isLess =
-            evaluator.standing(ofGrant: grant, device: device) != evaluator.rank(ofGrant: grant)
-            && said == evaluator.role(ofGrant: grant) && said < .member
-        let role = isLess ? Role(rawValue: said.rawValue + 1) : said
-        return AuthDefinition.Standing(member: member, role: role ?? said, grant: grant)
+        return AuthDefinition.Standing(member: member, role: role, grant: grant)
     }
 }
 
