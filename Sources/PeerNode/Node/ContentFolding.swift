@@ -52,7 +52,8 @@ extension NodeCore {
         if isJudgedAnew, document.kind == .profile { try reloadProfiles(of: workspace) }
         try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
         try applyPrivate(
-            appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
+            appended, document, isJudgedAnew: isJudgedAnew && mayChange, in: workspace,
+            from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
             return
         }

@@ -39,6 +39,7 @@ extension NodeCore {
         deadlines += keyChangesDue.values
         deadlines += guestsDue.values.flatMap(\.values)
         payloadErasureDue.map { deadlines.append($0) }
+        judgingDue.map { deadlines.append($0) }
         if search.quietAfter > time.monotonic { deadlines.append(search.quietAfter) }
         nextMarker.map { deadlines.append($0) }
         deadlines += presenceDeadlines

@@ -20,6 +20,7 @@ extension NodeCore {
     func lockKeys() throws(StorageError) {
         guard let home, let identity = localIdentity else { return }
         try write()
+        try judgeWaiting(all: true)
         try writeMarkers(all: true)
         let certified = LockState.Certified(
             identity: identity, address: ownRecord(), createdAt: home.createdAt)
@@ -98,6 +99,7 @@ extension NodeCore {
         }
         workspaces = [:]
         waiting = WaitingRoom()
+        judgings = JudgingQueue()
         appended = []
         moved = [:]
         overgrown = []

@@ -72,7 +72,7 @@ extension NodeCore {
             }
         }
         for document in documents.sorted() {
-            try placePrivate(document, in: workspace, from: source)
+            judgeLater(document, in: workspace, from: source)
         }
     }
 

@@ -64,6 +64,8 @@ final class NodeCore {
     var guestPlansDue: Set<Int64> = []
     /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
     var mailDue: [Int64: [MailboxDelivery]] = [:]
+    /// Private documents in which something came that was not judged yet.
+    var judgings = JudgingQueue()
     /// The check that is under way.
     var checking: Checking?
     var search = SearchState()
@@ -186,6 +188,7 @@ final class NodeCore {
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
         try foldArrived()
+        try judgeWaiting()
         try settleRedactions()
         if try redactLateWords() { try settleRedactions() }
         try showNotices()

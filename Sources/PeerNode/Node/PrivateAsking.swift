@@ -76,7 +76,8 @@ extension NodeCore {
             given =
                 document.root?.history == .fromJoin
                 ? Array(allowed.suffix(SyncMessage.wantedKeysMax))
-                : leading.filter(allowed.contains)
+                : (leading + [document.records[document.rootID]?.keyID].compactMap { $0 })
+                    .filter(allowed.contains)
         }
         for name in given {
             guard let key = document.keys[name], link.givenKeys < Limits.keysAskedPerLinkMax
@@ -126,7 +127,7 @@ extension NodeCore {
                 try isNamed(key.keyID, in: row, workspace)
             else { continue }
             if try takePrivate(key, of: have.document, in: workspace) {
-                try placePrivate(
+                judgeLater(
                     have.document, in: workspace, from: .released(source: 0, isBackfill: false))
             }
             return true

@@ -31,8 +31,12 @@ final class PrivateDocument {
     private(set) var introducing: [KeyID: [OperationID]] = [:]
     /// What was not tried yet: operations that came, and epochs of which a key came.
     private var untried: (operations: [OperationID], epochs: [KeyID]) = ([], [])
+    /// How much there is to judge: operations, what they cite, and the seats that they give.
+    private(set) var size = 0
     /// How often an operation was looked at to open it, or to take what it hands on; for tests.
     private(set) var looks = 0
+    /// How often all of it was judged; for tests.
+    private(set) var judgements = 0
     /// The keys that any of `records` names.
     private(set) var namedKeys: Set<KeyID> = []
     /// Everybody whom an operation that could be opened ever let in.
@@ -136,7 +140,9 @@ final class PrivateDocument {
     }
 
     func enter(_ id: OperationID, _ record: Record) {
-        guard records.updateValue(record, forKey: id) == nil else { return }
+        guard records[id] == nil else { return }
+        records[id] = record
+        size += 1 + record.dependencies.count
         order.append(id)
         closed.insert(id)
         closedByKey[record.keyID, default: []].insert(id)
@@ -152,6 +158,8 @@ final class PrivateDocument {
     }
 
     func noteLook() { looks &+= 1 }
+
+    func noteJudged() { judgements &+= 1 }
 
     /// The operations that name a key and were not opened so far.
     func closed(under name: KeyID) -> Set<OperationID> { closedByKey[name] ?? [] }
@@ -225,11 +233,9 @@ final class PrivateDocument {
             closedByKey[name]?.remove(id)
             if change?.action.epoch?.keyID == name { introducing[name, default: []].append(id) }
         }
-        switch change?.action {
-        case .root(let root): everIn.formUnion(root.seats.map(\.member))
-        case .add(let addition): everIn.formUnion(addition.seats.map(\.member))
-        default: break
-        }
+        let seats = change?.action.seats ?? []
+        everIn.formUnion(seats.map(\.member))
+        size += seats.count
         guard place > 0, let name = records[id]?.keyID, !keys.holds(name) else { return }
         authorityKeys.prefer(place, of: name)
     }

@@ -90,13 +90,15 @@ extension NodeCore {
             let arrivals = appended.filter {
                 $0.operation.header.kind == OperationKind.privateAuthority.rawValue
             }.map(\.arrival)
-            if !arrivals.isEmpty {
-                try placePrivate(document.id, adding: arrivals, in: workspace, from: source)
+            if !arrivals.isEmpty || isJudgedAnew {
+                judgeLater(
+                    document.id, adding: arrivals, isAnew: isJudgedAnew, in: workspace,
+                    from: source)
             }
+            // What follows in the same call rests on it.
+            if source == .ourselves { try judgeNow(document.id, in: workspace) }
             guard let known = workspace.privateDocuments[document.id] else { return }
-            if isJudgedAnew {
-                try rejudgePrivate(document.id, in: workspace, from: source)
-            } else if appended.contains(where: { known.isCut(at: $0.operation) }) {
+            if !isJudgedAnew, appended.contains(where: { known.isCut(at: $0.operation) }) {
                 // What a removal leaves was judged as nothing while its end was not here.
                 try reviewRedactions(inDocument: known.number)
                 try refoldPrivate(known, in: workspace, from: source)
@@ -237,6 +239,7 @@ extension NodeCore {
     private func judge(_ document: PrivateDocument, in workspace: Workspace) {
         workspace.forgetSealing(of: document.id)
         document.shown = nil
+        document.noteJudged()
         let before = document.limits
         document.limits = [:]
         document.ends = ends(in: document, of: workspace)

@@ -54,6 +54,15 @@ public enum PrivateAction: Hashable, Sendable {
         }
     }
 
+    /// Whom a root or an addition lets in; empty in everything else.
+    public var seats: [PrivateSeat] {
+        switch self {
+        case .root(let root): root.seats
+        case .add(let addition): addition.seats
+        default: []
+        }
+    }
+
     /// Header of the map: PROTOCOL.md, 3.4, first column.
     public var type: UInt64 {
         switch self {

@@ -99,6 +99,12 @@ public enum Limits {
     /// Keys of private documents that one link asks for, or is given: what is missing still then
     /// is asked for on the next one.
     public static let keysAskedPerLinkMax = 4_096
+    /// A private document with so many membership operations, what they cite and give included, is
+    /// judged anew in each turn in which something of it came; for a larger one that waits.
+    public static let judgedAtOnceMax = 1_024
+    /// As many of all larger ones together are judged for each millisecond that passes. One takes
+    /// some 3 us, so that is a twentieth of the time, whoever writes how much.
+    public static let judgedPerMillisecond = 16
 
     /// Keys of epochs, and what they give for single documents, that are in memory at a time: more
     /// than a week of anybody's reading asks for, in 256 KiB of locked memory. All others lie sealed

@@ -1,0 +1,141 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Every member can write into a private document, in many logs and messages, and each judgement of
+/// it goes through all of it.
+@Suite struct `What comes of a private document` {
+    /// Bob's channel, in which Ada is, and Cleo, who writes into it what she likes.
+    private struct Table {
+        let bench = CoreBench()
+        let ada: BenchNode
+        let bob: BenchNode
+        let cleo: BenchNode
+
+        init() throws {
+            ada = try bench.node("Ada")
+            bob = try bench.guest("Bob", of: ada)
+            cleo = try bench.guest("Cleo", of: ada)
+            bench.advance(5_000)
+            try bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
+            bench.advance(5_000)
+        }
+
+        /// Changes that nobody can open, each in a log of its own.
+        func garbage(_ count: Int, from first: Int = 0) throws -> [OperationRun] {
+            let (author, board) = (try cleo.hostile(), try bob.document("board"))
+            let random = SeededRandom(seed: UInt64(first) + 1)
+            return (first..<(first + count)).map { number in
+                var log = ForgedDocumentLog(
+                    author, document: board.id, incarnation: 1_000 + UInt32(number),
+                    at: bench.wall)
+                let key = SymmetricKey(using: random)
+                log.write(
+                    PrivateChange(
+                        .rekey(PrivateEpoch(keyID: key.keyID)),
+                        seat: OperationID(sameBytesAs: board.id)),
+                    knowing: [], under: key, random)
+                return log.operations[0].run(in: board.id)
+            }
+        }
+    }
+
+    @Test func `is judged once a turn, in however many logs it comes`() throws {
+        let table = try Table()
+        let runs = try table.garbage(300)
+        let board = try table.bob.document("board")
+        let before = board.judgements
+        try table.bob.take(Array(runs.prefix(200)))
+        #expect(board.judgements == before + 1)
+        #expect(board.records.count >= 200)
+        for run in runs.dropFirst(200).prefix(5) { try table.bob.take([run]) }
+        #expect(board.judgements == before + 6)
+    }
+
+    @Test func `is judged for its changes alone, not for what is said in it`() throws {
+        let table = try Table()
+        let board = try table.bob.document("board")
+        let (before, author) = (board.judgements, try table.cleo.hostile())
+        for number in 0..<5 {
+            var log = ForgedDocumentLog(
+                author, document: board.id, incarnation: 2_000 + UInt32(number),
+                at: table.bench.wall)
+            let random = SeededRandom(seed: UInt64(number))
+            log.write("in vain", under: SymmetricKey(using: random), random)
+            try table.bob.take([log.operations[0].run(in: board.id)])
+        }
+        #expect(board.judgements == before)
+    }
+
+    @Test func `is judged more rarely the more there is of it, and in the end`() throws {
+        let table = try Table()
+        let many = try table.garbage(Limits.judgedAtOnceMax)
+        try table.bob.take(many)
+        let board = try table.bob.document("board")
+        let (before, known) = (board.judgements, board.records.count)
+        let more = try table.garbage(20, from: many.count)
+        // The first is taken at once; the next ones come faster than it may be judged.
+        for run in more { try table.bob.take([run]) }
+        #expect(board.judgements == before + 1)
+        #expect(board.records.count == known + 1)
+        let pause = UInt64(board.size / Limits.judgedPerMillisecond)
+        table.bench.advance(pause + 1)
+        #expect(board.judgements == before + 2)
+        #expect(board.records.count == known + more.count)
+        #expect(try table.bob.ok("node.check")["ok"] == true)
+    }
+
+    @Test func `is judged before the own word and before the keys go`() throws {
+        let table = try Table()
+        try table.bob.take(try table.garbage(Limits.judgedAtOnceMax))
+        let more = try table.garbage(3, from: Limits.judgedAtOnceMax)
+        for run in more { try table.bob.take([run]) }
+        let board = try table.bob.document("board")
+        #expect(table.bob.host?.core.judgings.isEmpty == false)
+        try table.bob.ok("channel.add", ["channel": "board", "members": ["Ada"]])
+        #expect(table.bob.host?.core.judgings.isEmpty == true)
+        #expect(board.authority.members.count == 2)
+    }
+}
+
+@Suite struct `A queue of private documents` {
+    private let source = OperationSource.released(source: 0, isBackfill: false)
+
+    private func name(_ number: UInt8) -> JudgingQueue.Name {
+        .init(workspace: 1, document: DocumentID([UInt8](repeating: number, count: 32)))
+    }
+
+    @Test func `hands out what is small at once, and of what is large one after the other`() {
+        var queue = JudgingQueue()
+        let sizes: [JudgingQueue.Name: Int] = [name(1): 16_000, name(2): 8_000, name(3): 10]
+        for number in [1, 2, 3] as [UInt8] {
+            queue.add(name(number), .init(arrivals: [Int64(number)], source: source))
+        }
+        func next(_ now: UInt64) -> JudgingQueue.Name? {
+            queue.next(at: now) { sizes[$0] ?? 0 }?.name
+        }
+        #expect([next(5), next(5), next(5)] == [name(1), name(3), nil])
+        #expect(queue.nextLarge == 1_005)
+        #expect(next(1_004) == nil)
+        #expect(next(1_005) == name(2))
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `puts together what came of one document`() {
+        var queue = JudgingQueue()
+        let backfill = OperationSource.released(source: 0, isBackfill: true)
+        queue.add(name(1), .init(arrivals: [1], source: backfill))
+        queue.add(name(1), .init(arrivals: [2], isAnew: true, source: source))
+        queue.add(name(1), .init(arrivals: [3], source: backfill))
+        let work = queue.take(name(1))
+        #expect(work?.arrivals == [1, 2, 3])
+        #expect(work?.isAnew == true)
+        #expect(work?.source == source, "what is news is told")
+        #expect(queue.take(name(1)) == nil)
+    }
+}
