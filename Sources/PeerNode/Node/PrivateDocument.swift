@@ -150,6 +150,21 @@ final class PrivateDocument {
         untried.operations.append(id)
     }
 
+    /// What was opened, and what that has in its past, in the order of arrival. Everything else says
+    /// nothing, and nothing that does stands on it: members who are not in the document can write
+    /// any number of such operations.
+    var telling: [OperationID] {
+        guard !closed.isEmpty else { return order }
+        var found: Set<OperationID> = []
+        var next = order.filter { !closed.contains($0) }
+        while let id = next.popLast() {
+            guard let record = records[id], found.insert(id).inserted else { continue }
+            next += record.dependencies
+            record.previous.map { next.append($0) }
+        }
+        return order.filter(found.contains)
+    }
+
     /// What came since this was asked last: every operation is tried when it comes, and when a key
     /// of its epoch does.
     func takeUntried() -> (operations: [OperationID], epochs: [KeyID]) {

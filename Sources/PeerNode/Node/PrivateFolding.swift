@@ -272,7 +272,7 @@ extension NodeCore {
         of document: PrivateDocument, ends: [MemberID: Set<OperationID>], in workspace: Workspace
     ) -> [PrivateOperation] {
         var knownBy: [OperationID: Set<OperationID>] = [:]
-        return document.order.compactMap { id in
+        return document.telling.compactMap { id in
             guard let record = document.records[id] else { return nil }
             // Many operations are under one grant.
             let known = knownBy[record.grant] ?? known(ends, by: record.grant, in: workspace)
