@@ -196,6 +196,7 @@ extension NodeCore {
         guard let grant = (asAdmin ? grant(.admin) : nil) ?? grant(least) else { return false }
         var sealing = workspace.currentKey
         if let known {
+            try judgeNow(document, in: workspace)
             if sealingKey(of: known, in: workspace) == nil,
                 known.authority.standing(of: workspace.member) != nil
             {

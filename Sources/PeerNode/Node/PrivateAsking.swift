@@ -63,7 +63,11 @@ extension NodeCore {
 
     // MARK: Answering
 
-    func keysWanted(_ want: KeyWant, in workspace: Workspace, on link: PeerLink) {
+    func keysWanted(
+        _ want: KeyWant, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        // While something waits to be judged nobody can say who may be given what.
+        guard try !awaitsJudging(want.document, in: workspace) else { return }
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
             let device = link.peer?.device, let other = workspace.owner(of: device),
             let document = workspace.privateDocuments[want.document],

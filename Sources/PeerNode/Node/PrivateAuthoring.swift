@@ -49,6 +49,7 @@ extension NodeCore {
         introducing key: SymmetricKey? = nil,
         isEffective: (PrivateAuthority) -> Bool = { _ in true }
     ) throws(StorageError) -> OperationID? {
+        try judgeNow(document.id, in: workspace)
         guard let home, storeIdentity != nil,
             let seat = document.authority.standing(of: workspace.member)?.seat,
             let grant = workspace.writingGrant(of: home.device, leastRole: .guest),
@@ -109,6 +110,8 @@ extension NodeCore {
         _ content: ContentPayload, to document: PrivateDocument, in workspace: Workspace,
         overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
+        // Whoever was put out reads nothing that is written after the removal came.
+        try judgeNow(document.id, in: workspace)
         guard let home, document.authority.standing(of: workspace.member) != nil,
             let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
         else { return nil }

@@ -117,8 +117,11 @@ extension NodeCore {
         }
         workspace.forgetChannelIndex()
         let first = try firstUnfolded()
+        let unjudged = try takeUnjudged(of: workspace)
         for document in workspace.privateDocuments.values {
-            document.told = toldLast(of: document, before: first, in: workspace)
+            document.told = toldLast(
+                of: document, before: [first, unjudged[document.id]].compactMap { $0 }.min(),
+                in: workspace)
         }
     }
 

@@ -24,9 +24,25 @@ struct JudgingQueue {
     /// In the order in which they came.
     private var names: [Name] = []
     /// When the next large one is judged at the earliest, on the monotonic clock.
-    private(set) var nextLarge: UInt64 = 0
+    var nextLarge: UInt64 = 0
+    /// What the store says that waits.
+    var noted: [Note] = []
+
+    /// What a process that ends leaves to the next one: rows were shown as if the rest was not there.
+    struct Note: Hashable {
+        let name: Name
+        /// The first operation that was not judged, by arrival.
+        let first: Int64
+    }
 
     var isEmpty: Bool { work.isEmpty }
+
+    func contains(_ name: Name) -> Bool { work[name] != nil }
+
+    /// What waits now, in the order in which it came.
+    var notes: [Note] {
+        names.map { Note(name: $0, first: work[$0]?.arrivals.min() ?? .max) }
+    }
 
     mutating func add(_ name: Name, _ new: Work) {
         guard var known = work[name] else {
@@ -67,13 +83,15 @@ struct JudgingQueue {
 
 extension NodeCore {
     /// When something that waits is judged, on the monotonic clock.
-    var judgingDue: UInt64? { judgings.isEmpty ? nil : judgings.nextLarge }
+    var judgingDue: UInt64? { judgings.isEmpty || !mayWrite ? nil : judgings.nextLarge }
 
     /// Takes note of what came of a private document. It is judged at the end of the turn, or later.
     func judgeLater(
         _ id: DocumentID, adding arrivals: [Int64] = [], isAnew: Bool = false,
         in workspace: Workspace, from source: OperationSource
     ) {
+        // While the keys are dropped nothing opens; what comes then is taken up after that.
+        guard home != nil else { return }
         judgings.add(
             .init(workspace: workspace.number, document: id),
             .init(arrivals: arrivals, isAnew: isAnew, source: source))
@@ -83,6 +101,7 @@ extension NodeCore {
     ///
     /// - Parameter all: also what has to wait, for the keys are dropped next.
     func judgeWaiting(all: Bool = false) throws(StorageError) {
+        guard mayWrite else { return }
         // What one makes known may add to another.
         while let (name, work) = judgings.next(
             at: all ? .max : time.monotonic, size: { sizeOfPrivate($0) })
@@ -90,6 +109,33 @@ extension NodeCore {
             guard let workspace = workspaces[name.workspace] else { continue }
             try place(work, in: name.document, of: workspace)
         }
+        try noteWaiting()
+    }
+
+    /// Has the next process judge what this one leaves.
+    private func noteWaiting() throws(StorageError) {
+        let notes = judgings.notes
+        guard notes != judgings.noted else { return }
+        try write()
+        try store.registry.setValue(
+            notes.isEmpty ? nil : notes.flatMap(\.bytes), of: JudgingQueue.storedName)
+        judgings.noted = notes
+    }
+
+    /// What the last process left of a workspace, which is judged at the end of the turn.
+    ///
+    /// - Returns: by document the first operation that nobody was told of.
+    func takeUnjudged(of workspace: Workspace) throws(StorageError) -> [DocumentID: Int64] {
+        judgings.noted = JudgingQueue.notes(
+            from: try store.registry.value(JudgingQueue.storedName) ?? [])
+        var first: [DocumentID: Int64] = [:]
+        for note in judgings.noted where note.name.workspace == workspace.number {
+            first[note.name.document] = note.first
+            judgeLater(
+                note.name.document, adding: [note.first], isAnew: true, in: workspace,
+                from: .released(source: 0, isBackfill: false))
+        }
+        return first
     }
 
     private func sizeOfPrivate(_ name: JudgingQueue.Name) -> Int {
@@ -103,10 +149,50 @@ extension NodeCore {
         try place(work, in: id, of: workspace)
     }
 
+    /// Whether something of a document waits longer than this turn. What is small is judged now.
+    func awaitsJudging(
+        _ id: DocumentID, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let name = JudgingQueue.Name(workspace: workspace.number, document: id)
+        if sizeOfPrivate(name) <= Limits.judgedAtOnceMax { try judgeNow(id, in: workspace) }
+        return judgings.contains(name)
+    }
+
     private func place(
         _ work: JudgingQueue.Work, in id: DocumentID, of workspace: Workspace
     ) throws(StorageError) {
         try placePrivate(id, adding: work.arrivals, in: workspace, from: work.source)
         if work.isAnew { try rejudgePrivate(id, in: workspace, from: work.source) }
+    }
+}
+
+extension JudgingQueue {
+    fileprivate static let storedName = "private.unjudged"
+
+    fileprivate static func notes(from bytes: [UInt8]) -> [Note] {
+        stride(from: 0, to: bytes.count, by: Note.byteCount).compactMap { start in
+            Note(Array(bytes[start..<min(start + Note.byteCount, bytes.count)]))
+        }
+    }
+}
+
+extension JudgingQueue.Note {
+    fileprivate static let byteCount = 8 + DocumentID.byteCount + 8
+
+    fileprivate var bytes: [UInt8] {
+        bigEndianBytes(of: UInt64(bitPattern: name.workspace)) + name.document.bytes
+            + bigEndianBytes(of: UInt64(bitPattern: first))
+    }
+
+    fileprivate init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount,
+            let document = DocumentID(untrusted: Array(bytes.dropFirst(8).dropLast(8)))
+        else { return nil }
+        func number(_ part: ArraySlice<UInt8>) -> Int64 {
+            Int64(bitPattern: part.reduce(0) { $0 << 8 | UInt64($1) })
+        }
+        self.init(
+            name: .init(workspace: number(bytes.prefix(8)), document: document),
+            first: number(bytes.suffix(8)))
     }
 }

@@ -24,7 +24,7 @@ extension NodeCore {
         case .linkResult(let result): try linkAnswered(result, on: link)
         case .keyWant(let want):
             guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
-            keysWanted(want, in: workspace, on: link)
+            try keysWanted(want, in: workspace, on: link)
         case .keyHave(let have):
             guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
             try keyGiven(have, in: workspace, on: link)

@@ -102,16 +102,57 @@ import WorkspaceTestKit
         #expect(try table.bob.ok("node.check")["ok"] == true)
     }
 
-    @Test func `is judged before the own word and before the keys go`() throws {
-        let table = try Table()
-        try table.bob.take(try table.garbage(Limits.judgedAtOnceMax))
-        let more = try table.garbage(3, from: Limits.judgedAtOnceMax)
-        for run in more { try table.bob.take([run]) }
+    /// Ada, an admin of it, puts Cleo out; it waits at Bob's to be judged.
+    private func removal(at table: Table) throws -> PrivateDocument {
+        try table.bob.ok("channel.add", ["channel": "board", "members": ["Ada", "Cleo"]])
+        try table.bob.ok("channel.role", ["channel": "board", "member": "Ada", "role": "admin"])
+        try table.cleo.send("one", to: "board")
+        table.bench.advance(5_000)
+        table.bench.cut(table.bob, table.ada)
+        table.bench.cut(table.cleo, table.ada)
+        try table.ada.ok("channel.remove", ["channel": "board", "members": ["Cleo"]])
+        try table.cleo.send("two", to: "board")
+        table.bench.advance(2_000)
         let board = try table.bob.document("board")
+        try table.bob.take(try table.garbage(Limits.judgedAtOnceMax))
+        let core = try #require(table.bob.host?.core)
+        core.judgings.nextLarge = table.bob.time.monotonic + 3_600_000
+        #expect(try table.bob.log(of: "board") == ["one", "two"])
+        table.bench.heal(table.bob, table.ada)
+        table.bench.advance(60_000)
+        return board
+    }
+
+    @Test func `is judged before the own word, so that who was put out reads none of it`() throws {
+        let table = try Table()
+        let board = try removal(at: table)
         #expect(table.bob.host?.core.judgings.isEmpty == false)
-        try table.bob.ok("channel.add", ["channel": "board", "members": ["Ada"]])
+        let before = try #require(board.newestKey).keyID
+        try table.bob.send("among us", to: "board")
         #expect(table.bob.host?.core.judgings.isEmpty == true)
         #expect(board.authority.members.count == 2)
+        #expect(try table.bob.log(of: "board") == ["one", "among us"])
+        let key = try #require(board.newestKey).keyID
+        #expect(key != before)
+        table.bench.heal(table.cleo, table.ada)
+        table.bench.advance(60_000)
+        #expect(try table.cleo.workspace().privateDocuments[board.id]?.keys.holds(key) == false)
+        #expect(try table.ada.log(of: "board") == ["one", "among us"])
+    }
+
+    /// What was shown meanwhile hides, whenever the process ends.
+    @Test(arguments: [false, true])
+    func `is judged by the next process where the last one ended`(kills: Bool) throws {
+        let table = try Table()
+        _ = try removal(at: table)
+        #expect(table.bob.host?.core.judgings.isEmpty == false)
+        if kills { table.bob.kill() }
+        try kills ? table.bob.boot() : table.bob.restart()
+        table.bench.advance(60_000)
+        #expect(try table.bob.log(of: "board") == ["one"])
+        #expect(try table.bob.ok("node.check")["ok"] == true)
+        #expect(try table.bob.digest() == table.ada.digest())
+        #expect(try table.bob.eventTypes().contains("channel.member_removed"))
     }
 }
 
