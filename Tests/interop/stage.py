@@ -76,10 +76,14 @@ class Stage:
         return struct.unpack("3i", said)[0]
 
     def usage(self):
-        """(resident KiB, KiB in the home, ms of processor time)"""
+        """(resident KiB, KiB in the home, ms of processor time)
+
+        What the kernel maps of the program's own file is left out: some 5 MiB of it come with the
+        first operations of any kind, and go whenever the memory is wanted."""
         pid = self.pid()
         status = Path(f"/proc/{pid}/status").read_text()
-        resident = int(status.split("VmRSS:")[1].split()[0])
+        resident = sum(int(status.split(f"{part}:")[1].split()[0])
+                       for part in ("RssAnon", "RssShmem"))
         times = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         disk = sum(f.stat().st_size for f in Path(self.home).rglob("*") if f.is_file())
         return resident, disk // 1024, (int(times[11]) + int(times[12])) * 10

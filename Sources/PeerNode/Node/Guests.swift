@@ -96,10 +96,17 @@ extension NodeCore {
     private func missingGuests(
         of workspace: Workspace
     ) -> [(document: PrivateDocument, members: [MemberID])] {
+        // Who leads which document is worked out from all of them, and most have no guests.
+        let doors = workspace.invites.admissions.filter { id, admissions in
+            guard !admissions.isEmpty, case .invite(let invite)? = workspace.authority[id]?.payload
+            else { return false }
+            return invite.role == .guest
+        }
+        guard !doors.isEmpty else { return [] }
         let leaders = leaders(of: workspace)
         guard !leaders.isEmpty else { return [] }
         var missing: [DocumentID: Set<MemberID>] = [:]
-        for (id, admissions) in workspace.invites.admissions {
+        for (id, admissions) in doors {
             guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
                 invite.role == .guest,
                 let inviter = workspace.evaluator.author(of: id)

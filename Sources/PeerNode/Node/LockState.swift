@@ -32,6 +32,8 @@ struct LockState {
     var stretching: Stretching?
     /// What links need when nothing can be signed.
     var certified: Certified?
+    /// Whether a part of what came while the keys were dropped is being taken up just now.
+    var isFolding = false
     /// The first operation that was stored without being opened.
     var unfolded: Int64?
     /// Whether the store says so too.

@@ -220,6 +220,8 @@ extension NodeCore {
     /// Opens and shows a part of what was stored unopened.
     func foldArrived() throws(StorageError) {
         guard home != nil, let (first, last) = folding else { return }
+        lock.isFolding = true
+        defer { lock.isFolding = false }
         try foldFilled()
         try write()
         let end = min(last, first &+ Self.foldedPerTurn - 1)

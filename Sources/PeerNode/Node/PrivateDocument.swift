@@ -31,7 +31,8 @@ final class PrivateDocument {
     private(set) var introducing: [KeyID: [OperationID]] = [:]
     /// What was not tried yet: operations that came, and epochs of which a key came.
     private var untried: (operations: [OperationID], epochs: [KeyID]) = ([], [])
-    /// How much there is to judge: operations, what they cite, and the seats that they give.
+    /// How much there is to judge: operations that were opened, what they cite, and the seats that
+    /// they give, each of which takes as long as some operations.
     private(set) var size = 0
     /// How often an operation was looked at to open it, or to take what it hands on; for tests.
     private(set) var looks = 0
@@ -142,7 +143,6 @@ final class PrivateDocument {
     func enter(_ id: OperationID, _ record: Record) {
         guard records[id] == nil else { return }
         records[id] = record
-        size += 1 + record.dependencies.count
         order.append(id)
         closed.insert(id)
         closedByKey[record.keyID, default: []].insert(id)
@@ -248,9 +248,10 @@ final class PrivateDocument {
             closedByKey[name]?.remove(id)
             if change?.action.epoch?.keyID == name { introducing[name, default: []].append(id) }
         }
+        size += 1 + (records[id]?.dependencies.count ?? 0)
         let seats = change?.action.seats ?? []
         everIn.formUnion(seats.map(\.member))
-        size += seats.count
+        size += 6 * seats.count
         guard place > 0, let name = records[id]?.keyID, !keys.holds(name) else { return }
         authorityKeys.prefer(place, of: name)
     }

@@ -23,8 +23,9 @@ struct JudgingQueue {
     private var work: [Name: Work] = [:]
     /// In the order in which they came.
     private var names: [Name] = []
-    /// When the next large one is judged at the earliest, on the monotonic clock.
-    var nextLarge: UInt64 = 0
+    /// When the next large one is judged at the earliest, on the monotonic clock: by how often its
+    /// size can be divided by four, so that a giant keeps none waiting but others like it.
+    var nextLarge: [Int: UInt64] = [:]
     /// What the store says that waits.
     var noted: [Note] = []
 
@@ -69,21 +70,30 @@ struct JudgingQueue {
     mutating func next(at now: UInt64, size: (Name) -> Int) -> (name: Name, work: Work)? {
         for name in names {
             let size = size(name)
-            let isLarge = size > Limits.judgedAtOnceMax
-            if isLarge, now < nextLarge { continue }
-            guard let taken = take(name) else { continue }
-            if isLarge {
-                nextLarge = now &+ UInt64(size / Limits.judgedPerMillisecond)
+            guard due(size) <= now, let taken = take(name) else { continue }
+            if size > Limits.judgedAtOnceMax {
+                nextLarge[Self.rank(size)] = now &+ UInt64(size / Limits.judgedPerMillisecond)
             }
             return (name, taken)
         }
         return nil
     }
+
+    /// When the first of those that wait is judged.
+    func nextDue(size: (Name) -> Int) -> UInt64? { names.map { due(size($0)) }.min() }
+
+    private func due(_ size: Int) -> UInt64 {
+        size > Limits.judgedAtOnceMax ? nextLarge[Self.rank(size)] ?? 0 : 0
+    }
+
+    static func rank(_ size: Int) -> Int { (Int.bitWidth - size.leadingZeroBitCount) / 2 }
 }
 
 extension NodeCore {
     /// When something that waits is judged, on the monotonic clock.
-    var judgingDue: UInt64? { judgings.isEmpty || !mayWrite ? nil : judgings.nextLarge }
+    var judgingDue: UInt64? {
+        mayWrite ? judgings.nextDue { sizeOfPrivate($0) } : nil
+    }
 
     /// Takes note of what came of a private document. It is judged at the end of the turn, or later.
     func judgeLater(
@@ -144,6 +154,8 @@ extension NodeCore {
 
     /// Judges what came of one document before what this node writes there.
     func judgeNow(_ id: DocumentID, in workspace: Workspace) throws(StorageError) {
+        // Of what came while the keys were dropped not all is opened yet.
+        if !lock.isFolding { while folding != nil { try foldArrived() } }
         let name = JudgingQueue.Name(workspace: workspace.number, document: id)
         guard let work = judgings.take(name) else { return }
         try place(work, in: id, of: workspace)

@@ -26,10 +26,13 @@ import WorkspaceTestKit
             bench.advance(5_000)
         }
 
-        /// Changes that nobody can open, each in a log of its own.
-        func garbage(_ count: Int, from first: Int = 0) throws -> [OperationRun] {
+        /// Changes without effect, which nobody can open or everybody, each in a log of its own.
+        func garbage(
+            _ count: Int, from first: Int = 0, opens: Bool = false
+        ) throws -> [OperationRun] {
             let (author, board) = (try cleo.hostile(), try bob.document("board"))
             let random = SeededRandom(seed: UInt64(first) + 1)
+            let held = opens ? try #require(board.newestKey) : SymmetricKey(using: random)
             return (first..<(first + count)).map { number in
                 var log = ForgedDocumentLog(
                     author, document: board.id, incarnation: 1_000 + UInt32(number),
@@ -39,7 +42,7 @@ import WorkspaceTestKit
                     PrivateChange(
                         .rekey(PrivateEpoch(keyID: key.keyID)),
                         seat: OperationID(sameBytesAs: board.id)),
-                    knowing: [], under: key, random)
+                    knowing: [], under: held, random)
                 return log.operations[0].run(in: board.id)
             }
         }
@@ -86,11 +89,11 @@ import WorkspaceTestKit
 
     @Test func `is judged more rarely the more there is of it, and in the end`() throws {
         let table = try Table()
-        let many = try table.garbage(Limits.judgedAtOnceMax)
+        let many = try table.garbage(Limits.judgedAtOnceMax, opens: true)
         try table.bob.take(many)
         let board = try table.bob.document("board")
         let (before, known) = (board.judgements, board.records.count)
-        let more = try table.garbage(20, from: many.count)
+        let more = try table.garbage(20, from: many.count, opens: true)
         // The first is taken at once; the next ones come faster than it may be judged.
         for run in more { try table.bob.take([run]) }
         #expect(board.judgements == before + 1)
@@ -114,9 +117,10 @@ import WorkspaceTestKit
         try table.cleo.send("two", to: "board")
         table.bench.advance(2_000)
         let board = try table.bob.document("board")
-        try table.bob.take(try table.garbage(Limits.judgedAtOnceMax))
+        try table.bob.take(try table.garbage(Limits.judgedAtOnceMax, opens: true))
         let core = try #require(table.bob.host?.core)
-        core.judgings.nextLarge = table.bob.time.monotonic + 3_600_000
+        let rank = JudgingQueue.rank(board.size)
+        core.judgings.nextLarge = [rank: table.bob.time.monotonic + 3_600_000]
         #expect(try table.bob.log(of: "board") == ["one", "two"])
         table.bench.heal(table.bob, table.ada)
         table.bench.advance(60_000)
@@ -165,7 +169,9 @@ import WorkspaceTestKit
 
     @Test func `hands out what is small at once, and of what is large one after the other`() {
         var queue = JudgingQueue()
-        let sizes: [JudgingQueue.Name: Int] = [name(1): 16_000, name(2): 8_000, name(3): 10]
+        let sizes: [JudgingQueue.Name: Int] = [
+            name(1): 16_000, name(2): 9_000, name(3): 10, name(4): 2_000,
+        ]
         for number in [1, 2, 3] as [UInt8] {
             queue.add(name(number), .init(arrivals: [Int64(number)], source: source))
         }
@@ -173,10 +179,19 @@ import WorkspaceTestKit
             queue.next(at: now) { sizes[$0] ?? 0 }?.name
         }
         #expect([next(5), next(5), next(5)] == [name(1), name(3), nil])
-        #expect(queue.nextLarge == 1_005)
+        #expect(queue.nextDue { sizes[$0] ?? 0 } == 1_005)
         #expect(next(1_004) == nil)
         #expect(next(1_005) == name(2))
         #expect(queue.isEmpty)
+    }
+
+    @Test func `has nothing wait for what is far larger`() {
+        var queue = JudgingQueue()
+        let sizes: [JudgingQueue.Name: Int] = [name(1): 1_000_000, name(4): 2_000]
+        for number in [1, 4] as [UInt8] { queue.add(name(number), .init(source: source)) }
+        let first = queue.next(at: 5) { sizes[$0] ?? 0 }?.name
+        let second = queue.next(at: 5) { sizes[$0] ?? 0 }?.name
+        #expect([first, second] == [name(1), name(4)])
     }
 
     @Test func `puts together what came of one document`() {
