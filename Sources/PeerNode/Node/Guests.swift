@@ -97,20 +97,18 @@ extension NodeCore {
         of workspace: Workspace
     ) -> [(document: PrivateDocument, members: [MemberID])] {
         // Who leads which document is worked out from all of them, and most have no guests.
-        let doors = workspace.invites.admissions.filter { id, admissions in
-            guard !admissions.isEmpty, case .invite(let invite)? = workspace.authority[id]?.payload
-            else { return false }
-            return invite.role == .guest
+        let doors = workspace.invites.admissions.compactMap { id, admissions in
+            guard !admissions.isEmpty, case .invite(let invite)? = workspace.authority[id]?.payload,
+                invite.role == .guest
+            else { return nil as (AuthorityPayload.Invite, OperationID, [OperationID])? }
+            return (invite, id, admissions)
         }
         guard !doors.isEmpty else { return [] }
         let leaders = leaders(of: workspace)
         guard !leaders.isEmpty else { return [] }
         var missing: [DocumentID: Set<MemberID>] = [:]
-        for (id, admissions) in doors {
-            guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
-                invite.role == .guest,
-                let inviter = workspace.evaluator.author(of: id)
-            else { continue }
+        for (invite, id, admissions) in doors {
+            guard let inviter = workspace.evaluator.author(of: id) else { continue }
             let admitted = admissions.compactMap { admission in
                 workspace.authority[admission]?.payload.joiner.flatMap { joiner in
                     workspace.evaluator.isValid(admission) ? (joiner.member, admission) : nil

@@ -64,19 +64,31 @@ struct JudgingQueue {
         return taken
     }
 
-    /// The next document that is judged now.
+    /// What is judged now: one after the other until it is as much as a turn judges.
     ///
-    /// - Parameter size: how much a document has to be judged.
-    mutating func next(at now: UInt64, size: (Name) -> Int) -> (name: Name, work: Work)? {
+    /// - Parameters:
+    ///   - most: how much that is; the one with which it is reached is among them.
+    ///   - size: how much a document has to be judged.
+    mutating func takeDue(
+        at now: UInt64, most: Int = Limits.judgedPerTurnMax, size: (Name) -> Int
+    ) -> [(name: Name, work: Work)] {
+        var taken: [(name: Name, work: Work)] = []
+        var left = most
+        var later: [Name] = []
         for name in names {
             let size = size(name)
-            guard due(size) <= now, let taken = take(name) else { continue }
+            guard left > 0, due(size) <= now, let known = work.removeValue(forKey: name) else {
+                later.append(name)
+                continue
+            }
+            left -= max(size, 1)
             if size > Limits.judgedAtOnceMax {
                 nextLarge[Self.rank(size)] = now &+ UInt64(size / Limits.judgedPerMillisecond)
             }
-            return (name, taken)
+            taken.append((name, known))
         }
-        return nil
+        names = later
+        return taken
     }
 
     /// When the first of those that wait is judged.
@@ -112,13 +124,17 @@ extension NodeCore {
     /// - Parameter all: also what has to wait, for the keys are dropped next.
     func judgeWaiting(all: Bool = false) throws(StorageError) {
         guard mayWrite else { return }
-        // What one makes known may add to another.
-        while let (name, work) = judgings.next(
-            at: all ? .max : time.monotonic, size: { sizeOfPrivate($0) })
-        {
-            guard let workspace = workspaces[name.workspace] else { continue }
-            try place(work, in: name.document, of: workspace)
-        }
+        repeat {
+            let due = judgings.takeDue(
+                at: all ? .max : time.monotonic, most: all ? .max : Limits.judgedPerTurnMax
+            ) { sizeOfPrivate($0) }
+            for (name, work) in due {
+                guard let workspace = workspaces[name.workspace] else { continue }
+                try place(work, in: name.document, of: workspace)
+            }
+            // What one makes known may add to another.
+        } while all && !judgings.isEmpty
+        if let next = judgingDue, next <= time.monotonic { hasMoreToDo = true }
         try noteWaiting()
     }
 

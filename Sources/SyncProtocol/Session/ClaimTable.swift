@@ -87,7 +87,7 @@ struct ClaimTable: Sendable {
             behind += claim.behind
             claims[log] = claim
             // Something new is worth another question; else one late answer ends the log here.
-            if claim.state == .ignored { set(.queued, of: log, isAuthority: isAuthority) }
+            if claim.state == .ignored { set(.queued, of: log) }
             return true
         }
         guard isAuthority ? authorityCount < mostOfAuthority : claims.count - authorityCount < most
@@ -130,12 +130,12 @@ struct ClaimTable: Sendable {
     }
 
     /// Moves a claim on, and puts it where its new state is looked for.
-    mutating func set(_ state: State, of log: LogName, isAuthority: Bool) {
-        guard let before = claims[log]?.state else { return }
+    mutating func set(_ state: State, of log: LogName) {
+        guard let before = claims[log] else { return }
         claims[log]?.state = state
-        activeCount += (Self.isActive(state) ? 1 : 0) - (Self.isActive(before) ? 1 : 0)
+        activeCount += (Self.isActive(state) ? 1 : 0) - (Self.isActive(before.state) ? 1 : 0)
         switch state {
-        case .queued where isAuthority: authority.append(log)
+        case .queued where before.isAuthority: authority.append(log)
         case .queued: continued.append(log)
         case .elsewhere: elsewhere.append(log)
         case .waiting: waiting.append(log)

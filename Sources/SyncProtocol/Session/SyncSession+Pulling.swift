@@ -105,17 +105,16 @@ extension SyncSession {
         while items.count <= countMax, bytes < Self.itemBytesMax,
             operations < Self.operationsPerPull, let log = claims.nextQueued()
         {
-            let isAuthority = log.document == replica.authorityDocument
             if claims.settle(log, holds: replica.holds) { continue }
             if replica.holdsBack(log) {
-                leave(log, isAuthority: isAuthority)
+                leave(log)
                 continue
             }
             guard planner.reserve(log, for: configuration.source) else {
-                claims.set(.elsewhere, of: log, isAuthority: isAuthority)
+                claims.set(.elsewhere, of: log)
                 continue
             }
-            claims.set(.pulling, of: log, isAuthority: isAuthority)
+            claims.set(.pulling, of: log)
             guard let claim = claims[log] else { continue }
             let points = claim.needsSamples ? replica.samples(of: log) : replica.branchTips(of: log)
             let have = [LogPoint](points.prefix(SyncMessage.pullPointsMax))
@@ -213,7 +212,7 @@ extension SyncSession {
     }
 
     mutating func requeue(_ log: LogName, _ replica: some Replica) {
-        claims.set(.queued, of: log, isAuthority: log.document == replica.authorityDocument)
+        claims.set(.queued, of: log)
     }
 
     /// A pull is over: what came is forgotten, what may still come is asked for again, and what
@@ -231,19 +230,18 @@ extension SyncSession {
         for log in pull.logs {
             release(log, planner: &planner)
             guard !claims.settle(log, holds: replica.holds) else { continue }
-            let isAuthority = log.document == replica.authorityDocument
             if pull.probed.contains(log) {
                 claims.askForSamples(log)
-                claims.set(.queued, of: log, isAuthority: isAuthority)
+                claims.set(.queued, of: log)
             } else if waiting.contains(log), pull.isComplete || !stored.contains(log) {
-                claims.set(.waiting, of: log, isAuthority: isAuthority)
+                claims.set(.waiting, of: log)
             } else if stored.contains(log) {
-                claims.set(.queued, of: log, isAuthority: isAuthority)
+                claims.set(.queued, of: log)
             } else if pull.isComplete || blamesNext || isInVain(pull.answered[log], log, replica) {
                 blamesNext = false
-                leave(log, isAuthority: isAuthority)
+                leave(log)
             } else {
-                claims.set(.queued, of: log, isAuthority: isAuthority)
+                claims.set(.queued, of: log)
             }
         }
     }
@@ -255,9 +253,9 @@ extension SyncSession {
     }
 
     /// Leaves what the peer holds of a log until a comparison brings it up again.
-    private mutating func leave(_ log: LogName, isAuthority: Bool) {
+    private mutating func leave(_ log: LogName) {
         comparison.isWanted = true
-        claims.set(.ignored, of: log, isAuthority: isAuthority)
+        claims.set(.ignored, of: log)
     }
 
     /// Gives up pulls that brought nothing in time.
@@ -270,10 +268,9 @@ extension SyncSession {
             expired.append(pull)
             for log in pull.logs {
                 release(log, planner: &planner)
-                let isAuthority = log.document == replica.authorityDocument
                 // Who joins has nobody else to ask.
                 let state: ClaimTable.State = standing == .authorityOnly ? .queued : .ignored
-                claims.set(state, of: log, isAuthority: isAuthority)
+                claims.set(state, of: log)
             }
             // Nothing else would ever bring it up again on a link that stays.
             comparison.isWanted = true

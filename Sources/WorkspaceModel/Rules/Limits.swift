@@ -99,12 +99,14 @@ public enum Limits {
     /// Keys of private documents that one link asks for, or is given: what is missing still then
     /// is asked for on the next one.
     public static let keysAskedPerLinkMax = 4_096
-    /// A private document with so many membership operations, what they cite and give included, is
-    /// judged anew in each turn in which something of it came; for a larger one that waits.
+    /// A private document of so many membership operations, citations and seats, each seat for six,
+    /// is judged anew in each turn in which something of it came; a larger one waits.
     public static let judgedAtOnceMax = 1_024
-    /// As many of all larger ones together are judged for each millisecond that passes. One takes
-    /// some 3 us, so that is a twentieth of the time, whoever writes how much.
+    /// As many of the larger ones of one size class are judged for each millisecond that passes. One
+    /// takes some 3 us, so that is a twentieth of the time, whoever writes how much.
     public static let judgedPerMillisecond = 16
+    /// And so many of all documents in one turn, a fifth of a second, before others are heard.
+    public static let judgedPerTurnMax = 65_536
 
     /// Keys of epochs, and what they give for single documents, that are in memory at a time: more
     /// than a week of anybody's reading asks for, in 256 KiB of locked memory. All others lie sealed
@@ -285,8 +287,8 @@ public enum Limits {
     /// Logs of which one peer's claims and receipts are remembered; more come with the next
     /// comparison.
     public static let rememberedTipsMax = 16_384
-    /// Of those, in the authority document: there anybody can begin logs, under keys just made. Of
-    /// some 450 bytes each, so 2 MB on a link.
+    /// Besides, logs of the authority document that one peer may claim: there anybody can begin them,
+    /// under keys just made. One takes some 450 bytes, so 2 MB on a link.
     public static let authorityTipsMax = 4_096
     /// The same while a workspace comes for the first time: whoever joins hears of every log of the
     /// authority document at once, and of none of them again.

@@ -175,13 +175,13 @@ import WorkspaceTestKit
         for number in [1, 2, 3] as [UInt8] {
             queue.add(name(number), .init(arrivals: [Int64(number)], source: source))
         }
-        func next(_ now: UInt64) -> JudgingQueue.Name? {
-            queue.next(at: now) { sizes[$0] ?? 0 }?.name
+        func due(_ now: UInt64) -> [JudgingQueue.Name] {
+            queue.takeDue(at: now) { sizes[$0] ?? 0 }.map(\.name)
         }
-        #expect([next(5), next(5), next(5)] == [name(1), name(3), nil])
+        #expect(due(5) == [name(1), name(3)])
         #expect(queue.nextDue { sizes[$0] ?? 0 } == 1_005)
-        #expect(next(1_004) == nil)
-        #expect(next(1_005) == name(2))
+        #expect(due(1_004) == [])
+        #expect(due(1_005) == [name(2)])
         #expect(queue.isEmpty)
     }
 
@@ -189,9 +189,23 @@ import WorkspaceTestKit
         var queue = JudgingQueue()
         let sizes: [JudgingQueue.Name: Int] = [name(1): 1_000_000, name(4): 2_000]
         for number in [1, 4] as [UInt8] { queue.add(name(number), .init(source: source)) }
-        let first = queue.next(at: 5) { sizes[$0] ?? 0 }?.name
-        let second = queue.next(at: 5) { sizes[$0] ?? 0 }?.name
-        #expect([first, second] == [name(1), name(4)])
+        func due() -> [JudgingQueue.Name] {
+            queue.takeDue(at: 5) { sizes[$0] ?? 0 }.map(\.name)
+        }
+        let turns = [due(), due()]
+        #expect(turns == [[name(1)], [name(4)]], "a giant is a turn of its own")
+    }
+
+    /// Of small ones there may be very many.
+    @Test func `hands out no more than a turn judges`() {
+        var queue = JudgingQueue()
+        let count = 2 * Limits.judgedPerTurnMax / Limits.judgedAtOnceMax
+        for number in 0..<count { queue.add(name(UInt8(number)), .init(source: source)) }
+        let turns = (0..<3).map { _ in
+            queue.takeDue(at: 5) { _ in Limits.judgedAtOnceMax }.count
+        }
+        #expect(turns == [count / 2, count / 2, 0])
+        #expect(queue.isEmpty)
     }
 
     @Test func `puts together what came of one document`() {

@@ -36,8 +36,8 @@ import WorkspaceTestKit
         #expect(add(&table, 9, isAuthority: true) == true)
         let first = [table.nextQueued(), table.nextQueued()]
         #expect(first == [log(9), log(1)])
-        table.set(.pulling, of: log(1), isAuthority: false)
-        table.set(.queued, of: log(1), isAuthority: false)
+        table.set(.pulling, of: log(1))
+        table.set(.queued, of: log(1))
         let rest = (0..<4).map { _ in table.nextQueued() }
         #expect(rest == [log(1), log(2), log(3), nil])
     }
@@ -45,8 +45,8 @@ import WorkspaceTestKit
     @Test func `hands out nothing that is no longer queued`() {
         var table = ClaimTable()
         for number in 1...4 { #expect(add(&table, number) == true) }
-        table.set(.ignored, of: log(1), isAuthority: false)
-        table.set(.pulling, of: log(2), isAuthority: false)
+        table.set(.ignored, of: log(1))
+        table.set(.pulling, of: log(2))
         table.remove(log(3))
         let next = [table.nextQueued(), table.nextQueued()]
         #expect(next == [log(4), nil])
@@ -101,10 +101,10 @@ import WorkspaceTestKit
     @Test func `tells what waits elsewhere once, and only what still does`() {
         var table = ClaimTable()
         for number in 1...4 { #expect(add(&table, number) == true) }
-        for number in 1...3 { table.set(.elsewhere, of: log(number), isAuthority: false) }
-        table.set(.waiting, of: log(4), isAuthority: false)
+        for number in 1...3 { table.set(.elsewhere, of: log(number)) }
+        table.set(.waiting, of: log(4))
         table.remove(log(2))
-        table.set(.queued, of: log(3), isAuthority: false)
+        table.set(.queued, of: log(3))
         let elsewhere = [table.takeElsewhere(), table.takeElsewhere()]
         #expect(elsewhere == [[log(1)], []])
         let waiting = [table.takeWaiting(), table.takeWaiting()]
@@ -134,7 +134,7 @@ import WorkspaceTestKit
                 _ = add(
                     &table, number, sequence: random.oneIn(9) ? .max : UInt64(random.below(50)),
                     own: random.oneIn(2) ? nil : UInt64(random.below(50)))
-            case 2: table.set(states[random.below(5)], of: log(number), isAuthority: false)
+            case 2: table.set(states[random.below(5)], of: log(number))
             case 3: if random.oneIn(3) { table.remove(log(number)) }
             default: _ = table.settle(log(number)) { $0.sequence.isMultiple(of: 2) }
             }
