@@ -122,12 +122,13 @@ public struct PrivateDefinition {
         if case .role(_, _, true)? = operation.change?.action, let author = operation.author {
             return operation.seats + [PrivateSeat(author, .admin)]
         }
-        return operation.seats.filter {
+        let own = operation.seats.filter {
             operation.id == story.root && $0.member == operation.author
         }
-            + operation.seats.filter {
-                operation.id != story.root || $0.member != operation.author
-            }
+        let others = operation.seats.filter {
+            operation.id != story.root || $0.member != operation.author
+        }
+        return own + others.filter { story.hasLetIn($0.member) || operation.isRole }
     }
 
     private var everySeat: [(Part, PrivateSeat)] {
@@ -180,9 +181,11 @@ public struct PrivateDefinition {
         guard subtype == .channel else { return false }
         switch action {
         case .add:
-            let seat = operation.seats[part.number]
+            let given = seats(of: operation)
+            guard part.number < given.count else { return false }
+            let seat = given[part.number]
             return role <= .admin && seat.member != operation.author && seat.role > role
-                && mayGive(operation, seat.member)
+                && mayGive(operation, seat.member) && mayAdd(operation, seat.member)
         case .remove(let member, _, _):
             guard let author = operation.author, author != member, role <= .admin else {
                 return false
@@ -224,6 +227,18 @@ public struct PrivateDefinition {
             story[$0.id]?.author == operation.author
         }
         return given.count < Limits.privateSeatsByOneMax
+    }
+
+    /// The same of additions, of which more are allowed with each end.
+    private func mayAdd(_ operation: PrivateOperation, _ member: MemberID) -> Bool {
+        let past = (story.pasts[operation.id] ?? []).compactMap { story[$0] }
+        let given = seats(of: member, before: operation).compactMap { story[$0.id] }.filter {
+            $0.author == operation.author && !$0.isRole
+        }
+        let ends = past.filter { other in
+            Self.isEnd(other, of: member) && wellFormed.contains(Part(id: other.id, number: 0))
+        }
+        return given.count < Limits.privateAdditionsByOneMax + ends.count
     }
 
     /// What the author did before, without fault, that put the member out.
@@ -423,4 +438,8 @@ public struct PrivateDefinition {
         }
         return false
     }
+}
+
+extension PrivateOperation {
+    fileprivate var isRole: Bool { if case .role? = change?.action { true } else { false } }
 }

@@ -18,10 +18,13 @@ public struct PrivateFuzzer {
     public init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
         let subtype: PrivateSubtype = generator.oneIn(12) ? .directMessage : .channel
+        let strangers = generator.oneIn(3) ? ["mina", "gil"].prefix(1 + generator.below(2)) : []
+        let people = Self.names.filter { !strangers.contains($0) }.map(PrivateStory.member)
         story = PrivateStory(
             by: "olga",
             with: [("anna", .admin), ("adam", .admin), ("mina", .member), ("moritz", .member)],
-            subtype, history: generator.oneIn(2) ? .all : .fromJoin, seed: seed &+ 1)
+            subtype, history: generator.oneIn(2) ? .all : .fromJoin, seed: seed &+ 1,
+            people: strangers.isEmpty ? nil : Set(people))
         replicas = [Set<OperationID>](repeating: [story.root], count: 4)
     }
 

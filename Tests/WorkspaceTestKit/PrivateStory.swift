@@ -12,15 +12,19 @@ public struct PrivateStory {
     public private(set) var pasts: [OperationID: Set<OperationID>] = [:]
     /// The document, named by its root.
     public private(set) var document = DocumentID.zero
+    /// Those whom the workspace ever let in; `nil` for everybody.
+    public var people: Set<MemberID>?
     private var byID: [OperationID: PrivateOperation] = [:]
     private var generator: SeededGenerator
 
     /// A document that `owner` makes, with others in it from the start.
     public init(
         by owner: String = "olga", with others: [(String, Role)] = [],
-        _ subtype: PrivateSubtype = .channel, history: PrivateHistory = .all, seed: UInt64 = 1
+        _ subtype: PrivateSubtype = .channel, history: PrivateHistory = .all, seed: UInt64 = 1,
+        people: Set<MemberID>? = nil
     ) {
         generator = SeededGenerator(seed: seed)
+        self.people = people
         let seats =
             ([(owner, Role.owner)] + others)
             .map { PrivateSeat(Self.member($0.0), $0.1) }.sorted { $0.member < $1.member }
@@ -35,6 +39,9 @@ public struct PrivateStory {
 
     /// The operation with this id.
     public subscript(id: OperationID) -> PrivateOperation? { byID[id] }
+
+    /// Whether the workspace ever let somebody in.
+    public func hasLetIn(_ member: MemberID) -> Bool { people?.contains(member) != false }
 
     /// The member of that name.
     public static func member(_ name: String) -> MemberID {
@@ -109,7 +116,7 @@ public struct PrivateStory {
             id: OperationID(generator.bytes(32)), author: author, previous: previous,
             dependencies: heads(of: past).filter { $0 != previous }.shuffled(using: &generator),
             keyID: sealed.map { Self.key($0) } ?? action?.epoch?.keyID ?? Self.key(1),
-            change: action.map { PrivateChange($0, seat: seat) }, isAllowed: isAllowed)
+            change: action.map { PrivateChange($0, seat: seat) }, isAllowed: isAllowed, people: people)
         operations.append(operation)
         byID[operation.id] = operation
         pasts[operation.id] = past

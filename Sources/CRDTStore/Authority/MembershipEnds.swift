@@ -188,7 +188,7 @@ extension AuthEvaluator {
         return past
     }
 
-    private func grants(everTo member: MemberID) -> [Int] {
+    func grants(everTo member: MemberID) -> [Int] {
         records.indices.filter { records[$0].subject == member && records[$0].fault == nil }
     }
 

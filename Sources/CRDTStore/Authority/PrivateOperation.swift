@@ -24,12 +24,15 @@ public struct PrivateOperation: Sendable {
     public let isAllowed: Bool
     /// Of the ends of memberships in the workspace those that the grant in its header knows of.
     public let knownEnds: Set<OperationID>
+    /// Those whom the workspace ever let in, as far as the document names them; `nil` for everybody.
+    /// Nobody else gets a seat.
+    public let people: Set<MemberID>?
 
     /// Takes over the checked fields.
     public init(
         id: OperationID, author: MemberID?, previous: OperationID?, dependencies: [OperationID],
         keyID: KeyID, change: PrivateChange?, isAllowed: Bool,
-        knownEnds: Set<OperationID> = []
+        knownEnds: Set<OperationID> = [], people: Set<MemberID>? = nil
     ) {
         self.id = id
         self.author = author
@@ -39,13 +42,14 @@ public struct PrivateOperation: Sendable {
         self.change = change
         self.isAllowed = isAllowed
         self.knownEnds = knownEnds
+        self.people = people
     }
 
     /// The same, which the workspace does not let stand.
     var refused: Self {
         Self(
             id: id, author: author, previous: previous, dependencies: dependencies, keyID: keyID,
-            change: change, isAllowed: false, knownEnds: knownEnds)
+            change: change, isAllowed: false, knownEnds: knownEnds, people: people)
     }
 }
 
@@ -64,6 +68,17 @@ extension PrivateOperation {
         return change.action.epoch.map { $0.keyID == keyID } ?? true
     }
 
+    /// The seats that it gives, besides the author's own in a root.
+    private var others: [PrivateSeat] {
+        (change?.action.seats ?? []).filter { seat in
+            seat.member != rootAuthor && people?.contains(seat.member) != false
+        }
+    }
+
+    private var rootAuthor: MemberID? {
+        if case .root? = change?.action { author } else { nil }
+    }
+
     /// Its effects, each as the engine knows them: first the author's own seat for a root, then
     /// one for each seat that it gives; one for everything else.
     ///
@@ -71,16 +86,17 @@ extension PrivateOperation {
     func actions(in subtype: PrivateSubtype) -> [AuthAction] {
         guard isSound, let action = change?.action else { return [.unknown] }
         switch action {
-        case .root(let root):
-            let others = root.seats.filter { $0.member != author }
+        case .root:
             let own = author.map { [AuthAction.create(member: $0, devices: [$0.asDevice])] } ?? []
             return own + others.map { .grant(RoleGrant($0)) }
         case .rekey:
             return [.rekey]
         case _ where subtype != .channel:
             return [.unknown]
-        case .add(let addition):
-            return addition.seats.map { .grant(RoleGrant($0)) }
+        case .add:
+            let others = others
+            // It keeps its place in every past all the same.
+            return others.isEmpty ? [.unknown] : others.map { .grant(RoleGrant($0)) }
         case .remove(let member, _, _):
             return [.remove(member: member)]
         case .leave:
@@ -101,12 +117,11 @@ extension PrivateOperation {
     /// Which of `actions` is the seat of `member`, `nil` when none is.
     func seat(of member: MemberID) -> Int? {
         switch change?.action {
-        case .root(let root):
+        case .root:
             guard member != author else { return 0 }
-            return root.seats.filter { $0.member != author }
-                .firstIndex { $0.member == member }.map { $0 + 1 }
-        case .add(let addition):
-            return addition.seats.firstIndex { $0.member == member }
+            return others.firstIndex { $0.member == member }.map { $0 + 1 }
+        case .add:
+            return others.firstIndex { $0.member == member }
         case .role(let seated, _, let drops):
             return seated == member || drops && member == author ? 0 : nil
         default:

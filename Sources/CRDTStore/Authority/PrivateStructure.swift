@@ -42,11 +42,24 @@ extension AuthEvaluator {
         guard (grant.role == .owner) == (grant.drops != nil) else { return .roleTooStrong }
         let given = seats(of: grant.member, before: record, by: record.author)
         guard given < Limits.privateSeatsByOneMax else { return .repeated }
-        guard grant.replaces || grant.drops != nil else { return nil }
+        guard grant.replaces || grant.drops != nil else {
+            return additionFault(record, of: grant.member)
+        }
         let isSeated = grant.devices.allSatisfy { device in
             (grantsOfDevice[device] ?? []).contains { record.knows(records[$0].place) }
         }
         return isSeated ? nil : .foreignDevice
+    }
+
+    /// Whether this author has let `member` in so often that nobody can have gone in between. One
+    /// addition names very many people.
+    private func additionFault(_ record: AuthRecord, of member: MemberID) -> AuthFault? {
+        let given = seats(of: member, before: record, by: record.author, additionsOnly: true)
+        guard given >= Limits.privateAdditionsByOneMax else { return nil }
+        let ends = (revocations[.member(member)] ?? []).count { end in
+            records[end].operation.action.endsMembership && record.knows(records[end].place)
+        }
+        return given < Limits.privateAdditionsByOneMax + ends ? nil : .repeated
     }
 
     /// Whether `member` was put out, or left, by this author as often as they came in. Every seat
@@ -68,11 +81,25 @@ extension AuthEvaluator {
 
     /// How many seats of a member are in the past of `record`, of all givers or of one.
     private func seats(
-        of member: MemberID, before record: AuthRecord, by author: MemberID? = nil
+        of member: MemberID, before record: AuthRecord, by author: MemberID? = nil,
+        additionsOnly: Bool = false
     ) -> Int {
         (grantsOfDevice[member.asDevice] ?? []).count { seat in
             (author == nil || records[seat].author == author)
+                && (!additionsOnly || records[seat].operation.action.letsIn)
                 && record.knows(records[seat].place)
+        }
+    }
+}
+
+extension AuthAction {
+    /// Whether it gives a seat beside those that there are: neither a change of role nor what is
+    /// left of a role that was handed on.
+    fileprivate var letsIn: Bool {
+        switch self {
+        case .create: true
+        case .grant(let grant): !grant.replaces && grant.drops == nil
+        default: false
         }
     }
 }

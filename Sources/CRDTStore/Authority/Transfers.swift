@@ -28,11 +28,6 @@ extension AuthEvaluator {
         }
     }
 
-    private func strongestNow(_ device: DeviceID, of member: MemberID) -> AuthRank? {
-        inForce(device).first { records[$0].subject == member }
-            .flatMap { contentExposure($0, device)?.rank }
-    }
-
     /// How strong a grant makes a device now: where its subject has given up a role since, as strong
     /// as what was kept.
     func standing(ofGrant index: Int, for device: DeviceID) -> GrantRank? {

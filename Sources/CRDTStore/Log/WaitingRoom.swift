@@ -30,8 +30,8 @@ public struct WaitingRoom: Sendable {
         public let isOutsiders: Bool
         /// Whether it changes rights, and is no part of a first sync: such runs have less room.
         public let isAuthority: Bool
-        /// Who wants it: its author, and whose operations need it; members' bytes.
-        public let vouchers: [[UInt8]]
+        /// Who wants it: its author, and whose operations need it.
+        public let vouchers: [Voucher]
         /// What it cites that is not stored, as far as it says where that lies.
         public let needed: [Place]
 
@@ -39,7 +39,7 @@ public struct WaitingRoom: Sendable {
         public init(
             run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
             isBackfill: Bool = false, isOutsiders: Bool = false, isAuthority: Bool = false,
-            vouchers: [[UInt8]] = [], needed: [Place] = []
+            vouchers: [Voucher] = [], needed: [Place] = []
         ) {
             self.run = run
             self.source = source
@@ -53,8 +53,28 @@ public struct WaitingRoom: Sendable {
         }
 
         /// What it needs, for each who wants it.
-        fileprivate var wishes: [(place: Place, voucher: [UInt8])] {
+        fileprivate var wishes: [(place: Place, voucher: Voucher)] {
             needed.flatMap { place in vouchers.map { (place, $0) } }
+        }
+    }
+
+    /// Who wants something that is not stored, for what it wrote cites that.
+    public struct Voucher: Hashable, Comparable, Sendable {
+        /// A member's bytes, 16; of a device whose member nobody knows that of whoever brought it.
+        public let member: [UInt8]
+        /// The device that wrote what needs it.
+        public let device: DeviceID
+
+        /// Somebody who is `member`, with `device`.
+        public init(_ member: [UInt8], _ device: DeviceID) {
+            self.member = member
+            self.device = device
+        }
+
+        /// By member, then by device.
+        public static func < (left: Self, right: Self) -> Bool {
+            if left.member == right.member { return left.device < right.device }
+            return left.member.lexicographicallyPrecedes(right.member)
         }
     }
 
@@ -96,7 +116,7 @@ public struct WaitingRoom: Sendable {
     private var wanted: [OperationID: Int] = [:]
     /// Who wants something of a log: in how many runs of members, and up to where. As long as any
     /// is left, the farthest stands.
-    private var wanting: [LogName: [[UInt8]: (runs: Int, through: UInt64)]] = [:]
+    private var wanting: [LogName: [Voucher: (runs: Int, through: UInt64)]] = [:]
     private var usage: [Source: (count: Int, byteCount: Int)] = [:]
     private var nextTicket: UInt64 = 0
 
@@ -160,14 +180,14 @@ public struct WaitingRoom: Sendable {
         return (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
     }
 
-    /// Who wants an operation besides its author, or one behind it in its log, ascending.
+    /// Who wants an operation, or one behind it in its log, besides the device whose log that is.
+    /// Ascending.
     ///
-    /// - Cost: linear in the members who want something of that log, not in what waits.
-    /// - Parameter author: a member's bytes.
-    public func vouchers(for place: Place, besides author: [UInt8]) -> [[UInt8]] {
+    /// - Cost: linear in the devices that want something of that log, not in what waits.
+    public func vouchers(for place: Place) -> [Voucher] {
         (wanting[place.log] ?? [:])
-            .filter { $0.key != author && $0.value.through >= place.sequence }
-            .keys.sorted { $0.lexicographicallyPrecedes($1) }
+            .filter { $0.key.device != place.log.device && $0.value.through >= place.sequence }
+            .keys.sorted()
     }
 
     /// Whether anybody, its author too, wants an operation, or one behind it in its log.

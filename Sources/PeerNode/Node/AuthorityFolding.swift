@@ -52,7 +52,7 @@ extension NodeCore {
             stored.place.link.id, record, previous: try store.operations.previous(of: stored.place),
             dependencies: stored.entry.dependencies.map(\.id), in: workspace)
         // What was damaged on the disk, and what cites that, waits to be repaired without a verdict.
-        let change = (try? workspace.evaluator.add(operation)) ?? AuthChange()
+        let change = (try? workspace.add(operation)) ?? AuthChange()
         enter(stored.place.link.id, record, change, in: workspace)
     }
 
@@ -61,8 +61,7 @@ extension NodeCore {
         _ id: OperationID, _ record: Workspace.AuthorityRecord, _ change: AuthChange,
         in workspace: Workspace
     ) {
-        workspace.authority[id] = record
-        workspace.authorityOrder.append(id)
+        workspace.enter(record, id)
         note(record.payload, id, in: workspace)
         if case .request = record.payload { workspace.hasRequests = true }
         workspace.noteKeys(of: record.payload, id, change)
@@ -168,9 +167,16 @@ extension NodeCore {
     ) throws(StorageError) {
         guard !change.isEmpty else { return }
         try settleContent(change, in: workspace, from: source)
-        // Whoever is out of the workspace is out of its private channels, whatever he wrote there.
+        let concerned = Set(
+            (change.becameValid + change.becameInvalid)
+                .compactMap { workspace.evaluator.subject(ofGrant: $0) })
+        let known = concerned.map { ($0, workspace.evaluator.hasLetIn($0)) }
+        // Whoever is out of the workspace is out of its private channels, whatever he wrote there;
+        // and who never was in has no seat there.
         for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
-        where document.ends != ends(in: document, of: workspace) {
+        where document.ends != ends(in: document, of: workspace)
+            || known.contains(where: { document.isOutdated(on: $0, isKnown: $1) })
+        {
             try rejudgePrivate(document.id, in: workspace, from: source)
         }
     }

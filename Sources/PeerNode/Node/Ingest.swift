@@ -191,11 +191,12 @@ extension NodeCore {
         from source: OperationSource
     ) -> WaitingRoom.Guest {
         let isAuthority = run.log.document == workspace.id && !source.isBackfill
-        var vouchers: [[UInt8]] = []
+        var vouchers: [WaitingRoom.Voucher] = []
         if !needed.isEmpty {
             let author = payer(of: run.log.device, source, in: workspace)
-            let place = WaitingRoom.Place(run.log, run.firstSequence)
-            vouchers = [author] + waiting.vouchers(for: place, besides: author)
+            vouchers =
+                [.init(author, run.log.device)]
+                + waiting.vouchers(for: .init(run.log, run.firstSequence))
         }
         return WaitingRoom.Guest(
             run: run, source: source.number, arrived: time.monotonic,

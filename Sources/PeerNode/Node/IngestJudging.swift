@@ -20,16 +20,16 @@ extension NodeCore {
         from source: OperationSource
     ) -> AuthorityArrival {
         guard let payload = operation.authority else { return .refused(.unknownKind) }
-        let isMine = source == .ourselves || isOwn(log.device, in: workspace)
+        let isOwn = source == .ourselves || log.device == ownDevice
         let isAwaited =
             waiting.awaitsForMembers(.operation(operation.id))
             || waiting.awaitsForMembers(.place(log, operation.header.sequence))
             || waiting.isWanted(.init(log, operation.header.sequence))
         let before = authorityBudget.passedOver(operation.id)
-        let isFree = isMine || source.isBackfill
+        let isFree = isOwn || source.isBackfill
         // The same among the same has no other verdict.
         if before == workspace.evaluator.count, !isAwaited, !isFree { return .dropped }
-        if isMine, !source.isBackfill, payload.isDoor { countDoor(operation, in: workspace) }
+        if isOwn, !source.isBackfill, payload.isDoor { countDoor(operation, in: workspace) }
         var payment: AuthorityBudget.Payment?
         if !isFree, before == nil {
             payment = pay(for: operation, payload, of: log, in: workspace, from: source)
@@ -37,7 +37,7 @@ extension NodeCore {
         }
         let change: AuthChange
         do throws(AuthError) {
-            change = try workspace.evaluator.add(
+            change = try workspace.add(
                 AuthOperation(operation.id, operation.header, payload, in: workspace))
         } catch {
             // Nobody's share: its author may be anybody's guess until it is judged.
@@ -49,8 +49,10 @@ extension NodeCore {
         // void operation may come long after it.
         let isForLater =
             workspace.evaluator.awaitsLaterVersion && workspace.evaluator.isOpaque(operation.id)
+        // What own devices wrote stays (S-2).
         let isNeeded =
             workspace.evaluator.isValid(operation.id) || isFree || isAwaited || isForLater
+            || workspace.owner(of: log.device) == workspace.member
         if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
         authorityBudget.notePassedOver(operation.id, among: workspace.evaluator.count)
         return .dropped
@@ -67,12 +69,8 @@ extension NodeCore {
     ) -> AuthorityBudget.Payment? {
         let author = payer(of: log.device, source, in: workspace)
         var shares = [AuthorityBudget.Share(payload.isDoor ? .doors : .authority, of: author)]
-        if let entry = workspace.evaluator.binding(of: log.device) {
-            let isLinked = workspace.authority[entry]?.payload.isLink == true
-            shares.append(.init(isLinked ? .linkedDevice : .device, of: log.holder))
-        }
-        let place = WaitingRoom.Place(log, operation.header.sequence)
-        let vouchers = waiting.vouchers(for: place, besides: author)
+        share(of: log, in: workspace).map { shares.append($0) }
+        let vouchers = vouchers(for: .init(log, operation.header.sequence), author, in: workspace)
         shares += vouchers.map { .init(.vouched, of: $0) }
         let role = workspace.evaluator.role(
             ofGrant: operation.header.grant, device: log.device)
@@ -85,12 +83,43 @@ extension NodeCore {
         return nil
     }
 
+    /// The own share of the device that writes a log; `nil` for one that nothing valid binds.
+    private func share(of log: LogName, in workspace: Workspace) -> AuthorityBudget.Share? {
+        guard let entry = workspace.evaluator.binding(of: log.device),
+            let owner = workspace.owner(of: log.device)
+        else { return nil }
+        guard workspace.authority[entry]?.payload.isLink == true else {
+            return .init(.device, of: log.holder)
+        }
+        let isAlone = workspace.evaluator.isAmongStrongestLinked(
+            log.device, of: owner, most: Limits.linkedDeviceSharesMax)
+        return .init(
+            .linkedDevice, of: isAlone ? log.holder : log.document.bytes + owner.bytes)
+    }
+
+    /// Whose further share pays for an operation of somebody: other members who need it, and the
+    /// same one where a stronger device does.
+    private func vouchers(
+        for place: WaitingRoom.Place, _ author: [UInt8], in workspace: Workspace
+    ) -> [[UInt8]] {
+        let device = place.log.device
+        let counting = waiting.vouchers(for: place).filter { voucher in
+            guard voucher.member == author, let member = workspace.owner(of: voucher.device) else {
+                return true
+            }
+            return workspace.evaluator.isStronger(voucher.device, than: device, of: member)
+        }
+        return counting.map(\.member).reduce(into: []) { found, member in
+            if found.last != member { found.append(member) }
+        }
+    }
+
     /// Whether more of a log is not asked for, because no share could pay for it a moment ago.
     func holdsBack(_ log: LogName, in workspace: Workspace) -> Bool {
         guard log.document == workspace.id, let author = workspace.owner(of: log.device) else {
             return false
         }
-        let vouchers = waiting.vouchers(for: .init(log, 0), besides: author.bytes)
+        let vouchers = vouchers(for: .init(log, 0), author.bytes, in: workspace)
         return authorityBudget.isHeldBack(
             log.holder, neededBy: vouchers, now: time.monotonic)
     }
@@ -139,10 +168,6 @@ extension NodeCore {
         return Int(secret) + 1 < workspace.discovery.count
     }
 
-    /// Whether a device is this home's, or another of the same person.
-    private func isOwn(_ device: DeviceID, in workspace: Workspace) -> Bool {
-        device == ownDevice || workspace.owner(of: device) == workspace.member
-    }
 }
 
 extension LogName {

@@ -31,16 +31,20 @@ final class PrivateDocument {
     private(set) var introducing: [KeyID: [OperationID]] = [:]
     /// What was not tried yet: operations that came, and epochs of which a key came.
     private var untried: (operations: [OperationID], epochs: [KeyID]) = ([], [])
-    /// How much there is to judge: operations that were opened, what they cite, and the seats that
-    /// they give, each of which takes as long as some operations.
-    private(set) var size = 0
+    /// Operations that were opened, and what they cite.
+    private var operationSize = 0
+    /// Seats that they name for people whom the workspace has let in, as far as it was asked, and for
+    /// others.
+    private var seats = (given: 0, named: 0)
+    /// How much there is to judge. A seat takes as long as some operations, a name next to nothing.
+    var size: Int { operationSize + 6 * seats.given + (seats.named - seats.given) / 8 }
     /// How often an operation was looked at to open it, or to take what it hands on; for tests.
     private(set) var looks = 0
     /// How often all of it was judged; for tests.
     private(set) var judgements = 0
     /// The keys that any of `records` names.
     private(set) var namedKeys: Set<KeyID> = []
-    /// Everybody whom an operation that could be opened ever let in.
+    /// Everybody whom an operation that could be opened ever let in, as it was judged last.
     private(set) var everIn: Set<MemberID> = []
     /// What ended memberships in the workspace of people who were ever in, as it was judged with.
     var ends: [MemberID: Set<OperationID>] = [:]
@@ -172,6 +176,32 @@ final class PrivateDocument {
         return untried
     }
 
+    /// Works out anew who of those that operations name was ever let in.
+    ///
+    /// - Parameter isKnown: whether the workspace ever let somebody in.
+    func noteNamed(_ isKnown: (MemberID) -> Bool) {
+        everIn = []
+        seats.given = 0
+        for record in records.values {
+            for seat in record.change?.action.seats ?? [] {
+                guard everIn.contains(seat.member) || isKnown(seat.member) else { continue }
+                everIn.insert(seat.member)
+                seats.given += 1
+            }
+        }
+    }
+
+    /// Whether a seat for somebody counts otherwise than when this was judged last.
+    ///
+    /// - Parameter isKnown: whether the workspace ever let that one in.
+    func isOutdated(on member: MemberID, isKnown: Bool) -> Bool {
+        guard isKnown else { return everIn.contains(member) }
+        guard seats.named > seats.given, !everIn.contains(member) else { return false }
+        return records.values.contains { record in
+            record.change?.action.seats.contains { $0.member == member } == true
+        }
+    }
+
     func noteLook() { looks &+= 1 }
 
     func noteJudged() { judgements &+= 1 }
@@ -248,10 +278,9 @@ final class PrivateDocument {
             closedByKey[name]?.remove(id)
             if change?.action.epoch?.keyID == name { introducing[name, default: []].append(id) }
         }
-        size += 1 + (records[id]?.dependencies.count ?? 0)
-        let seats = change?.action.seats ?? []
-        everIn.formUnion(seats.map(\.member))
-        size += 6 * seats.count
+        operationSize += 1 + (records[id]?.dependencies.count ?? 0)
+        let named = change?.action.seats ?? []
+        seats = (seats.given + named.count, seats.named + named.count)
         guard place > 0, let name = records[id]?.keyID, !keys.holds(name) else { return }
         authorityKeys.prefer(place, of: name)
     }

@@ -245,6 +245,7 @@ extension NodeCore {
         document.noteJudged()
         let before = document.limits
         document.limits = [:]
+        document.noteNamed { workspace.evaluator.hasLetIn($0) }
         document.ends = ends(in: document, of: workspace)
         document.authority = PrivateAuthority(
             of: document.id, operations(of: document, ends: document.ends, in: workspace),
@@ -286,7 +287,7 @@ extension NodeCore {
                 dependencies: record.dependencies.filter { document.records[$0] != nil },
                 keyID: record.keyID, change: record.change,
                 isAllowed: store.operations.isValid(record.sequence, in: record.branch),
-                knownEnds: known)
+                knownEnds: known, people: document.everIn)
         }
     }
 

@@ -39,7 +39,7 @@ final class Workspace {
     /// Epoch keys that are held.
     var keys: EpochKeyring {
         didSet {
-            derived = Derived()
+            forgetDerived()
             keyIndex.sealing = nil
         }
     }
@@ -76,7 +76,7 @@ final class Workspace {
     /// What members said of themselves, by operation.
     var profileRegisters = ProfileRegisters()
     /// What members say they are called.
-    var profileNames: [MemberID: String] = [:] { didSet { derived = Derived() } }
+    var profileNames: [MemberID: String] = [:] { didSet { forgetDerived() } }
     /// What else they say of themselves.
     var profileFields: [MemberID: [ProfileChange.Field: String]] = [:]
     /// The own choice of how reachable one looks here.
@@ -111,7 +111,7 @@ final class Workspace {
     /// What was worked out from the fields above, until one of them changes. Each is linear in the
     /// size of the workspace and asked for with every message.
     struct Derived {
-        var members: [MemberStanding]?
+        var standings = Standings()
         var names: [MemberID: String] = [:]
         /// Those whose names look like another's.
         var twins: Set<MemberID>?
@@ -128,8 +128,6 @@ final class Workspace {
         var memberEnds: [MemberID: Set<OperationID>]?
         /// What let somebody in last; the inner `nil` for nothing.
         var admissions: [MemberID: AuthorityRecord?] = [:]
-        /// The devices that are recovery phrases.
-        var recoveryDevices: Set<DeviceID>?
         /// What devices whose membership has ended may see.
         var farewells: [DeviceID: [LogTip]] = [:]
     }
@@ -213,34 +211,6 @@ final class Workspace {
 
     /// Whose a device is, by what is valid; `nil` while nothing valid binds it.
     func owner(of device: DeviceID) -> MemberID? { evaluator.owner(of: device) }
-
-    /// The devices that are recovery phrases by what is valid: they write nothing from day to day.
-    var recoveryDevices: Set<DeviceID> {
-        if let known = derived.recoveryDevices { return known }
-        var found: Set<DeviceID> = []
-        for (id, record) in authority where evaluator.isValid(id) {
-            switch record.payload {
-            case .create(let create):
-                Binding.recoveryDevice(of: create.devices).map { _ = found.insert($0) }
-            case .admit(let joiner, _, _, _):
-                Binding.recoveryDevice(of: joiner.devices).map { _ = found.insert($0) }
-            default: continue
-            }
-        }
-        derived.recoveryDevices = found
-        return found
-    }
-
-    /// Everybody who may act now, in the order of their ids.
-    var members: [MemberStanding] {
-        if let known = derived.members { return known }
-        let members = evaluator.members.filter { standing in
-            !standing.devices.allSatisfy(recoveryDevices.contains)
-                || departure(of: standing.member) == nil
-        }
-        derived.members = members
-        return members
-    }
 
     /// The valid departure of a member, the first that arrived. A departure does not reach the
     /// recovery device, which is stronger than the device that wrote it; whoever has nothing but

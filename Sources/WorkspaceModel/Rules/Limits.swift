@@ -227,8 +227,11 @@ public enum Limits {
     /// What is left for each device of a member where others of its have used that up: enough to
     /// revoke a device that was stolen, and to remove whom it let in.
     public static let authorityBurstPerDevice = 128
-    /// The same for a device that was linked, of which a member may have 64.
+    /// The same for a device that was linked.
     public static let authorityBurstPerLinkedDevice = 32
+    /// Linked devices of a member, the strongest ones, that have such a share each: more than most
+    /// people carry. All others have one together, for there may be any number of them.
+    public static let linkedDeviceSharesMax = 8
     /// What one member's operations may need of others': as much as one of those may have had taken
     /// elsewhere and not here, by several shares.
     public static let authorityBurstForOthers = 1_152
@@ -240,6 +243,9 @@ public enum Limits {
     /// Seats that one member gives one other in a private document: more than a life of coming and
     /// going, and each is judged with each that ended it.
     public static let privateSeatsByOneMax = 256
+    /// Additions among them without a removal or departure in between: who was out of the workspace
+    /// meanwhile is added again without one.
+    public static let privateAdditionsByOneMax = 16
     /// Operations without effect that a host of no member may bring in an hour, and their bytes.
     public static let outsiderOperationsHourly = 64
     /// See `outsiderOperationsHourly`.

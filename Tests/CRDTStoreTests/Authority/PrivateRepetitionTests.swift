@@ -5,7 +5,9 @@ import WorkspaceTestKit
 
 /// One private channel in which every change knows all before it.
 private struct Chain {
-    private(set) var operations: [PrivateOperation] = []
+    private var written: [PrivateOperation] = []
+    /// Those whom the workspace ever let in; `nil` for everybody.
+    var people: [String]?
     /// The last seat that each member got.
     private var seats: [MemberID: OperationID] = [:]
 
@@ -16,12 +18,22 @@ private struct Chain {
         write("olga", .root(PrivateRoot(subtype: .channel, seats: seats)))
     }
 
+    var operations: [PrivateOperation] {
+        let people = people.map { Set($0.map(PrivateStory.member)) }
+        return written.map { operation in
+            PrivateOperation(
+                id: operation.id, author: operation.author, previous: operation.previous,
+                dependencies: operation.dependencies, keyID: operation.keyID,
+                change: operation.change, isAllowed: true, people: people)
+        }
+    }
+
     var judged: PrivateAuthority {
         PrivateAuthority(
             of: DocumentID(sameBytesAs: operations[0].id), operations.reversed())
     }
 
-    var last: OperationID { operations[operations.count - 1].id }
+    var last: OperationID { written[written.count - 1].id }
 
     @discardableResult
     mutating func add(_ name: String, by author: String) -> OperationID {
@@ -31,7 +43,7 @@ private struct Chain {
 
     @discardableResult
     mutating func remove(_ name: String, by author: String) -> OperationID {
-        let key = KeyID(words: (UInt64(operations.count), 1))
+        let key = KeyID(words: (UInt64(written.count), 1))
         return write(
             author, .remove(PrivateStory.member(name), cuts: [], epoch: PrivateEpoch(keyID: key)))
     }
@@ -39,15 +51,15 @@ private struct Chain {
     @discardableResult
     mutating func write(_ name: String, _ action: PrivateAction) -> OperationID {
         let author = PrivateStory.member(name)
-        let number = UInt64(operations.count)
-        let previous = operations.last { $0.author == author }?.id
+        let number = UInt64(written.count)
+        let previous = written.last { $0.author == author }?.id
         let operation = PrivateOperation(
             id: OperationID(words: (number &* 0x9E37_79B9_7F4A_7C15, number, 0, 0)),
             author: author, previous: previous,
-            dependencies: operations.last.map(\.id).flatMap { $0 == previous ? nil : [$0] } ?? [],
+            dependencies: written.last.map(\.id).flatMap { $0 == previous ? nil : [$0] } ?? [],
             keyID: action.epoch?.keyID ?? PrivateStory.key(1),
             change: PrivateChange(action, seat: seats[author]), isAllowed: true)
-        operations.append(operation)
+        written.append(operation)
         switch action {
         case .root(let root): for seat in root.seats { seats[seat.member] = operation.id }
         case .add(let addition): for seat in addition.seats { seats[seat.member] = operation.id }
@@ -85,15 +97,35 @@ private struct Chain {
 
     @Test func `leaves the seats beside the last as they are`() {
         var chain = Chain()
-        for _ in 1..<Self.most { chain.add("mina", by: "olga") }
-        chain.remove("mina", by: "olga")
+        for _ in 1..<Limits.privateAdditionsByOneMax { chain.add("mina", by: "olga") }
         let seats = ["gil", "mina"].map { PrivateSeat(PrivateStory.member($0), .member) }
             .sorted { $0.member < $1.member }
         let both = chain.write("olga", .add(PrivateAddition(seats: seats)))
         let judged = chain.judged
         #expect(judged.isValid(both))
         #expect(judged.standing(of: PrivateStory.member("gil"))?.seat == both)
-        #expect(judged.standing(of: mina) == nil)
+        #expect(judged.standing(of: mina)?.seat != both)
+        // Whoever put her out may let her in again once.
+        chain.remove("mina", by: "anna")
+        let again = (0..<2).map { _ in chain.add("mina", by: "olga") }
+        #expect(again.map(chain.judged.isValid) == [true, false])
+        #expect(chain.judged.verdict(on: chain.last) == .faulty(.repeated))
+    }
+
+    @Test func `has no seat for whom the workspace never let in`() {
+        var chain = Chain()
+        chain.people = ["olga", "anna"]
+        let add = chain.add("gil", by: "olga")
+        let role = chain.write("anna", .role(PrivateStory.member("gil"), .guest, drops: false))
+        var judged = chain.judged
+        #expect(judged.members.map(\.member) == ["anna", "olga"].map(PrivateStory.member))
+        #expect(!judged.isValid(add) && judged.standing(of: PrivateStory.member("gil")) == nil)
+        #expect(judged.isAncestor(add, of: role), "it keeps its place")
+        // As soon as it does, it is as if it always had.
+        chain.people = ["olga", "anna", "gil", "mina"]
+        judged = chain.judged
+        #expect(judged.isValid(add) && judged.isValid(role))
+        #expect(judged.standing(of: mina)?.seat == chain.operations[0].id)
     }
 
     @Test func `has no removal without somebody who came in before`() {

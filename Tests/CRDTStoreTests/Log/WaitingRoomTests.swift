@@ -47,31 +47,39 @@ import WorkspaceTestKit
 
     @Test func `knows who else wants what lies in a log, and up to where`() {
         var room = WaitingRoom()
-        let (ada, bob, eve): ([UInt8], [UInt8], [UInt8]) = ([1], [2], [3])
         let log = Self.guest(1).run.log
-        let other = Self.guest(2).run.log
-        func admit(_ voucher: [UInt8], _ sequence: UInt64, from source: UInt64, out: Bool = false) {
+        let other = LogName(
+            document: .zero, device: DeviceID(words: (2, 0, 0, 0)), incarnation: 2)
+        let third = DeviceID(words: (3, 0, 0, 0))
+        let (ada, bob) = (WaitingRoom.Voucher([1], log.device), WaitingRoom.Voucher([2], third))
+        let eve = WaitingRoom.Voucher([3], other.device)
+        func admit(
+            _ voucher: WaitingRoom.Voucher, _ sequence: UInt64, from source: UInt64,
+            out: Bool = false
+        ) {
             let guest = WaitingRoom.Guest(
                 run: Self.guest(9).run, source: source, arrived: 1, isOutsiders: out,
-                vouchers: [voucher], needed: [.init(log, sequence)])
+                vouchers: [voucher], needed: [.init(log, sequence), .init(other, sequence)])
             _ = room.admit(guest, until: Self.missing(UInt8(source)))
         }
-        func voucher(_ sequence: UInt64, _ author: [UInt8]) -> [UInt8]? {
-            room.vouchers(for: .init(log, sequence), besides: author).first
+        func vouchers(_ sequence: UInt64, of log: LogName = log) -> [WaitingRoom.Voucher] {
+            room.vouchers(for: .init(log, sequence))
         }
         admit(bob, 50, from: 1, out: true)
-        #expect(voucher(5, eve) == nil)
+        #expect(vouchers(5) == [])
         admit(eve, 20, from: 2)
-        #expect(voucher(5, eve) == nil && voucher(20, ada) == eve && voucher(21, ada) == nil)
-        #expect(room.vouchers(for: .init(other, 5), besides: ada).isEmpty)
+        #expect(vouchers(20) == [eve] && vouchers(21) == [])
+        #expect(vouchers(5, of: other) == [], "a device does not speak for itself")
         admit(ada, 10, from: 3)
-        #expect(voucher(10, eve) == ada && voucher(11, eve) == nil && voucher(5, ada) == eve)
-        #expect(room.vouchers(for: .init(log, 5), besides: bob) == [ada, eve])
+        #expect(vouchers(10) == [eve] && vouchers(10, of: other) == [ada])
+        let laptop = WaitingRoom.Voucher(ada.member, third)
+        admit(laptop, 5, from: 4)
+        #expect(vouchers(5) == [laptop, eve] && vouchers(5, of: other) == [ada, laptop])
         #expect(room.isWanted(.init(log, 20)) && !room.isWanted(.init(log, 21)))
-        room.forget(source: 3)
-        #expect(voucher(5, eve) == nil)
+        room.forget(source: 4)
+        #expect(vouchers(5) == [eve])
         _ = room.release(Self.missing(2))
-        #expect(voucher(5, ada) == nil)
+        #expect(vouchers(5) == [] && vouchers(5, of: other) == [ada])
     }
 
     @Test func `gives back who waited, in the order of coming`() {

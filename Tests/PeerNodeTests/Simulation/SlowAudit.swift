@@ -30,6 +30,7 @@ struct SlowAudit {
             complain("holds \(own.subtracting(valid).count) authority operations too many valid")
             complain("holds \(valid.subtracting(own).count) authority operations wrongly void")
         }
+        checkStandings()
         for channel in workspace.channels.keys.sorted() {
             try checkContent(of: channel, by: &definition)
         }
@@ -37,6 +38,15 @@ struct SlowAudit {
 
     private mutating func complain(_ problem: String) {
         problems.append("node \(node.index) " + problem)
+    }
+
+    /// Who is in, which is kept from one change to the next, against what follows from everything.
+    private mutating func checkStandings() {
+        let known = (workspace.members, workspace.recoveryDevices)
+        workspace.derived = .init()
+        if known != (workspace.members, workspace.recoveryDevices) {
+            complain("has not heard who is in")
+        }
     }
 
     // MARK: Authority

@@ -256,13 +256,16 @@ import WorkspaceTestKit
         try table.expectService()
     }
 
-    /// S-5: however many devices she links, they have one share, and little each besides.
-    @Test func `of many devices of one member is little more than one member's share`() throws {
+    /// S-5: however many devices she links, they have one share, and little besides.
+    @Test(arguments: [6, 24])
+    func `of many devices of one member is little more than one member's share`(
+        count: Int
+    ) throws {
         let table = try Table()
         let key = try #require(try table.pair.ada.workspace().currentKey).id
         let start = try table.rows()
         var all: [SignedOperation] = []
-        for number in 0..<6 {
+        for number in 0..<count {
             let device = ForeignDevice(UInt64(300 + number))
             let entry = [ListedDevice.own(device)].signed(
                 entering: .adding(
@@ -275,15 +278,17 @@ import WorkspaceTestKit
                 .addDevices(entry, keyID: key, wraps: []), knowing: table.before)
             var log = ForgedLog(device.signing, like: table.log, under: added.id, incarnation: 1)
             all.append(added)
-            all += (0..<150).map {
+            all += (0..<(count > 6 ? 64 : 150)).map {
                 log.write(Table.document($0), knowing: $0 == 0 ? [adding.reference] : [])
             }
         }
         try table.pair.bring(all, as: table.pair.keys)
         for (before, after) in zip(start, try table.rows()) {
-            // Those of four fill the common one, and go on with the others' little.
-            let most = Self.share + 6 * Limits.authorityBurstPerLinkedDevice
-            #expect((Limits.authorityBurstPerMember...most).contains(after.judged - before.judged))
+            // Those of some fill the common one, and the strongest go on with a little each.
+            let shares = min(count, Limits.linkedDeviceSharesMax + 1)
+            let most = Self.share + shares * Limits.authorityBurstPerLinkedDevice
+            let taken = after.judged - before.judged
+            #expect((Limits.authorityBurstPerMember...most + 8).contains(taken))
         }
         try table.expectService()
     }

@@ -31,6 +31,47 @@ import WorkspaceTestKit
         try theft.pair.expectPeace()
     }
 
+    /// Her own node takes no more of her phone than others do, or what revokes it would cite what
+    /// nobody else can take.
+    @Test(arguments: [false, true])
+    func `by a stolen device, at its owner's too, leaves room for its revocation`(
+        isLarge: Bool
+    ) throws {
+        var theft = try StolenPhone()
+        let (ada, bob) = (theft.pair.ada, theft.pair.bob)
+        let before = try HostileRows(ada)
+        try theft.flood(ada, count: isLarge ? 60 : 1_200, isLarge: isLarge)
+        let taken = Int(try HostileRows(ada).operations - before.operations)
+        #expect(taken > 0 && taken <= Self.share + 8)
+        try ada.ok("device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
+        theft.pair.bench.advance(5_000)
+        #expect(try bob.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
+        #expect(try bob.digest() == ada.digest())
+        try theft.pair.expectPeace()
+    }
+
+    /// Others have used up on something else of the phone's what it may cost: then the stronger
+    /// device, which needs the rest, speaks for it.
+    @Test func `by a stolen device is lent by a stronger one of the same person`() throws {
+        var theft = try StolenPhone()
+        let (ada, bob) = (theft.pair.ada, theft.pair.bob)
+        var other = ForgedLog(
+            theft.phone.signing, like: theft.log, under: theft.grant, incarnation: 90)
+        let heads = try ForgedLog.heads(of: ada)
+        let elsewhere = (0..<700).map {
+            other.write(
+                `A flood of authority operations (A14)`.Table.document(10_000 + $0),
+                knowing: $0 == 0 ? heads : [])
+        }
+        try theft.pair.hand(elsewhere, to: bob, as: theft.phone)
+        try theft.flood(ada, count: 1_200)
+        try ada.ok("device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
+        theft.pair.bench.advance(40_000)
+        #expect(try bob.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
+        theft.pair.bench.advance(60_000)
+        try theft.pair.expectPeace()
+    }
+
     /// F6: what people outside cause counts apart.
     @Test func `by people at the door leaves room for what the doorkeeper does`() throws {
         let pair = try HostilePair()
@@ -112,12 +153,20 @@ import WorkspaceTestKit
 
 extension StolenPhone {
     /// Operations of the phone that one honest node is given.
-    fileprivate mutating func flood(_ node: BenchNode, count: Int) throws {
+    fileprivate mutating func flood(
+        _ node: BenchNode, count: Int, isLarge: Bool = false
+    ) throws {
         let before = try ForgedLog.heads(of: pair.ada)
-        let made = (0..<count).map {
-            log.write(
-                `A flood of authority operations (A14)`.Table.document($0),
-                knowing: $0 == 0 ? before : [])
+        let made = (0..<count).map { number in
+            let cuts = (0..<2_000).map {
+                CutEntry(
+                    log: LogName(document: .zero, device: phone.id, incarnation: UInt32($0)),
+                    sequence: 1, id: .zero)
+            }
+            return log.write(
+                isLarge
+                    ? .cutPart(cuts) : `A flood of authority operations (A14)`.Table.document(number),
+                knowing: number == 0 ? before : [])
         }
         try pair.hand(made, to: node, as: phone)
     }

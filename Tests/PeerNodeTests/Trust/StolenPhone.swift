@@ -1,5 +1,6 @@
 import CRDTStore
 import Testing
+import WorkspaceModel
 import WorkspaceTestKit
 
 @testable import PeerNode
@@ -8,6 +9,8 @@ import WorkspaceTestKit
 struct StolenPhone {
     let pair: HostilePair
     let phone: ForeignDevice
+    /// Under which it writes.
+    let grant: OperationID
     /// Where it writes.
     var log: ForgedLog
 
@@ -18,6 +21,7 @@ struct StolenPhone {
         pair.bench.advance(5_000)
         phone = try ForeignDevice(of: node)
         log = try ForgedLog(node, incarnation: 80)
+        grant = try node.hostile().grant
         node.kill()
         pair.takeOver()
     }

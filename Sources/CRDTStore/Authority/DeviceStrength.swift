@@ -1,0 +1,67 @@
+public import WorkspaceModel
+
+/// Which of a member's devices are stronger: what one of them may cost others, and which of them
+/// speaks for another, hangs on that (PROTOCOL.md, 4.0.4: S-5).
+extension AuthEvaluator {
+    /// Whether a device of a member is in, and stronger than another one, or that is out.
+    public func isStronger(_ device: DeviceID, than other: DeviceID, of member: MemberID) -> Bool {
+        guard let own = strongestNow(device, of: member) else { return false }
+        return strongestNow(other, of: member).map { own < $0 } ?? true
+    }
+
+    /// Whether a device of a member is in, and fewer than `most` of those that were linked are
+    /// stronger.
+    ///
+    /// - Cost: linear in the devices that the member ever linked, where few are stronger.
+    public func isAmongStrongestLinked(
+        _ device: DeviceID, of member: MemberID, most: Int
+    ) -> Bool {
+        guard let own = strongestNow(device, of: member) else { return false }
+        var stronger: Set<DeviceID> = []
+        for grant in additions[member] ?? [] where records[grant].isValid {
+            for other in records[grant].devices where !stronger.contains(other) {
+                guard let rank = strongestNow(other, of: member), rank < own else { continue }
+                stronger.insert(other)
+                if stronger.count >= most { return false }
+            }
+        }
+        return true
+    }
+
+    /// Whether a change of verdicts may put somebody in or out, or change a role. Whoever asks who is
+    /// in keeps the answer until then.
+    public func changesStanding(_ change: AuthChange) -> Bool {
+        (change.becameValid + change.becameInvalid).contains { id in
+            guard let index = indices[id] else { return true }
+            return records[index].operation.action.bearsOnStanding
+        }
+    }
+
+    /// Whether a valid grant ever gave a member anything: the workspace has let that one in, whatever
+    /// came after that.
+    public func hasLetIn(_ member: MemberID) -> Bool {
+        guard let entries = admitted[member] else { return false }
+        // A role needs an admission in its past, and may outlive that.
+        return entries.contains { records[$0].isValid }
+            || grants(everTo: member).contains { records[$0].isValid }
+    }
+
+    /// How strong what a device would write now is, by its strongest grant to a member; `nil` for a
+    /// device that is not in.
+    func strongestNow(_ device: DeviceID, of member: MemberID) -> AuthRank? {
+        inForce(device).first { records[$0].subject == member }
+            .flatMap { contentExposure($0, device)?.rank }
+    }
+}
+
+extension AuthAction {
+    /// Whether it gives somebody something or takes it. What is not listed here does, to be safe.
+    fileprivate var bearsOnStanding: Bool {
+        switch self {
+        case .invite, .request, .revokeInvite, .cutPart, .createDocument, .setDocument,
+            .deleteDocument, .setWorkspace, .rekey:
+            false
+        default: true
+        }
+    }
+}
