@@ -116,7 +116,8 @@ public struct PrivateStory {
             id: OperationID(generator.bytes(32)), author: author, previous: previous,
             dependencies: heads(of: past).filter { $0 != previous }.shuffled(using: &generator),
             keyID: sealed.map { Self.key($0) } ?? action?.epoch?.keyID ?? Self.key(1),
-            change: action.map { PrivateChange($0, seat: seat) }, isAllowed: isAllowed, people: people)
+            change: action.map { PrivateChange($0, seat: seat) }, isAllowed: isAllowed,
+            people: people)
         operations.append(operation)
         byID[operation.id] = operation
         pasts[operation.id] = past

@@ -134,19 +134,29 @@ extension AuthEvaluator {
     public var heads: [OperationID] { tips { $0.isValid } }
 
     /// The same, the strongest first: of more than fit, nobody weaker takes a place (S-7).
-    public var headsByStrength: [OperationID] {
-        heads.compactMap { indices[$0] }.sorted { records[$0].rank < records[$1].rank }
+    ///
+    /// - Parameter knowsFeatures: `false` for what an operation cites that takes back what only a
+    ///   later version knows.
+    public func headsByStrength(knowingFeatures knowsFeatures: Bool = true) -> [OperationID] {
+        let heads = knowsFeatures ? heads : tips(amongKnown: true) { $0.isValid }
+        return heads.compactMap { indices[$0] }.sorted { records[$0].rank < records[$1].rank }
             .map { records[$0].operation.id }
     }
 
     /// The operations that nothing cites, valid or not. Ascending.
     public var frontier: [OperationID] { tips { _ in true } }
 
-    private func tips(where counts: (AuthRecord) -> Bool) -> [OperationID] {
+    /// - Parameter isKnownOnly: without features that this version does not know, and all behind them.
+    private func tips(
+        amongKnown isKnownOnly: Bool = false, where counts: (AuthRecord) -> Bool
+    ) -> [OperationID] {
         var isCovered = [Bool](repeating: false, count: records.count)
         var tips: [OperationID] = []
         for index in records.indices.reversed() {
             let operation = records[index].operation
+            if isKnownOnly, records[index].isOpaque || operation.action.isUnknownFeature {
+                continue
+            }
             guard !records[index].isOwnPart, isCovered[index] || counts(records[index]) else {
                 continue
             }
@@ -300,5 +310,11 @@ extension AuthEvaluator {
                 id: .zero, device: .zero, incarnation: 0, sequence: 0, previous: nil,
                 dependencies: [], grant: nil, action: .cutPart),
             lamport: .max, place: AuthPlace(branch: branchTips.count, position: 0), past: past)
+    }
+}
+
+extension AuthAction {
+    fileprivate var isUnknownFeature: Bool {
+        if case .feature(isKnown: false) = self { true } else { false }
     }
 }

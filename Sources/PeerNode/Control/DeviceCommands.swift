@@ -81,6 +81,10 @@ extension Command {
             "The recovery phrase, for a device older than this one. '-' reads it from standard "
                 + "input.", bytes: 1...1_024
         ).standardInput().optional()
+        let force = Parameter.flag(
+            "force",
+            "Also where that takes back what a newer version of wsx-node was turned on for: for a "
+                + "device that was stolen.")
         return Command(
             "device.revoke",
             line: CommandLineForm(
@@ -88,13 +92,15 @@ extension Command {
                 examples: ["device revoke d_7k3qm2xa", "device revoke d_7k3qm2xa --phrase -"]),
             "End what a device may do, and change the keys for all others; a device of yours in "
                 + "every workspace, or in the one that -w names.",
-            parameters: [device.definition, phrase.definition], result: "device",
-            failures: [.notFound, .ambiguous, .forbidden, .badRequest],
+            parameters: [device.definition, phrase.definition, force.definition],
+            result: "device",
+            failures: [.notFound, .ambiguous, .forbidden, .badRequest, .versionMismatch],
             example: ["device": "d_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.revokeDevice(
-                        given[device], phrase: given[phrase], context.scope(given)))
+                        given[device], phrase: given[phrase], isForced: given[force],
+                        context.scope(given)))
             })
     }()
 }

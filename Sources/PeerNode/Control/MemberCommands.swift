@@ -70,7 +70,9 @@ extension Command {
 
     private static let memberRemove = {
         let force = Parameter.flag(
-            "force", "Remove even though this node may not know all that they wrote.")
+            "force",
+            "Remove even though this node may not know all that they wrote, or where that takes back "
+                + "what they turned a newer version of wsx-node on for.")
         let recut = Parameter.flag(
             "recut",
             "Of somebody who is out: keep what has arrived of theirs since, through others. What "
@@ -94,7 +96,9 @@ extension Command {
                 member.definition, force.definition, recut.definition, keep.definition,
             ],
             result: "member",
-            failures: [.notFound, .ambiguous, .forbidden, .conflict, .unsynced],
+            failures: [
+                .notFound, .ambiguous, .forbidden, .conflict, .unsynced, .versionMismatch,
+            ],
             example: ["member": "@Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(

@@ -65,7 +65,9 @@ public protocol NodeCommands: PersonCommands {
     /// Becomes a device of whoever issued the link. Answers with the identity.
     func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Ends what a device may do, with new keys for all others.
-    func revokeDevice(_ device: String, phrase: String?, _ scope: CallScope) throws(NodeError)
+    func revokeDevice(
+        _ device: String, phrase: String?, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError)
         -> DeviceObject
     /// Gives an own device a name.
     func renameDevice(_ device: String, name: String, _ scope: CallScope) throws(NodeError)

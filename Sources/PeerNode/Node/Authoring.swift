@@ -56,11 +56,14 @@ extension NodeCore {
     ///
     /// - Parameters:
     ///   - other: the key to sign with instead of this device's: the recovery phrase's.
+    ///   - undoesFeatures: whether to know nothing of features that only a later version knows, as
+    ///     far as that leaves none of them.
     ///   - isEffective: whether it does what it should, asked of the state that it would make.
     ///   - payload: makes the payload once the operation's place is known.
     /// - Returns: its id, or `nil` when the device may not do it; then nothing is written.
     func authorAuthority(
         in workspace: Workspace, grant: OperationID? = nil, signedBy other: SigningKey? = nil,
+        undoingFeatures undoesFeatures: Bool = false,
         isEffective: (AuthEvaluator) -> Bool = { _ in true },
         _ payload: (AuthorityDraft) -> AuthorityPayload
     ) throws(StorageError) -> OperationID? {
@@ -83,13 +86,16 @@ extension NodeCore {
             sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
             timestamp: timestamp, grant: grant,
             dependencies: references(
-                to: workspace.evaluator.headsByStrength.filter { $0 != own?.tip.id },
-                in: workspace))
+                to: workspace.evaluator.headsByStrength(knowingFeatures: !undoesFeatures)
+                    .filter { $0 != own?.tip.id }, in: workspace))
         let context = AuthorityDraft(
             draft: draft, device: signing.device, keyID: current.id, key: current.key,
             random: environment.random)
         let signed = draft.signed(payload: payload(context).encoded, with: signing)
-        guard mayTake(signed, in: workspace, isEffective) else { return nil }
+        let isWanted = { (trial: AuthEvaluator) in
+            isEffective(trial) && !(undoesFeatures && trial.awaitsLaterVersion)
+        }
+        guard mayTake(signed, in: workspace, isWanted) else { return nil }
         try acceptOwn(signed, in: workspace, document: workspace.id)
         return signed.id
     }

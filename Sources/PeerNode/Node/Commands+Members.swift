@@ -191,7 +191,9 @@ extension NodeCore {
         let open = openInvites(of: member, in: workspace).filter {
             self.object(ofInvite: $0, in: workspace)?.state == "open"
         }
-        let made = try stored { () throws(StorageError) in try remove(member, from: workspace) }
+        let made = try stored { () throws(StorageError) in
+            try remove(member, from: workspace, undoingFeatures: draft.isForced)
+        }
         guard made != nil else { throw notAllowed(in: workspace) }
         let taken = try stored { () throws(StorageError) in try takeOver(kept, in: workspace) }
         var object = try shown(member, in: workspace)

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// Ending what a device may do (PROTOCOL.md, 4).
 extension NodeCore {
     func revokeDevice(
-        _ reference: String, phrase: String?, _ scope: CallScope
+        _ reference: String, phrase: String?, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject {
         var revoked: DeviceID?
         let object = try inEach(reference, scope, "device revoke") {
@@ -20,7 +20,7 @@ extension NodeCore {
                 throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
             }
             guard workspace.evaluator.bestGrant(of: device, as: owner) != nil else { return }
-            try revoke(device, of: owner, phrase: phrase, in: workspace)
+            try revoke(device, of: owner, phrase: phrase, isForced: isForced, in: workspace)
         }
         return revoked.map { telling(object, where: $0) } ?? object
     }
@@ -49,7 +49,8 @@ extension NodeCore {
     }
 
     private func revoke(
-        _ device: DeviceID, of owner: MemberID, phrase: String?, in workspace: Workspace
+        _ device: DeviceID, of owner: MemberID, phrase: String?, isForced: Bool,
+        in workspace: Workspace
     ) throws(NodeError) {
         var signer: SigningKey?
         if let phrase {
@@ -71,13 +72,18 @@ extension NodeCore {
         let rekey = rekey(excluding: [device], in: workspace)
         let made = try stored { () throws(StorageError) -> OperationID? in
             let made = try authorAuthority(
-                in: workspace, signedBy: signer,
+                in: workspace, signedBy: signer, undoingFeatures: isForced,
                 isEffective: { $0.bestGrant(of: device, as: owner) == nil },
                 { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })
             if made != nil { try endInvites(of: workspace, signedBy: signer) { $0 == device } }
             return made
         }
         guard made == nil else { return }
+        if workspace.awaitsLaterVersion {
+            let isWeaker = isForced && isOwn && signer == nil
+            let flags = isForced ? (isWeaker ? "--force --phrase -" : nil) : "--force"
+            throw .laterVersion(workspace, unlessRevoking: device, with: flags)
+        }
         if isOwn, signer == nil, workspace.ownRole != nil {
             throw .forbidden(
                 "that device is older than this one, which may not revoke it",

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Workspaces in which a feature is on that this version does not know (PROTOCOL.md, 4.0.5). What
 /// stands behind it is stored and passed on, and counts for nothing here; so nothing is written
-/// here either, for its author would not see what it rests on.
+/// here either, for its author would not see what it rests on. But what takes the feature back.
 extension NodeCore {
     /// Moves what is kept of the authority document after an operation came.
     ///
@@ -45,11 +45,23 @@ extension Workspace {
 
 extension NodeError {
     /// Somebody has turned something on that this version does not know.
-    static func laterVersion(_ workspace: Workspace) -> NodeError {
-        NodeError(
+    ///
+    /// - Parameters:
+    ///   - device: one that is to be revoked, which may have done that.
+    ///   - flags: with which that could be; `nil` where it cannot.
+    static func laterVersion(
+        _ workspace: Workspace, unlessRevoking device: DeviceID? = nil, with flags: String? = nil
+    ) -> NodeError {
+        var way: String?
+        if let device, let flags {
+            way =
+                ", or, if a thief has turned that on: wsx-node device revoke "
+                + "\(PublicID.device(device).prefix(14)) \(flags)"
+        }
+        return NodeError(
             .versionMismatch,
             "\(quoted(workspace.displayName)) uses something that this version of wsx-node does "
                 + "not know: you can read there, and not write",
-            hint: "install a newer wsx-node", reason: "workspace.version")
+            hint: "install a newer wsx-node" + (way ?? ""), reason: "workspace.version")
     }
 }

@@ -40,9 +40,10 @@ extension NodeCore {
 
     /// Removes somebody: cuts at what this node knows, and a new key, in one operation.
     ///
+    /// - Parameter undoesFeatures: whether it may take back what only a later version knows.
     /// - Returns: its id, or `nil` when this device may not; then nothing is written.
     func remove(
-        _ member: MemberID, from workspace: Workspace
+        _ member: MemberID, from workspace: Workspace, undoingFeatures undoesFeatures: Bool = false
     ) throws(StorageError) -> OperationID? {
         let devices = devices(everOf: member, in: workspace)
         let all = cuts(ofDevices: devices, in: workspace)
@@ -50,7 +51,7 @@ extension NodeCore {
         let parts = try writeCutParts(all.dropLast(inline.count), in: workspace)
         let invites = openInvites(of: member, in: workspace)
         let rekey = rekey(excluding: devices, in: workspace)
-        return try authorAuthority(in: workspace) { _ in
+        return try authorAuthority(in: workspace, undoingFeatures: undoesFeatures) { _ in
             .remove(
                 .init(
                     member: member, cuts: inline, rekey: rekey, revokedInvites: invites,

@@ -61,6 +61,9 @@ import WorkspaceModel
             "device.revoke", ["device": "d_7k3qm2xa", "phrase": "a b"],
             "revokeDevice d_7k3qm2xa by phrase"),
         Row(
+            "device.revoke", ["device": "d_7k3qm2xa", "force": true],
+            "revokeDevice d_7k3qm2xa forced"),
+        Row(
             "device.rename", ["device": "d_7k3qm2xa", "name": "phone"],
             "renameDevice d_7k3qm2xa phone"),
         Row("profile.get", [:], "profile -"),

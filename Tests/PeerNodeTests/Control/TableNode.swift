@@ -245,9 +245,11 @@ final class TableNode: NodeCommands {
         return .later
     }
     func revokeDevice(
-        _ device: String, phrase: String?, _ scope: CallScope
+        _ device: String, phrase: String?, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject {
-        try note("revokeDevice \(device)" + (phrase == nil ? "" : " by phrase"), scope)
+        try note(
+            "revokeDevice \(device)" + (phrase == nil ? "" : " by phrase")
+                + (isForced ? " forced" : ""), scope)
         return self.device
     }
     func renameDevice(

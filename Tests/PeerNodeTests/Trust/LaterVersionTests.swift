@@ -52,6 +52,46 @@ import WorkspaceTestKit
         #expect(try Self.isStored(behind[1].id, at: pair.ada))
     }
 
+    /// A thief with a phone of the owner's would lock everybody out who has this version.
+    @Test func `is taken back with the stolen device that turned it on, by who says so`() throws {
+        var theft = try StolenPhone()
+        let ada = theft.pair.ada
+        let feature = theft.log.write(.feature(99), knowing: try ForgedLog.heads(of: ada))
+        let behind = theft.log.write(bytes: [0x82, 20, 0xa0], knowing: [])
+        try theft.pair.hand([feature, behind], as: theft.phone)
+        theft.pair.bench.advance(2_000)
+        for node in theft.pair.honest {
+            let answer = node.outcome("message.send", ["channel": "general", "text": "after"])
+            #expect(answer == "version_mismatch")
+        }
+        let device: JSONValue = .string(PublicID.device(theft.phone.id))
+        let rows = try ada.rowCount("operation")
+        #expect(ada.outcome("device.revoke", ["device": device]) == "version_mismatch")
+        #expect(try ada.rowCount("operation") == rows)
+        try ada.ok("device.revoke", ["device": device, "force": true])
+        theft.pair.bench.advance(5_000)
+        for node in theft.pair.honest {
+            #expect(try !node.workspace().awaitsLaterVersion)
+            #expect(try node.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
+        }
+        try theft.pair.expectPeace()
+    }
+
+    /// Where somebody stronger turned it on, that is no theft that one could end.
+    @Test func `is not taken back by revoking another device`() throws {
+        let theft = try StolenPhone()
+        let ada = theft.pair.ada
+        try ada.author(.feature(99))
+        let rows = try ada.rowCount("operation")
+        let outcome = ada.outcome(
+            "device.revoke",
+            ["device": .string(PublicID.device(theft.phone.id)), "force": true])
+        #expect(outcome == "version_mismatch")
+        #expect(
+            ada.outcome("member.remove", ["member": "Bob", "force": true]) == "version_mismatch")
+        #expect(try ada.rowCount("operation") == rows)
+    }
+
     @Test func `leaves everything to be read, and nothing to be written`() throws {
         let pair = try HostilePair()
         pair.takeOver()

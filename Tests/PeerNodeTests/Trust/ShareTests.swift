@@ -165,7 +165,8 @@ extension StolenPhone {
             }
             return log.write(
                 isLarge
-                    ? .cutPart(cuts) : `A flood of authority operations (A14)`.Table.document(number),
+                    ? .cutPart(cuts)
+                    : `A flood of authority operations (A14)`.Table.document(number),
                 knowing: number == 0 ? before : [])
         }
         try pair.hand(made, to: node, as: phone)
