@@ -117,6 +117,25 @@ def a15_added(stage):
         stage.judge("trap" not in names, f"who was added reads nothing after {took} s", "read")
 
 
+def seats(stage, what, people, count):
+    """`people` of one addition gives, over and over."""
+    courier, attacker, mail, owner = comes(stage)
+    room = made(courier, mail, attacker, owner, CHANNEL, "trap")
+    grow(stage, courier, lambda: [room.add(people(attacker, owner))], count, what, 5)
+    ends(stage, attacker)
+
+
+def a15_seats(stage):
+    """A15: 500 additions of 2,000 people who were never in the workspace."""
+    seats(stage, "additions of made-up people",
+          lambda a, owner: [os.urandom(16) for _ in range(2_000)], max(5, FLOOD // 200))
+
+
+def a15_again(stage):
+    """A15: 20,000 additions of the node's own member, who is in."""
+    seats(stage, "additions of who is in", lambda a, owner: [owner], FLOOD // 5)
+
+
 def roots(stage, what, most):
     courier, attacker, mail, owner = comes(stage)
 
@@ -225,7 +244,8 @@ def a15_content_log(stage):
 
 CASES = {"A15-epochs": a15_epochs, "A15-direct": a15_direct, "A15-wide": a15_wide,
          "A15-braid": a15_braid, "A15-chain": a15_chain, "A15-closed": a15_closed,
-         "A15-added": a15_added, "A15-roots": a15_roots, "A15-same": a15_same,
+         "A15-added": a15_added, "A15-seats": a15_seats, "A15-again": a15_again,
+         "A15-roots": a15_roots, "A15-same": a15_same,
          "A15-sealed": a15_sealed, "A15-mail": a15_mail, "A15-public": a15_public,
          "A15-strange": a15_strange, "A15-strange-log": a15_strange_log,
          "A15-message": a15_message, "A15-content": a15_content, "A15-content-log": a15_content_log}

@@ -4,11 +4,14 @@ import os
 import time
 
 import writer
-from flood import ROOM_KIB, Flood
+from attacks_rules import weakest
+from flood import FLOOD, ROOM_KIB, SECONDS, Flood, Watch
 from foreign import OPS, OURS, TIPS
+from growth import another
 from notation import enc
 from operation import CONTENT, PRIVATE, Operation
 from runs import write_run
+from stage import shown
 from terms import CUTPART, DOCCREATE, RMDEV
 
 # Of a member with one device: the member's share, and the device's own.
@@ -127,5 +130,55 @@ def a19_large(stage):
                 f"64 operations of a guest take more than {ROOM_KIB} KiB", "bounded")
 
 
+def a19_devices(stage):
+    """A19, S-5: 400 devices that one member links, none of which knows of another."""
+    attacker = stage.join("member")
+    flood = Flood(attacker, attacker.copy.heads())
+    watch, start, sent = Watch(stage), time.monotonic(), 0
+    attacker.enter()
+    v = attacker.visitor
+    while sent < FLOOD // 250 and not v.ended and time.monotonic() < start + SECONDS:
+        new = writer.Device()
+        listed = writer.for_linking(new, flood.root, attacker.device.id, attacker.member)
+        added = flood.write(attacker.device, writer.adddev(listed, flood.key), attacker.grant,
+                            flood.heads, None)
+        v.announce([added])
+        v.announce([flood.write(new, flood.doc(), added.id, [] if n else [added])
+                    for n in range(31)])
+        v.settle(0.1)
+        sent += 1
+    v.settle(3)
+    taken = watch.count() - watch.stored
+    watch.end(f"{sent} devices", v.served, time.monotonic() - start)
+    stage.judge(taken > 1_024, f"a node takes {taken} operations of one member in a minute",
+                "bounded")
+
+
+def a19_device_waits(stage):
+    """A19, S-5: a stolen phone fills its owner's own node, which revokes it then."""
+    thief, _ = weakest(stage)
+    owner, lost = shown(thief.copy.root.map[2], "u_"), shown(thief.device.id, "d_")
+
+    def is_in(other):
+        listed = other.cli("device", "list", "--member", owner)
+        return any(d["id"] == lost and not d["revoked"] for d in listed)
+
+    with another(stage) as other:
+        stage.judge(not is_in(other), "another node knows no phone", "it does")
+        for shape, count in (("one log", 14), ("large", 10)):
+            flood = Flood(thief, thief.copy.heads())
+            for _ in range(count):
+                stage.pushes(thief, flood.chunk(shape))
+        stage.note(f"the owner's node holds {stage.cli('status')[0]['workspaces'][0]['operations']}"
+                   " operations")
+        stage.cli("device", "revoke", lost)
+        start = time.monotonic()
+        while is_in(other) and time.monotonic() < start + 60:
+            time.sleep(0.5)
+        took = int(time.monotonic() - start)
+        stage.judge(is_in(other), f"after {took} s the phone is in elsewhere", "it is out")
+
+
 CASES = {"A19-cited": a19_cited, "A19-void": a19_void, "A19-content": a19_content,
-         "A19-large": a19_large}
+         "A19-large": a19_large, "A19-devices": a19_devices,
+         "A19-device-waits": a19_device_waits}

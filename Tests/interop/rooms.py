@@ -12,7 +12,7 @@ from salsa import secretbox, shared
 from xchacha import hchacha20
 
 CHANNEL, DIRECT = 1, 2
-ROOT, SET, REKEY = 1, 6, 7
+ROOT, ADD, SET, REKEY = 1, 2, 6, 7
 
 
 def sealed(key, nonce, text, associated):
@@ -81,6 +81,10 @@ class Room:
             older = [[name_of(self.key), 0,
                       nonce + secretbox(Hk(key, b"wsx-older"), nonce, self.key)]]
         return self.write([REKEY, {1: [name_of(key), older, []], 15: self.id}], key, **more)
+
+    def add(self, members, role=2, **more):
+        """Seats for people, whoever they are."""
+        return self.write([ADD, {1: [[m, role] for m in sorted(members)], 15: self.id}], **more)
 
 
 class Mail:

@@ -9,23 +9,22 @@ extension AuthEvaluator {
         return strongestNow(other, of: member).map { own < $0 } ?? true
     }
 
-    /// Whether a device of a member is in, and fewer than `most` of those that were linked are
-    /// stronger.
+    /// How many of the linked devices that a member is in with are stronger than one of them, up to
+    /// `most`; `most` for a device that is not in. Nothing that a device links comes before what is
+    /// stronger than it, so nobody's place hangs on the weaker ones.
     ///
     /// - Cost: linear in the devices that the member ever linked, where few are stronger.
-    public func isAmongStrongestLinked(
-        _ device: DeviceID, of member: MemberID, most: Int
-    ) -> Bool {
-        guard let own = strongestNow(device, of: member) else { return false }
+    public func placeAmongLinked(_ device: DeviceID, of member: MemberID, most: Int) -> Int {
+        guard let own = strongestNow(device, of: member) else { return most }
         var stronger: Set<DeviceID> = []
         for grant in additions[member] ?? [] where records[grant].isValid {
             for other in records[grant].devices where !stronger.contains(other) {
                 guard let rank = strongestNow(other, of: member), rank < own else { continue }
                 stronger.insert(other)
-                if stronger.count >= most { return false }
+                if stronger.count >= most { return most }
             }
         }
-        return true
+        return stronger.count
     }
 
     /// Whether a change of verdicts may put somebody in or out, or change a role. Whoever asks who is

@@ -91,10 +91,11 @@ extension NodeCore {
         guard workspace.authority[entry]?.payload.isLink == true else {
             return .init(.device, of: log.holder)
         }
-        let isAlone = workspace.evaluator.isAmongStrongestLinked(
+        // By its place, and not by its name: stronger ones can come without number.
+        let place = workspace.evaluator.placeAmongLinked(
             log.device, of: owner, most: Limits.linkedDeviceSharesMax)
         return .init(
-            .linkedDevice, of: isAlone ? log.holder : log.document.bytes + owner.bytes)
+            .linkedDevice, of: log.document.bytes + owner.bytes + [UInt8(clamping: place)])
     }
 
     /// Whose further share pays for an operation of somebody: other members who need it, and the

@@ -229,8 +229,8 @@ public enum Limits {
     public static let authorityBurstPerDevice = 128
     /// The same for a device that was linked.
     public static let authorityBurstPerLinkedDevice = 32
-    /// Linked devices of a member, the strongest ones, that have such a share each: more than most
-    /// people carry. All others have one together, for there may be any number of them.
+    /// Places among a member's linked devices, the strongest first, that have such a share each: more
+    /// than most people carry. All behind them have one together, for there may be any number.
     public static let linkedDeviceSharesMax = 8
     /// What one member's operations may need of others': as much as one of those may have had taken
     /// elsewhere and not here, by several shares.

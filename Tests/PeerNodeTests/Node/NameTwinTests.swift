@@ -11,7 +11,7 @@ import WorkspaceTestKit
         ("Mina", "Міnа"), ("Mina", "Mi\u{200B}na"), ("Mina", "Mlna"),
         ("\u{C9}va", "E\u{301}va"), ("Mina", "mina"), ("Mina", "Ｍｉｎａ"), ("Paypal", "PaypaI"),
         ("Ada Lovelace", "Ada  Lovelace"), ("barn", "bam"), ("Οscar", "Oscar"), ("user1", "userl"),
-        ("Mina", "Mina\u{FE0F}"),
+        ("Mina", "Mina\u{FE0F}"), ("Mina", "Mına"),
     ])
     func `is found to be`(_ left: String, _ right: String) {
         #expect(NameLikeness.areAlike(left, right))

@@ -264,7 +264,7 @@ import WorkspaceTestKit
         let table = try Table()
         let key = try #require(try table.pair.ada.workspace().currentKey).id
         let start = try table.rows()
-        var all: [SignedOperation] = []
+        var all: [(added: SignedOperation, said: [SignedOperation])] = []
         for number in 0..<count {
             let device = ForeignDevice(UInt64(300 + number))
             let entry = [ListedDevice.own(device)].signed(
@@ -277,12 +277,14 @@ import WorkspaceTestKit
             let added = adding.write(
                 .addDevices(entry, keyID: key, wraps: []), knowing: table.before)
             var log = ForgedLog(device.signing, like: table.log, under: added.id, incarnation: 1)
-            all.append(added)
-            all += (0..<(count > 6 ? 64 : 150)).map {
+            let said = (0..<(count > 6 ? 64 : 150)).map {
                 log.write(Table.document($0), knowing: $0 == 0 ? [adding.reference] : [])
             }
+            all.append((added, said))
         }
-        try table.pair.bring(all, as: table.pair.keys)
+        // The weakest first: each is the strongest that is known when it comes.
+        all.sort { $0.added.id > $1.added.id }
+        try table.pair.bring(all.flatMap { [$0.added] + $0.said }, as: table.pair.keys)
         for (before, after) in zip(start, try table.rows()) {
             // Those of some fill the common one, and the strongest go on with a little each.
             let shares = min(count, Limits.linkedDeviceSharesMax + 1)
