@@ -135,7 +135,7 @@ extension Rendering {
     private func network(_ network: JSONValue) -> String {
         let peers = network["peers"]
         return lines([
-            ("network", network["suspended"] == true ? "suspended" : "in use"),
+            ("network", networkState(network)),
             ("listening", shown(network["listen"])),
             ("announces", shown(network["announce"])),
             (
@@ -143,6 +143,11 @@ extension Rendering {
                 "\(shown(peers?["connected"])) connected, \(shown(peers?["waiting"])) waiting"
             ),
         ])
+    }
+
+    private func networkState(_ network: JSONValue) -> String {
+        if network["failure"]?.stringValue != nil { return shown(network["failure"]) }
+        return network["suspended"] == true ? "suspended" : "in use"
     }
 
     private func channelRoles(_ channel: JSONValue) -> String {

@@ -203,6 +203,9 @@ extension Session {
         if let clock = warnings.first(where: { $0["kind"] == "clock.wrong" }) {
             return "put the clock right: \(rendering.shown(clock["hint"]))"
         }
+        if warnings.contains(where: { $0["kind"] == "store.stopped" }) {
+            return "wsx-node doctor"
+        }
         if warnings.contains(where: { $0["kind"] == "net.suspended" }) {
             return "wsx-node net resume"
         }

@@ -310,6 +310,10 @@ extension Session {
     }
 
     private func tellNetwork(_ network: JSONValue) {
+        if let failure = network["failure"]?.stringValue {
+            say("network", sanitised(failure), state: "warn")
+            return say(fix: "wsx-node doctor")
+        }
         if network["suspended"]?.boolValue == true {
             say("network", "suspended", state: "warn")
             return say(fix: "wsx-node net resume")

@@ -127,9 +127,13 @@ public final class BenchNode {
             Fault(fault, StorageError(kind, "planted"), losesTransaction: losesTransaction))
     }
 
+    /// Whether the disk cannot be read any more, but for what is open.
+    public var cannotReopen = false
+
     /// Opens what the last open store held.
     public func openStore() throws(StorageError) -> NodeStore {
         openCount += 1
+        if cannotReopen { throw StorageError(.ioFailure, "planted", statement: "open") }
         let fresh = try Connection(image: try connection?.serialized() ?? [])
         connection = fresh
         return try NodeStore(fresh)
@@ -198,7 +202,7 @@ public final class BenchNode {
             beaconCount += 1
             lastBeacon = bytes
         case .log(_, let line): log.append(line)
-        case .stop: hasStopped = true
+        case .stop, .fail: hasStopped = true
         }
     }
 

@@ -50,6 +50,8 @@ public final class NodeLoop {
     private var checkpoints = CheckpointSchedule()
     private var lastTick: UInt64 = 0
     private var isStopping = false
+    /// Whether the host could not go on.
+    private(set) var hasFailed = false
     /// Inputs that the last turn's effects came back as.
     private var pending: [NodeInput] = []
     /// Whether the files of the home are to go when the store is closed.
@@ -226,6 +228,9 @@ public final class NodeLoop {
         case .announce(let bytes): network.announce(bytes)
         case .log(let level, let text): log.write(level, text)
         case .stop: isStopping = true
+        case .fail:
+            hasFailed = true
+            isStopping = true
         }
     }
 

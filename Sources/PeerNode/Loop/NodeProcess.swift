@@ -81,6 +81,7 @@ public enum NodeProcess {
             log.write(.error, "loop.failed call=\(error.call) error=\(error.number)")
             status = 70
         }
+        if loop.hasFailed { status = 70 }
         loop.closeHost()
         if loop.wipesHome { status = max(status, wipe(home, log)) }
         loop.end()

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// What `doctor` finds: each thing is in order, worth a word, or broken, with one remedy.
 extension NodeCore {
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        var findings: [FindingObject] = []
+        var findings: [FindingObject] = writingStop.map { [$0.finding] } ?? []
         let problems = try stored { () throws(StorageError) in
             try store.connection.integrityProblems(countMax: 3, thorough: false)
         }
@@ -75,6 +75,12 @@ extension NodeCore {
     }
 
     private var listenerFinding: FindingObject {
+        if !mayWrite {
+            return .init(
+                id: "listener", state: "fail",
+                message: "no peer is reached, for nothing that one brings could be kept",
+                hint: WritingStop.hint)
+        }
         if network.registry.isSuspended {
             return .init(
                 id: "listener", state: "warn", message: "the network is suspended",

@@ -20,6 +20,9 @@ extension NodeCore {
                 .init(
                     "wsx_locked", "1 while the keys are closed.",
                     samples: [.init(lock.isLocked ? 1 : 0)]),
+                .init(
+                    "wsx_writing_stopped", "1 since the disk failed, until the next start.",
+                    samples: [.init(mayWrite ? 0 : 1)]),
             ] + networkMetrics + storeMetrics + callMetrics)
     }
 

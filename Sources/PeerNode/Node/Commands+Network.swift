@@ -169,6 +169,7 @@ extension NodeCore {
     private var networkObject: NetworkObject {
         var object = NetworkObject()
         object.isSuspended = network.registry.isSuspended
+        object.failure = writingStop?.message
         object.listen = network.listening.map(\.text)
         object.announces = network.announces
         object.peers = peerCounts

@@ -46,19 +46,20 @@ extension NodeCore: NodeCommands {
         object.store.operations = store.operations.count
         object.store.bytes = environment.files.storeBytes
         object.store.freeBytes = environment.files.freeBytes
-        object.warnings = [
-            .init(
-                kind: "session.locked",
-                message: lock.phase == .closed
-                    ? "this home is locked, and its network is off"
-                    : "this home is locked; what peers send is stored and passed on",
-                hint: "wsx-node session unlock")
-        ]
+        object.warnings =
+            (writingStop.map { [$0.warning] } ?? []) + [
+                .init(
+                    kind: "session.locked",
+                    message: lock.phase == .closed
+                        ? "this home is locked, and its network is off"
+                        : "this home is locked; what peers send is stored and passed on",
+                    hint: "wsx-node session unlock")
+            ]
         return object
     }
 
     private func warnings() throws(NodeError) -> [StatusObject.Warning] {
-        var warnings: [StatusObject.Warning] = []
+        var warnings: [StatusObject.Warning] = writingStop.map { [$0.warning] } ?? []
         let forks = try stored { () throws(StorageError) in try store.registry.evidenceCount() }
         if forks > 0 {
             warnings.append(
@@ -86,7 +87,7 @@ extension NodeCore: NodeCommands {
                     message: "\(store.operations.damagedCount) stored operations are damaged; "
                         + "peers are asked for them", hint: "wsx-node doctor"))
         }
-        if network.registry.isSuspended {
+        if network.registry.isSuspended, mayWrite {
             warnings.append(
                 .init(
                     kind: "net.suspended",

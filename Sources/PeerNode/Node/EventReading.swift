@@ -137,20 +137,23 @@ extension NodeCore {
                 stream.key, to: reading.last, isLooking: reading.end == .pause)
             if !reading.events.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
         }
+        for stream in streams where subscriptions.takeStop(stream.key) {
+            given.append((stream.id, passing("node.warning", stopData, for: stream)))
+        }
         for stream in streams where subscriptions.takeFarewell(stream.key) {
             given.append((stream.id, passing("node.stopping", for: stream)))
         }
         return given
     }
 
-    /// A word without data that is not kept, at the place that the stream has come to.
+    /// A word that is not kept, at the place that the stream has come to.
     private func passing(
-        _ type: String, for stream: SubscriptionTable.Subscription
+        _ type: String, _ data: JSONValue = [:], for stream: SubscriptionTable.Subscription
     ) -> EventObject {
         let sequence = subscriptions.place(of: stream.key) ?? stream.sequence
         return EventObject(
             sequence: sequence, cursor: cursor(sequence), at: Int64(clamping: time.wall),
-            type: type, data: [:])
+            type: type, data: data)
     }
 
     // MARK: Calls that wait

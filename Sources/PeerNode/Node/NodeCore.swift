@@ -37,8 +37,8 @@ final class NodeCore {
     /// Rows of the event table that calls may still look at in this turn.
     var eventRowsLeft = Limits.eventsLookedAtMax
     var network: NetworkState
-    /// Why nothing may be written any more, if so.
-    private var refusal: StorageError?
+    /// Why nothing is written any more, if so.
+    private(set) var writingStop: WritingStop?
     /// A storage failure that a command met; it ends the turn.
     var failure: StorageError?
     /// Effects of the current input, in order.
@@ -233,7 +233,7 @@ final class NodeCore {
     var renewedStore: StoreID?
 
     /// Whether the store takes anything now.
-    var mayWrite: Bool { refusal == nil }
+    var mayWrite: Bool { writingStop == nil }
 
     /// Receipts wait for a COMMIT that takes them along, but not for ever.
     private func writeReceipts() throws(StorageError) {
@@ -243,7 +243,7 @@ final class NodeCore {
         }
         let due = receiptsDue ?? time.monotonic &+ 5_000
         receiptsDue = due
-        if due <= time.monotonic, refusal == nil {
+        if due <= time.monotonic, mayWrite {
             try write()
             receiptsDue = nil
         }
@@ -258,7 +258,7 @@ final class NodeCore {
         if !former.ownHistory.isAsking { network.ownHistory = OwnHistory() }
     }
 
-    func refuseWriting(because error: StorageError) { refusal = error }
+    func refuseWriting(because stop: WritingStop) { writingStop = stop }
 
     func takeEffects() -> [NodeEffect] {
         let taken = effects
@@ -268,7 +268,7 @@ final class NodeCore {
 
     /// Begins the turn's transaction if need be. Every write of the core starts with this.
     func write() throws(StorageError) {
-        if let refusal { throw refusal }
+        if let writingStop { throw writingStop.error }
         try store.begin()
         wroteInInput = true
     }
@@ -281,7 +281,7 @@ final class NodeCore {
         if !lock.isLocked, holdsCall(call, method, arguments) { return }
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
-            if let refusal { try refuseWrites(method, arguments, refusal) }
+            if let writingStop { try refuseWrites(method, arguments, writingStop) }
             let command = try Command.method(method)
             if lock.isLocked, !Self.isAnsweredLocked(method) { throw NodeError.locked(lock.phase) }
             if command.needs == .identity, home == nil { throw NodeError.noIdentity }
@@ -301,7 +301,7 @@ final class NodeCore {
     }
 
     private func refuseWrites(
-        _ method: String, _ arguments: JSONObject, _ refusal: StorageError
+        _ method: String, _ arguments: JSONObject, _ stop: WritingStop
     ) throws(NodeError) {
         let reads = [
             ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
@@ -311,7 +311,7 @@ final class NodeCore {
         let isNamed =
             method == "events.ack" || arguments["name"] != nil || arguments["mark_all"] == true
         guard isNamed || !reads.contains(where: { method.contains($0) }) else { return }
-        throw NodeError(storage: refusal)
+        throw stop.refusal
     }
 
     /// Runs store code inside a command; a failure ends the turn.

@@ -12,7 +12,7 @@ public final class NodeHost {
     private var store: NodeStore
     private(set) var core: NodeCore
     /// The I/O failure after which nothing is written until the process starts again.
-    private var writingStopped: StorageError?
+    private var writingStop: WritingStop?
     /// Calls that wait for an answer, with their methods and when they came, on the monotonic
     /// clock.
     private var openCalls: [CallID: (method: String, at: UInt64)] = [:]
@@ -43,7 +43,7 @@ public final class NodeHost {
         defer { connection.releaseSnapshot() }
         do throws(StorageError) {
             try connection.holdSnapshot()
-            if let writingStopped { core.refuseWriting(because: writingStopped) }
+            if let writingStop { core.refuseWriting(because: writingStop) }
             core.beginTurn(at: time)
             // What the core had to say when it was made.
             var effects = core.takeEffects()
@@ -150,7 +150,8 @@ public final class NodeHost {
     /// made again from the store, and whoever waits for an answer is told to ask again.
     private func recover(from error: StorageError, at time: TurnTime) -> [NodeEffect] {
         store.connection.rollback()
-        if error.kind == .ioFailure { writingStopped = error }
+        let isFirst = writingStop == nil
+        if error.kind == .ioFailure, isFirst { writingStop = .init(error: error, at: time.wall) }
         let failure = NodeError(storage: error)
         var effects: [NodeEffect] = core.openLinks.map { .close($0) }
         effects += openCalls.keys.sorted { ($0.connection, $0.number) < ($1.connection, $1.number) }
@@ -158,12 +159,13 @@ public final class NodeHost {
         openCalls.removeAll()
         effects.append(.log(.error, "store \(error)"))
         do {
-            store = try openStore()
+            try reopenStore()
             var subscriptions = core.subscriptions
             // Those who waited were told to ask again.
             subscriptions.waiters = []
             // Some of it may tell of what this turn did, and did not do.
             subscriptions.forgetPassing(isCounted: true)
+            if writingStop != nil, isFirst { subscriptions.sayStop("node.warning") }
             let former = core.network
             let tally = core.tally
             let (clocks, toldClocks) = (core.clocks, core.toldClocks)
@@ -174,16 +176,25 @@ public final class NodeHost {
             core.clocks = clocks
             core.toldClocks = toldClocks
             core.resume(after: former)
-            if writingStopped != nil, !former.registry.isSuspended {
+            if let writingStop { core.refuseWriting(because: writingStop) }
+            if writingStop != nil, !former.registry.isSuspended {
                 // What peers bring could not be kept.
                 core.network.registry.suspend()
                 effects.append(.setNetwork(isOn: false))
             }
         } catch {
             effects.append(.log(.error, "the store cannot be opened again: \(error)"))
-            effects.append(.stop)
+            effects.append(.fail)
         }
         return effects
+    }
+
+    /// Opens the store anew. What a disk that failed cannot read again is still there in the one
+    /// that is open: it goes on being read.
+    private func reopenStore() throws(StorageError) {
+        do throws(StorageError) { store = try openStore() } catch {
+            guard writingStop != nil else { throw error }
+        }
     }
 }
 

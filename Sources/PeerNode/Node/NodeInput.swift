@@ -82,6 +82,8 @@ public enum NodeEffect: Sendable {
     case log(LogLevel, String)
     /// Ends the process after everything before was carried out.
     case stop
+    /// The same, because it cannot go on: its exit status says so.
+    case fail
 }
 
 /// How important a line of the log is.

@@ -20,6 +20,8 @@ struct SubscriptionTable {
         var owesKeepalive = false
         /// Whether it gets to hear that the node stops.
         var owesFarewell = false
+        /// Whether it gets to hear that nothing is written any more.
+        var owesStop = false
         /// Whether there is more to look at than was in one go, and nothing else to wait for.
         var isLooking = false
 
@@ -127,6 +129,20 @@ struct SubscriptionTable {
     mutating func takeFarewell(_ key: Key) -> Bool {
         guard subscriptions[key]?.owesFarewell == true else { return false }
         subscriptions[key]?.owesFarewell = false
+        return true
+    }
+
+    /// Has every stream told that nothing is written any more, that wants to hear so.
+    mutating func sayStop(_ type: String) {
+        for (key, stream) in subscriptions where stream.filter.wants(type, document: nil) {
+            subscriptions[key]?.owesStop = true
+        }
+    }
+
+    /// Whether a stream is to be told now that nothing is written any more; once.
+    mutating func takeStop(_ key: Key) -> Bool {
+        guard subscriptions[key]?.owesStop == true else { return false }
+        subscriptions[key]?.owesStop = false
         return true
     }
 

@@ -11,8 +11,9 @@ struct Outstanding: Sendable {
     /// The logs that were asked for, in order, and the highest sequence wanted of each.
     let logs: [LogName]
     let highest: [LogName: UInt64]
-    /// When it was asked for.
+    /// When it was asked for, and for how many bytes.
     var sent: UInt64 = 0
+    var bytesMax = Limits.operationsMessageBytesMax
     /// `nil` once the answer is here and being stored.
     var deadline: UInt64?
     /// Logs for which the peer wants samples.
@@ -21,6 +22,14 @@ struct Outstanding: Sendable {
     var isComplete = true
     /// How far the answer went, log by log.
     var answered: [LogName: UInt64] = [:]
+    /// About how many bytes it brought, and when, milliseconds.
+    var came: (bytes: Int, at: UInt64)?
+
+    /// Whether the answer brought all that was asked for, or as much as it had room for.
+    var isAnswered: Bool {
+        if !isComplete, let came, 2 * came.bytes >= bytesMax { return true }
+        return logs.allSatisfy { (answered[$0] ?? 0) >= (highest[$0] ?? 0) && answered[$0] != nil }
+    }
 
     /// The peer is slow, but sending. That may be anything: once it has had its time, what another
     /// peer offers as well is not kept from that one any longer.
@@ -38,6 +47,8 @@ extension SyncSession {
     private static let itemBytesMax = 128 * 1024
     /// Operations that one answer may bring: asking for more only repeats the question.
     private static let operationsPerPull: UInt64 = 8_192
+    /// Bytes that a peer is asked for at a time of whom nothing is known, or who is slow.
+    private static let bytesOfUnproven = 128 * 1024
     /// Pulls that a peer may leave unanswered.
     private static let expiredMax = 8
 
@@ -70,7 +81,9 @@ extension SyncSession {
     /// Sends pulls while there is something to ask for and fewer than two are outstanding.
     mutating func plan(replica: some Replica, planner: inout PullPlanner) {
         guard phase == .open, standing == .full || standing == .authorityOnly else { return }
-        while outstanding.count < Limits.pullsOutstandingMax {
+        if claims.activeCount > 0 { planner.meet(configuration.source) }
+        let isProven = planner.isProven(configuration.source)
+        while outstanding.count < (isProven ? Limits.pullsOutstandingMax : 1) {
             let items = nextItems(replica: replica, planner: &planner)
             guard !items.isEmpty else { return }
             lastRequest = lastRequest == .max ? 1 : lastRequest + 1
@@ -85,12 +98,13 @@ extension SyncSession {
                     highest[log] = item.target.sequence
                 }
             }
+            let most = isProven ? Limits.operationsMessageBytesMax : Self.bytesOfUnproven
             outstanding.append(
                 Outstanding(
-                    request: lastRequest, logs: logs, highest: highest, sent: now,
+                    request: lastRequest, logs: logs, highest: highest, sent: now, bytesMax: most,
                     deadline: now + Outstanding.patienceMilliseconds))
-            let pull = PullRequest(
-                request: lastRequest, items: items, maxBytes: Limits.operationsMessageBytesMax)
+            takeoversInVain = 0
+            let pull = PullRequest(request: lastRequest, items: items, maxBytes: most)
             send(.pull(configuration.workspace, pull), .control)
         }
     }
@@ -102,18 +116,20 @@ extension SyncSession {
         var bytes = 0
         var operations: UInt64 = 0
         let countMax = SyncMessage.pullItemsMax - ClaimTable.targetsMax
+        var logs = planner.window(of: configuration.source)
         while items.count <= countMax, bytes < Self.itemBytesMax,
-            operations < Self.operationsPerPull, let log = claims.nextQueued()
+            operations < Self.operationsPerPull, logs > 0, let log = claims.nextQueued()
         {
             if claims.settle(log, holds: replica.holds) { continue }
             if replica.holdsBack(log) {
                 leave(log)
                 continue
             }
-            guard planner.reserve(log, for: configuration.source) else {
-                claims.set(.elsewhere, of: log)
+            guard planner.reserve(log, for: configuration.source, at: now) else {
+                leaveToOthers(log)
                 continue
             }
+            logs -= 1
             claims.set(.pulling, of: log)
             guard let claim = claims[log] else { continue }
             let points = claim.needsSamples ? replica.samples(of: log) : replica.branchTips(of: log)
@@ -153,6 +169,9 @@ extension SyncSession {
         if let late = expired.firstIndex(where: { $0.request == request }) {
             let pull = expired.remove(at: late)
             guard pull.covers(runs) else { throw .unasked }
+            planner.note(
+                Self.byteCount(of: runs), in: now - pull.sent, isWhole: nil,
+                by: configuration.source)
             // It was only slow: what it still owes is asked for again.
             for log in pull.logs where claims[log]?.state == .ignored { requeue(log, replica) }
             if !runs.isEmpty { effects.append(.ingest(runs, answering: request)) }
@@ -165,6 +184,7 @@ extension SyncSession {
         else { throw .unasked }
         outstanding[index].deadline = nil
         outstanding[index].isComplete = isComplete
+        outstanding[index].came = (Self.byteCount(of: runs), now)
         for run in runs where !run.entries.isEmpty {
             let last = run.firstSequence &+ UInt64(run.entries.count) &- 1
             let before = outstanding[index].answered[run.log] ?? 0
@@ -224,15 +244,28 @@ extension SyncSession {
         guard let index = outstanding.firstIndex(where: { $0.request == request }) else { return }
         let pull = outstanding.remove(at: index)
         let hasProgress = !stored.isEmpty || !waiting.isEmpty || !pull.probed.isEmpty
+        if let came = pull.came {
+            let isHeld = pull.logs.allSatisfy { claims.settle($0, holds: replica.holds) }
+            let isWhole = (hasProgress && pull.isAnswered) || isHeld
+            planner.note(
+                hasProgress ? came.bytes : 0, in: came.at - min(pull.sent, came.at),
+                isWhole: isWhole, by: configuration.source)
+        }
+        let isProven = planner.isProven(configuration.source)
         comparison.hasMoved = comparison.hasMoved || !stored.isEmpty
         // An answer cut short without any use must not be asked for again for ever.
         var blamesNext = !pull.isComplete && !hasProgress && pull.answered.isEmpty
         for log in pull.logs {
+            // Somebody of whom it is not known that he is quick brought a little of it: it is the
+            // next one's turn.
+            let isOthersTurn = !isProven && planner.isWanted(log)
             release(log, planner: &planner)
             guard !claims.settle(log, holds: replica.holds) else { continue }
             if pull.probed.contains(log) {
                 claims.askForSamples(log)
                 claims.set(.queued, of: log)
+            } else if isOthersTurn, stored.contains(log) {
+                leaveToOthers(log)
             } else if waiting.contains(log), pull.isComplete || !stored.contains(log) {
                 claims.set(.waiting, of: log)
             } else if stored.contains(log) {
@@ -244,6 +277,37 @@ extension SyncSession {
                 claims.set(.queued, of: log)
             }
         }
+    }
+
+    /// About how large an answer was.
+    private static func byteCount(of runs: [OperationRun]) -> Int {
+        runs.reduce(0) { bytes, run in
+            run.entries.reduce(bytes) { $0 + $1.payload.count + 128 }
+        }
+    }
+
+    /// Another session pulls this log. After a while it is looked at again: that one may be slow.
+    private mutating func leaveToOthers(_ log: LogName) {
+        claims.set(.elsewhere, of: log)
+        if takeoverDeadline == nil { takeoverDeadline = now + takeoverInterval }
+    }
+
+    /// Often for two seconds, then more rarely.
+    private var takeoverInterval: UInt64 {
+        SourcePace.shortPatience << UInt64(min(max(takeoversInVain - 7, 0), 4))
+    }
+
+    /// Tries once more what other sessions pull.
+    mutating func takeOverWhenDue(replica: some Replica) {
+        guard let due = takeoverDeadline, due <= now else { return }
+        takeoverDeadline = nil
+        takeoversInVain += 1
+        // Who is busy is as much in the way as they are.
+        guard outstanding.isEmpty else {
+            takeoverDeadline = now + takeoverInterval
+            return
+        }
+        for log in claims.takeElsewhere() { requeue(log, replica) }
     }
 
     /// Whether an answer brought something of a log that was not taken.
@@ -266,6 +330,7 @@ extension SyncSession {
             guard expired.count < Self.expiredMax else { throw .unresponsive }
             let pull = outstanding.remove(at: index)
             expired.append(pull)
+            planner.note(0, in: now - pull.sent, isWhole: false, by: configuration.source)
             for log in pull.logs {
                 release(log, planner: &planner)
                 // Who joins has nobody else to ask.

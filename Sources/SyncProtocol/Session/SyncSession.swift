@@ -191,6 +191,9 @@ public struct SyncSession: Sendable {
     var outstanding: [Outstanding] = []
     /// Pulls that were given up; their answers may still come.
     var expired: [Outstanding] = []
+    /// When what others pull is looked at again, milliseconds, and how often that was in vain.
+    var takeoverDeadline: UInt64?
+    var takeoversInVain = 0
     var lastRequest: RequestNumber = 0
     var waitingPulls: [PullRequest] = []
 
@@ -360,6 +363,7 @@ public struct SyncSession: Sendable {
         replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
         try expirePulls(replica: replica, planner: &planner)
+        takeOverWhenDue(replica: replica)
         announceWhenDue(replica: replica)
         compareWhenDue(replica: replica)
     }
@@ -368,6 +372,7 @@ public struct SyncSession: Sendable {
     private mutating func end(planner: inout PullPlanner) {
         phase = .closed
         giveBack(planner: &planner)
+        planner.forget(configuration.source)
         gathered = []
         outgoing = [:]
         theirs = [:]
@@ -378,7 +383,7 @@ public struct SyncSession: Sendable {
         var next: UInt64?
         if phase == .open {
             let times =
-                [gatherDeadline, comparisonDeadline, reopeningDeadline]
+                [gatherDeadline, comparisonDeadline, reopeningDeadline, takeoverDeadline]
                 + outstanding.map(\.deadline)
             next = times.compactMap { $0 }.min()
         }

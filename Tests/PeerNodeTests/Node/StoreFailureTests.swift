@@ -218,6 +218,70 @@ import WorkspaceTestKit
         #expect(try joon.log() == ["before", "not taken", "after"])
     }
 
+    /// Wherever somebody looks, it is said that the disk failed, and when; and that is no matter
+    /// of the network.
+    @Test func `by an I/O failure is told wherever somebody looks`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        _ = try mina.ok("events.subscribe", ["types": ["node.*"]], on: 5)
+        #expect(StatusObject.isHealthy(try mina.ok("node.status")))
+        mina.plant(.commitBefore(0), .ioFailure)
+        _ = try mina.refused("message.send", ["channel": "general", "text": "x"])
+        let time = UTCMinute.text(mina.time.wall)
+        let message =
+            "writing has stopped: the disk failed on \(time); restart after checking it"
+        // The time is that of the failure.
+        bench.advance(600_000)
+        let status = try mina.ok("node.status")
+        let warnings = status["warnings"]?.arrayValue ?? []
+        #expect(warnings.first?["message"] == .string(message))
+        #expect(!warnings.contains { $0["kind"] == "net.suspended" })
+        #expect(!StatusObject.isHealthy(status))
+        #expect(StatusObject.illnesses(of: status) == ["store.stopped"])
+        #expect(try mina.ok("net.status")["failure"] == .string(message))
+        let findings = try mina.ok("node.doctor").items
+        #expect(findings.first?["message"] == .string(message))
+        #expect(findings.contains { $0["id"] == "listener" && $0["state"] == "fail" })
+        #expect(!findings.contains { $0["message"] == "the network is suspended" })
+        let refusal = try mina.refused("message.send", ["channel": "general", "text": "x"])
+        #expect(refusal.message == message && refusal.kind == .storeFailed)
+        #expect(try mina.ok("node.metrics").text("text").contains("wsx_writing_stopped 1"))
+        let told = mina.host?.events(for: 5, room: 1 << 20) ?? []
+        #expect(told.map(\.event.type) == ["node.warning"])
+        #expect(told.first?.event.data["message"] == .string(message))
+        try mina.restart()
+        #expect(StatusObject.isHealthy(try mina.ok("node.status")))
+    }
+
+    /// One page of the write-ahead log that cannot be read keeps nobody from opening the rest; here
+    /// all that is left is what is open.
+    @Test func `by an I/O failure that lets nothing be opened again ends no reading`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        try mina.send("before")
+        mina.cannotReopen = true
+        mina.plant(.commitBefore(0), .ioFailure)
+        let refusal = try mina.refused("message.send", ["channel": "general", "text": "x"])
+        #expect(refusal.kind == .storeFailed)
+        #expect(!mina.hasStopped)
+        #expect(try mina.log() == ["before"])
+        #expect(StatusObject.illnesses(of: try mina.ok("node.status")) == ["store.stopped"])
+    }
+
+    /// Where it is no failure of the disk, nothing is known of what is open either.
+    @Test func `after which the store cannot be opened ends the process, which says so`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        mina.cannotReopen = true
+        mina.plant(.commitBefore(0), .corrupt)
+        let effects = mina.turn([
+            .call(
+                CallID(connection: 5, number: 1), method: "message.send",
+                arguments: ["channel": "general", "text": "x"])
+        ])
+        #expect(effects.contains { if case .fail = $0 { true } else { false } })
+    }
+
     @Test func `while others bring operations loses none of them`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

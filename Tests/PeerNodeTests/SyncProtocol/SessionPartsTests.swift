@@ -178,10 +178,10 @@ import WorkspaceTestKit
 
     @Test func `gives a log to one source at a time, and tells who wanted it`() {
         var planner = PullPlanner()
-        #expect(planner.reserve(log(1), for: 7) == true)
-        #expect(planner.reserve(log(1), for: 7) == true, "it has it already")
+        #expect(planner.reserve(log(1), for: 7, at: 0) == true)
+        #expect(planner.reserve(log(1), for: 7, at: 0) == true, "it has it already")
         #expect(planner.source(of: log(1)) == 7 && planner.count == 1)
-        #expect(planner.reserve(log(1), for: 8) == false)
+        #expect(planner.reserve(log(1), for: 8, at: 0) == false)
         #expect(planner.release(log(1), by: 8) == false, "not its own")
         #expect(planner.source(of: log(1)) == 7)
         #expect(planner.release(log(1), by: 7) == true, "source 8 wanted it")
@@ -190,11 +190,11 @@ import WorkspaceTestKit
 
     @Test func `tells a wish once, and of its own log alone`() {
         var planner = PullPlanner()
-        #expect(planner.reserve(log(1), for: 7) && planner.reserve(log(2), for: 7))
-        #expect(planner.reserve(log(1), for: 8) == false)
+        #expect(planner.reserve(log(1), for: 7, at: 0) && planner.reserve(log(2), for: 7, at: 0))
+        #expect(planner.reserve(log(1), for: 8, at: 0) == false)
         #expect(planner.release(log(2), by: 7) == false)
         #expect(planner.release(log(1), by: 7) == true)
-        #expect(planner.reserve(log(1), for: 7) == true)
+        #expect(planner.reserve(log(1), for: 7, at: 0) == true)
         #expect(planner.release(log(1), by: 7) == false, "nobody wanted it since")
         #expect(planner.release(log(3), by: 7) == false, "never taken")
     }
@@ -209,7 +209,7 @@ import WorkspaceTestKit
             let source = UInt64(random.below(3))
             if random.oneIn(2) {
                 let isFree = holders[log] == nil || holders[log] == source
-                #expect(planner.reserve(log, for: source) == isFree, "WSX_SEED=\(seed)")
+                #expect(planner.reserve(log, for: source, at: 0) == isFree, "WSX_SEED=\(seed)")
                 if isFree { holders[log] = source }
             } else {
                 _ = planner.release(log, by: source)

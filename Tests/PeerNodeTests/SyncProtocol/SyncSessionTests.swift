@@ -269,17 +269,24 @@ import WorkspaceModel
         #expect(gaps.allSatisfy { $0 <= 600_000 })
     }
 
+    /// Of whom nothing is known one pull is outstanding, of who has answered two.
     @Test func `asks for the authority document first and has two pulls outstanding`() throws {
         var lone = LoneSession()
         var planner = PullPlanner()
         _ = lone.open(&planner)
         var tips = (1...1_500).map { LoneSession.tip($0) }
         tips.append(LoneSession.tip(7, document: 0))
-        let pulls = lone.give(.received(.tips(4, tips, final: true)), &planner).pulls
+        let pull = try #require(
+            lone.give(.received(.tips(4, tips, final: true)), &planner).pulls.first)
+        #expect(pull.items.first?.target.log.document == SyncWorld.authority)
+        let runs = pull.items.map { LoneSession.run($0.target.log) }
+        _ = lone.give(
+            .received(.operations(4, request: pull.request, runs, isComplete: true)), &planner)
+        let pulls = lone.give(
+            .stored(pull.items.map(\.target), waiting: [], answering: pull.request), &planner
+        ).pulls
         #expect(pulls.count == 2)
-        let first = try #require(pulls.first?.items.first)
-        #expect(first.target.log.document == SyncWorld.authority)
-        for pull in pulls {
+        for pull in pulls + [pull] {
             #expect(pull.items.count <= SyncMessage.pullItemsMax)
             #expect(SyncMessage.pull(1, pull).encoded().count <= Limits.messageBytesMax)
         }

@@ -302,7 +302,7 @@ public final class SimulatedNode: SimulatedHost {
         case .setNetwork(let isOn): setNetwork(isOn)
         case .announce(let bytes): world.network.announce(bytes, from: self)
         case .log(let level, let text): note(level, text)
-        case .stop:
+        case .stop, .fail:
             hasStopped = true
             crash()
         }

@@ -36,6 +36,7 @@ public struct TraceHash: Sendable, Equatable {
         case .forgetNotices: Array("forget".utf8)
         case .wipeHome: Array("wipe".utf8)
         case .stop: Array("stop".utf8)
+        case .fail: Array("fail".utf8)
         }
     }
 

@@ -110,7 +110,9 @@ extension StatusObject {
     /// The warnings that say that the node itself is not well. Others tell its owner of what
     /// people do, and nobody else is to be able to make a supervisor stop it.
     public static func illnesses(of status: JSONValue) -> [String] {
-        let illnesses = ["disk.low", "session.locked", "store.corrupt", "store.restored"]
+        let illnesses = [
+            "disk.low", "session.locked", "store.corrupt", "store.restored", "store.stopped",
+        ]
         return (status["warnings"]?.arrayValue ?? []).compactMap { $0["kind"]?.stringValue }
             .filter { illnesses.contains($0) }
     }

@@ -93,6 +93,8 @@ public struct SyncObject: ControlObject {
 public struct NetworkObject: ControlObject {
     /// Whether `net suspend` holds.
     public var isSuspended = false
+    /// What has stopped all writing, and with it the network, as a sentence.
+    public var failure: String?
     /// Addresses with ports on which it listens.
     public var listen: [String] = []
     /// Whether it tells the local network about itself.
@@ -106,7 +108,8 @@ public struct NetworkObject: ControlObject {
     /// All fields.
     public var json: JSONValue {
         [
-            "suspended": .bool(isSuspended), "listen": JSONValue(texts: listen),
+            "suspended": .bool(isSuspended), "failure": JSONValue(orNull: failure),
+            "listen": JSONValue(texts: listen),
             "announce": .bool(announces), "peers": peers.json,
         ]
     }

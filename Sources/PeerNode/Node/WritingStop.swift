@@ -1,0 +1,42 @@
+import CRDTStore
+import WorkspaceModel
+
+/// The disk failed, and nothing is written until the process starts again: after a failed fsync
+/// nobody knows what arrived. Reading goes on.
+struct WritingStop {
+    let error: StorageError
+    /// When, milliseconds since 1970.
+    let at: UInt64
+
+    /// What people are told of it, wherever they look.
+    var message: String {
+        "writing has stopped: the disk failed on \(UTCMinute.text(at)); restart after checking it"
+    }
+
+    static let hint = "check the disk, then wsx-node down and wsx-node up"
+    /// What `status` calls it.
+    static let kind = "store.stopped"
+
+    var warning: StatusObject.Warning {
+        .init(kind: Self.kind, message: message, hint: Self.hint)
+    }
+
+    var finding: FindingObject {
+        .init(id: "writing", state: "fail", message: message, hint: Self.hint)
+    }
+
+    var refusal: NodeError {
+        NodeError(.storeFailed, message, hint: Self.hint, reason: "store.io")
+    }
+}
+
+extension NodeCore {
+    /// What every stream is told once, though it cannot be kept.
+    var stopData: JSONValue {
+        guard let stop = writingStop else { return [:] }
+        return [
+            "kind": .string(WritingStop.kind), "message": .string(stop.message),
+            "hint": .string(WritingStop.hint),
+        ]
+    }
+}
