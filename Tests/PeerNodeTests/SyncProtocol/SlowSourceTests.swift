@@ -29,7 +29,8 @@ import WorkspaceTestKit
         let swarm = Swarm(kinds)
         let took = try #require(swarm.run(for: 60_000), "WSX_SEED=\(seed): \(swarm.report)")
         #expect(
-            took <= min(Self.most, 2 * alone), "alone \(alone); WSX_SEED=\(seed): \(kinds) \(swarm.trace)")
+            took <= min(Self.most, 2 * alone),
+            "alone \(alone); WSX_SEED=\(seed): \(swarm.trace)")
     }
 
     @Test(arguments: Seeds.explore(30))
