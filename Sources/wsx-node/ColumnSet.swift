@@ -172,7 +172,8 @@ struct ColumnSet {
             ])
         case "sync.status":
             ColumnSet([
-                "PEER": "peer", "WORKSPACE": "workspace", "BEHIND": "behind", "AHEAD": "ahead",
+                "PEER": "peer", "WORKSPACE": "workspace", "STATE": "state", "BEHIND": "behind",
+                "AHEAD": "ahead",
             ])
         case "node.doctor":
             ColumnSet(["ID": "id", "STATE": "state", "MESSAGE": "message", "HINT": "hint"])

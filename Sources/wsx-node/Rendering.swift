@@ -173,7 +173,10 @@ struct Rendering {
         text += "\(shown(peers?["waiting"])) waiting\n"
         for workspace in status["workspaces"]?.arrayValue ?? [] {
             text += "workspace  \(shown(workspace["name"]))  \(shown(workspace["operations"])) "
-            text += "operations, \(shown(workspace["behind"])) behind"
+            text += "operations, "
+            text +=
+                workspace["behind"]?.isNull == true
+                ? "comparing" : "\(shown(workspace["behind"])) behind"
             let state = workspace["state"]?.stringValue ?? "member"
             text += state == "member" ? "\n" : ", \(sanitised(state))\n"
         }

@@ -167,8 +167,9 @@ extension Session {
                 ?? peer["address"]?.stringValue
             let name = rendering.fitting(label.map(sanitised) ?? "-")
             if peer["state"] == "connected" {
-                let behind = peer["behind"]?.integerValue ?? 0
-                let ahead = peer["ahead"]?.integerValue ?? 0
+                guard let behind = peer["behind"]?.integerValue,
+                    let ahead = peer["ahead"]?.integerValue
+                else { return "\(name) connected, comparing" }
                 if behind > 0 { return "\(name) connected, \(behind) to fetch" }
                 return ahead > 0 ? "\(name) connected, \(ahead) to give" : "\(name) in sync"
             }

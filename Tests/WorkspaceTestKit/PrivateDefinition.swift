@@ -128,7 +128,9 @@ public struct PrivateDefinition {
         let others = operation.seats.filter {
             operation.id != story.root || $0.member != operation.author
         }
-        return own + others.filter { story.hasLetIn($0.member) || operation.isRole }
+        let isForEver = operation.id == story.root && subtype != .channel
+        return own
+            + others.filter { isForEver || story.hasLetIn($0.member) || operation.isRole }
     }
 
     private var everySeat: [(Part, PrivateSeat)] {

@@ -37,6 +37,8 @@ public struct AuthEvaluator: Sendable {
     var exposed: [AuthTarget: [Int]] = [:]
     /// Grants by the devices that may use them.
     var grantsOfDevice: [DeviceID: [Int]] = [:]
+    /// In a private document: how often memberships in the workspace have ended.
+    var workspaceEnds: [MemberID: Int] = [:]
     /// Operations that bind a device to a member, by both.
     var bindings: [DeviceID: [MemberID: [Int]]] = [:]
     /// The root and the admissions, by who came in.

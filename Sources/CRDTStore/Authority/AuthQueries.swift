@@ -28,6 +28,9 @@ extension AuthEvaluator {
     /// behind it is for later versions to judge (PROTOCOL.md, 4.0.5).
     public var awaitsLaterVersion: Bool { unknownFeatures.contains { records[$0].isValid } }
 
+    /// How many valid operations turn such features on.
+    public var laterFeatureCount: Int { unknownFeatures.count { records[$0].isValid } }
+
     /// Whether the operation stands behind a feature that this version does not know.
     public func isOpaque(_ id: OperationID) -> Bool {
         indices[id].map { records[$0].isOpaque } ?? false

@@ -88,7 +88,17 @@ extension AuthEvaluator {
             }
             return grant.replaces && grant.role > .member
         }.map(\.operation.id)
-        return demotions.isEmpty ? membershipEnds : membershipEnds + demotions
+        return membershipEnds + demotions + revokedInvites
+    }
+
+    /// The valid revocations of invites: they take back admissions that had not heard of them, and
+    /// whoever came in by one holds keys, though not everybody may know of it. In the order of
+    /// arrival.
+    public var revokedInvites: [OperationID] {
+        records.filter { record in
+            guard case .revokeInvite = record.operation.action else { return false }
+            return record.isValid
+        }.map(\.operation.id)
     }
 
     /// The valid revocations by which the device lost what it had, ascending; empty while it may

@@ -67,7 +67,7 @@ public struct PrivateAuthority: Sendable {
         self.operations = sorted
         self.indices = indices
         root = Self.root(of: document, known)
-        var placement = PrivatePlacement(sorted, indices)
+        var placement = PrivatePlacement(sorted, indices, ends: ends)
         if let root {
             placement.place(from: OperationID(sameBytesAs: document), in: root.subtype)
         }
@@ -94,7 +94,7 @@ public struct PrivateAuthority: Sendable {
     }
 
     /// The root of `document`, if it gives its author the owner's seat and, in an own document,
-    /// nobody else any.
+    /// nobody else any; in a conversation, no more people than one has.
     private static func root(
         of document: DocumentID, _ operations: [OperationID: PrivateOperation]
     ) -> PrivateRoot? {
@@ -102,7 +102,11 @@ public struct PrivateAuthority: Sendable {
             let author = operation.author, case .root(let root)? = operation.change?.action,
             root.seats.contains(PrivateSeat(author, .owner))
         else { return nil }
-        return root.subtype == .own && root.seats.count > 1 ? nil : root
+        switch root.subtype {
+        case .own: return root.seats.count > 1 ? nil : root
+        case .directMessage: return root.seats.count > Limits.directPeopleMax + 1 ? nil : root
+        case .channel: return root
+        }
     }
 
     /// Every introduction by a valid operation, unless one in its past had introduced the key: a
@@ -142,7 +146,12 @@ struct PrivatePlacement {
     private(set) var evaluator = AuthEvaluator(rules: .privateDocument)
     private(set) var parts: [Range<Int>]
 
-    init(_ operations: [PrivateOperation], _ indices: [OperationID: Int]) {
+    /// - Parameter ends: what ended memberships in the workspace, by member.
+    init(
+        _ operations: [PrivateOperation], _ indices: [OperationID: Int],
+        ends: [MemberID: Set<OperationID>]
+    ) {
+        evaluator.workspaceEnds = ends.mapValues(\.count)
         self.operations = operations
         self.indices = indices
         parts = [Range<Int>](repeating: 0..<0, count: operations.count)

@@ -25,7 +25,7 @@ public struct PrivateOperation: Sendable {
     /// Of the ends of memberships in the workspace those that the grant in its header knows of.
     public let knownEnds: Set<OperationID>
     /// Those whom the workspace ever let in, as far as the document names them; `nil` for everybody.
-    /// Nobody else gets a seat.
+    /// Nobody else gets a seat in a channel.
     public let people: Set<MemberID>?
 
     /// Takes over the checked fields.
@@ -71,8 +71,14 @@ extension PrivateOperation {
     /// The seats that it gives, besides the author's own in a root.
     private var others: [PrivateSeat] {
         (change?.action.seats ?? []).filter { seat in
-            seat.member != rootAuthor && people?.contains(seat.member) != false
+            seat.member != rootAuthor
+                && (isForEver || people?.contains(seat.member) != false)
         }
+    }
+
+    /// Whether it makes a conversation or an own document, which belong to the same people for ever.
+    private var isForEver: Bool {
+        if case .root(let root)? = change?.action { root.subtype != .channel } else { false }
     }
 
     private var rootAuthor: MemberID? {

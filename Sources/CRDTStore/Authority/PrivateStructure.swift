@@ -59,7 +59,8 @@ extension AuthEvaluator {
         let ends = (revocations[.member(member)] ?? []).count { end in
             records[end].operation.action.endsMembership && record.knows(records[end].place)
         }
-        return given < Limits.privateAdditionsByOneMax + ends ? nil : .repeated
+        let outside = workspaceEnds[member] ?? 0
+        return given < Limits.privateAdditionsByOneMax + ends + outside ? nil : .repeated
     }
 
     /// Whether `member` was put out, or left, by this author as often as they came in. Every seat

@@ -56,8 +56,8 @@ extension NodeCore {
     ///
     /// - Parameters:
     ///   - other: the key to sign with instead of this device's: the recovery phrase's.
-    ///   - undoesFeatures: whether to know nothing of features that only a later version knows, as
-    ///     far as that leaves none of them.
+    ///   - undoesFeatures: whether to know nothing of features that only a later version knows,
+    ///     where that leaves fewer of them.
     ///   - isEffective: whether it does what it should, asked of the state that it would make.
     ///   - payload: makes the payload once the operation's place is known.
     /// - Returns: its id, or `nil` when the device may not do it; then nothing is written.
@@ -93,7 +93,10 @@ extension NodeCore {
             random: environment.random)
         let signed = draft.signed(payload: payload(context).encoded, with: signing)
         let isWanted = { (trial: AuthEvaluator) in
-            isEffective(trial) && !(undoesFeatures && trial.awaitsLaterVersion)
+            // Thieves may have turned several on, each with a device of its own.
+            isEffective(trial)
+                && (!workspace.awaitsLaterVersion
+                    || trial.laterFeatureCount < workspace.evaluator.laterFeatureCount)
         }
         guard mayTake(signed, in: workspace, isWanted) else { return nil }
         try acceptOwn(signed, in: workspace, document: workspace.id)

@@ -151,7 +151,9 @@ extension NodeCore {
             let name = object.name ?? object.id ?? object.address ?? "?"
             guard object.state != "connected" else {
                 return .init(
-                    id: "peer", state: "ok", message: "\(name) connected, \(object.behind) behind")
+                    id: "peer", state: "ok",
+                    message: "\(name) connected, "
+                        + (object.behind.map { "\($0) behind" } ?? "comparing"))
             }
             let seen = peer.lastSeen.map {
                 "last seen \(AgeText.of(Int64(clamping: time.wall) - Int64(clamping: $0))) ago"

@@ -31,8 +31,9 @@ extension NodeCore {
         let failures = tally.failedHandshakes.sorted { $0.key < $1.key }
         let behind = network.registry.peers.compactMap { peer -> MetricsObject.Sample? in
             let object = peerData(of: peer)
-            guard object.state == "connected", let id = object.id else { return nil }
-            return .init(object.behind, ("peer", id))
+            guard object.state == "connected", let id = object.id, let behind = object.behind
+            else { return nil }
+            return .init(behind, ("peer", id))
         }
         return [
             .init(

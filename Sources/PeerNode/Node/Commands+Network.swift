@@ -24,6 +24,7 @@ extension NodeCore {
 
     private func object(of peer: PeerRegistry.Peer) -> PeerObject {
         var object = PeerObject(state: word(of: peer.state))
+        if peer.state != .connected { (object.behind, object.ahead) = (0, 0) }
         if case .device(let device) = peer.name { describe(device, &object) }
         if case .dialing(let address) = peer.state {
             object.address = address.text
@@ -50,23 +51,29 @@ extension NodeCore {
         for link in network.links(to: device) {
             object.address = link.address
         }
-        for distance in distances(to: device).values {
-            object.behind += distance.behind
-            object.ahead += distance.ahead
-        }
+        let distances = distances(to: device)
+        let known = distances.values.compactMap { $0 }
+        guard known.count == distances.count, !known.isEmpty else { return }
+        object.behind = known.reduce(0) { $0 + $1.behind }
+        object.ahead = known.reduce(0) { $0 + $1.ahead }
     }
 
-    /// How far this device and another one are apart, by workspace. Two that have dialled each
-    /// other have two links for a while; of those the one counts that is further.
-    private func distances(to device: DeviceID) -> [Int64: (behind: Int64, ahead: Int64)] {
-        var found: [Int64: (behind: Int64, ahead: Int64)] = [:]
+    /// How far this device and another one are apart, by workspace; `nil` while they compare. Two
+    /// that have dialled each other have two links for a while; of those the one counts that is
+    /// further.
+    private func distances(to device: DeviceID) -> [Int64: (behind: Int64, ahead: Int64)?] {
+        var found: [Int64: (behind: Int64, ahead: Int64)?] = [:]
         for link in network.links(to: device) {
             for sync in link.syncs.values {
+                guard sync.session.knowsDistance else {
+                    if found[sync.workspace] == nil { found[sync.workspace] = .some(nil) }
+                    continue
+                }
                 let distance = (
                     behind: Int64(clamping: sync.session.behind),
                     ahead: Int64(clamping: sync.session.ahead)
                 )
-                let known = found[sync.workspace] ?? distance
+                let known = (found[sync.workspace] ?? nil) ?? distance
                 found[sync.workspace] = (
                     min(known.behind, distance.behind), min(known.ahead, distance.ahead)
                 )
@@ -154,7 +161,7 @@ extension NodeCore {
                     continue
                 }
                 var object = SyncObject(peer: id, workspace: PublicID.workspace(workspace.id))
-                (object.behind, object.ahead) = distance
+                (object.behind, object.ahead) = (distance?.behind, distance?.ahead)
                 objects.append(object)
             }
         }

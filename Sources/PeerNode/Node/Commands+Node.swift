@@ -14,17 +14,17 @@ extension NodeCore: NodeCommands {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member {
             refreshDigest(of: workspace)
-            let behind =
-                network.links.values.compactMap {
-                    $0.syncs[workspace.number]?.session.behind
-                }.max() ?? 0
+            let sessions = network.links.values.compactMap { $0.syncs[workspace.number]?.session }
+            let behind = sessions.map(\.behind).max() ?? 0
+            // What nobody has told yet is not nothing.
+            let isKnown = sessions.isEmpty || sessions.contains(where: \.knowsDistance)
             let count = try stored { () throws(StorageError) in
                 try store.operations.count(inWorkspace: workspace.number)
             }
             var row = StatusObject.Workspace(
                 id: PublicID.workspace(workspace.id), name: workspace.displayName,
                 digest: hexadecimal(workspace.digest.root().bytes), operations: count,
-                behind: Int64(clamping: behind))
+                behind: isKnown ? Int64(clamping: behind) : nil)
             row.state = state(of: workspace)
             object.workspaces.append(row)
         }
@@ -117,8 +117,11 @@ extension NodeCore: NodeCommands {
             }.map { standing in
                 .init(
                     kind: "member.delayed",
-                    message: "\(workspace.displayName(of: standing.member)) changes members, "
-                        + "roles or keys very often; the newest of that comes within hours",
+                    message: standing.member == workspace.member
+                        ? "you change channels, members or keys very often in "
+                            + "\(workspace.displayName); others get the newest of that within hours"
+                        : "\(workspace.displayName(of: standing.member)) changes channels, members "
+                            + "or keys very often; the newest of that comes within hours",
                     hint: "wsx-node member list")
             }
         }

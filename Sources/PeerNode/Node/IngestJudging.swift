@@ -29,7 +29,7 @@ extension NodeCore {
         let isFree = isOwn || source.isBackfill
         // The same among the same has no other verdict.
         if before == workspace.evaluator.count, !isAwaited, !isFree { return .dropped }
-        if isOwn, !source.isBackfill, payload.isDoor { countDoor(operation, in: workspace) }
+        if isOwn, !source.isBackfill { countOwn(operation, payload, of: log, in: workspace) }
         var payment: AuthorityBudget.Payment?
         if !isFree, before == nil {
             payment = pay(for: operation, payload, of: log, in: workspace, from: source)
@@ -98,21 +98,23 @@ extension NodeCore {
             .linkedDevice, of: log.document.bytes + owner.bytes + [UInt8(clamping: place)])
     }
 
-    /// Whose further share pays for an operation of somebody: other members who need it, and the
-    /// same one where a stronger device does.
+    /// Whose further share pays for an operation of somebody: of other members who need it, and of
+    /// each stronger device of the same one that does. Of those nobody makes more.
     private func vouchers(
         for place: WaitingRoom.Place, _ author: [UInt8], in workspace: Workspace
     ) -> [[UInt8]] {
-        let device = place.log.device
-        let counting = waiting.vouchers(for: place).filter { voucher in
-            guard voucher.member == author, let member = workspace.owner(of: voucher.device) else {
-                return true
+        let log = place.log
+        var payers: [[UInt8]] = []
+        for voucher in waiting.vouchers(for: place) {
+            var payer = voucher.member
+            if payer == author, let member = workspace.owner(of: voucher.device) {
+                guard workspace.evaluator.isStronger(voucher.device, than: log.device, of: member)
+                else { continue }
+                payer = log.document.bytes + voucher.device.bytes
             }
-            return workspace.evaluator.isStronger(voucher.device, than: device, of: member)
+            if payers.last != payer { payers.append(payer) }
         }
-        return counting.map(\.member).reduce(into: []) { found, member in
-            if found.last != member { found.append(member) }
-        }
+        return payers
     }
 
     /// Whether more of a log is not asked for, because no share could pay for it a moment ago.
@@ -125,10 +127,21 @@ extension NodeCore {
             log.holder, neededBy: vouchers, now: time.monotonic)
     }
 
-    /// Counts an own request or admission as everybody else does.
-    private func countDoor(_ operation: CheckedOperation, in workspace: Workspace) {
-        let units = AuthorityBudget.units(ofPayload: operation.payload.count)
-        _ = authorityBudget.pay(units, from: [ownDoors(in: workspace)], now: time.monotonic)
+    /// Counts an own operation as everybody else does, to say so when others have to wait for it.
+    private func countOwn(
+        _ operation: CheckedOperation, _ payload: AuthorityPayload, of log: LogName,
+        in workspace: Workspace
+    ) {
+        let isByAdmin = workspace.ownRole.map { $0 <= .admin } ?? false
+        let units = AuthorityBudget.units(
+            ofPayload: operation.payload.count, isByAdmin: isByAdmin)
+        var shares = [
+            payload.isDoor
+                ? ownDoors(in: workspace) : .init(.authority, of: workspace.member.bytes)
+        ]
+        if !payload.isDoor { share(of: log, in: workspace).map { shares.append($0) } }
+        guard authorityBudget.pay(units, from: shares, now: time.monotonic) == nil else { return }
+        authorityBudget.noteDelayed(workspace.member.bytes, time.monotonic)
     }
 
     /// Whether others would take a request or admission that is written here now. More of them

@@ -196,7 +196,14 @@ final class PrivateDocument {
     /// - Parameter isKnown: whether the workspace ever let that one in.
     func isOutdated(on member: MemberID, isKnown: Bool) -> Bool {
         guard isKnown else { return everIn.contains(member) }
-        guard seats.named > seats.given, !everIn.contains(member) else { return false }
+        return !everIn.contains(member) && names(member)
+    }
+
+    /// Whether operations name somebody for a seat whom the workspace has not let in.
+    var namesStrangers: Bool { seats.named > seats.given }
+
+    private func names(_ member: MemberID) -> Bool {
+        guard namesStrangers else { return false }
         return records.values.contains { record in
             record.change?.action.seats.contains { $0.member == member } == true
         }

@@ -37,6 +37,8 @@ extension NodeCore {
             }
             if concerned.contains(where: people.contains) { ends.insert(id) }
         }
+        // Who was let in by an invite that was revoked meanwhile is nobody, and holds the keys.
+        if document.namesStrangers { ends.formUnion(workspace.revokedInvites) }
         return ends
     }
 

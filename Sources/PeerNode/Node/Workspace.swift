@@ -126,6 +126,8 @@ final class Workspace {
         var told: ToldNames?
         /// What ended memberships, by member.
         var memberEnds: [MemberID: Set<OperationID>]?
+        /// The valid revocations of invites.
+        var revokedInvites: [OperationID]?
         /// What let somebody in last; the inner `nil` for nothing.
         var admissions: [MemberID: AuthorityRecord?] = [:]
         /// What devices whose membership has ended may see.
@@ -253,6 +255,14 @@ final class Workspace {
         let index = ChannelIndex(open + privateChannels, nameOfPeople: name(ofDirect:))
         derived.channels = index
         return index
+    }
+
+    /// The valid revocations of invites.
+    var revokedInvites: [OperationID] {
+        if let known = derived.revokedInvites { return known }
+        let found = evaluator.revokedInvites
+        derived.revokedInvites = found
+        return found
     }
 
     /// What ended memberships, by member: removals and departures that count.

@@ -220,6 +220,9 @@ public struct SyncSession: Sendable {
 
     /// Operations that the peer announced and this device lacks, as far as known.
     public var behind: UInt64 { claims.behind }
+    /// Whether both sides have told on this link what they hold: before that `behind` and `ahead`
+    /// say nothing.
+    public private(set) var knowsDistance = false
 
     /// Takes one input and returns what to do about it.
     ///
@@ -265,6 +268,7 @@ public struct SyncSession: Sendable {
         guard phase == .open else { return }
         let seen = lookAtScope(replica, planner: &planner)
         plan(replica: seen, planner: &planner)
+        if descent == .finished { knowsDistance = true }
         tellWhenOwnIsKnown()
         tellWhenCaughtUp()
     }

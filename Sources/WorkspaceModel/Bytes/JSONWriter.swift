@@ -2,7 +2,8 @@ extension JSONValue {
     /// The value in compact form: no white space, members in their order, UTF-8.
     ///
     /// Escaped are the quote, the backslash and every control character, those of C1 and DEL
-    /// included, so that a line is one line and safe to show in a terminal. `/` is not escaped.
+    /// included, what separates lines and paragraphs, and what changes the direction of a line: so
+    /// a line is one line everywhere, and safe to show in a terminal. `/` is not escaped.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -60,10 +61,10 @@ private func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
         var start = 0
         var index = 0
         while index < source.count {
-            let length = lengthToEscape(source, at: index)
+            let (length, scalar) = toEscape(source, at: index)
             if length > 0 {
                 bytes.append(contentsOf: source[start..<index])
-                appendEscape(source[index + length - 1], to: &bytes)
+                appendEscape(scalar, to: &bytes)
                 start = index + length
             }
             index += max(length, 1)
@@ -73,20 +74,34 @@ private func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
 }
 
-/// How many bytes at `index` are one character that needs an escape: 0, 1, or 2 for C1 controls.
-private func lengthToEscape(_ source: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
-    switch source[index] {
-    case 0..<0x20, 0x22, 0x5C, 0x7F: 1
-    case 0xC2: index + 1 < source.count && source[index + 1] < 0xA0 ? 2 : 0
-    default: 0
+/// How many bytes at `index` are one character that needs an escape, 0 for none, and its value.
+private func toEscape(
+    _ source: UnsafeBufferPointer<UInt8>, at index: Int
+) -> (length: Int, scalar: UInt32) {
+    func byte(_ offset: Int) -> UInt32 {
+        index + offset < source.count ? UInt32(source[index + offset]) : 0
+    }
+    switch byte(0) {
+    case 0..<0x20, 0x22, 0x5C, 0x7F: return (1, byte(0))
+    // C1 controls.
+    case 0xC2 where byte(1) < 0xA0: return (2, byte(1))
+    // The Arabic letter mark.
+    case 0xD8 where byte(1) == 0x9C: return (2, 0x061C)
+    case 0xE2 where byte(1) == 0x80:
+        // Marks, separators and embeddings.
+        let isEscaped = byte(2) == 0x8E || byte(2) == 0x8F || (0xA8...0xAE).contains(byte(2))
+        return isEscaped ? (3, 0x2000 + (byte(2) & 0x3F)) : (0, 0)
+    // Isolates.
+    case 0xE2 where byte(1) == 0x81 && (0xA6...0xA9).contains(byte(2)):
+        return (3, 0x2040 + (byte(2) & 0x3F))
+    default: return (0, 0)
     }
 }
 
-/// - Parameter byte: the scalar's value, which for C1 controls is also their second byte.
-private func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
+private func appendEscape(_ scalar: UInt32, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\\"))
-    switch byte {
-    case 0x22, 0x5C: bytes.append(byte)
+    switch scalar {
+    case 0x22, 0x5C: bytes.append(UInt8(scalar))
     case 0x08: bytes.append(UInt8(ascii: "b"))
     case 0x09: bytes.append(UInt8(ascii: "t"))
     case 0x0A: bytes.append(UInt8(ascii: "n"))
@@ -94,8 +109,9 @@ private func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
     case 0x0D: bytes.append(UInt8(ascii: "r"))
     default:
         let digits = Array("0123456789abcdef".utf8)
-        bytes.append(contentsOf: "u00".utf8)
-        bytes.append(digits[Int(byte >> 4)])
-        bytes.append(digits[Int(byte & 15)])
+        bytes.append(UInt8(ascii: "u"))
+        for shift in [12, 8, 4, 0] as [UInt32] {
+            bytes.append(digits[Int(scalar >> shift & 15)])
+        }
     }
 }

@@ -128,6 +128,32 @@ private struct Chain {
         #expect(judged.standing(of: mina)?.seat == chain.operations[0].id)
     }
 
+    /// Who was out of the workspace comes back without a removal in the channel.
+    @Test func `goes on with the memberships in the workspace`() {
+        var chain = Chain()
+        for _ in 1..<Limits.privateAdditionsByOneMax { chain.add("mina", by: "olga") }
+        let late = (0..<3).map { _ in chain.add("mina", by: "olga") }
+        let ends = Set((1...2).map { OperationID([UInt8](repeating: $0, count: 32)) })
+        let judged = PrivateAuthority(
+            of: DocumentID(sameBytesAs: chain.operations[0].id), chain.operations,
+            ends: [mina: ends])
+        #expect(late.map(judged.isValid) == [true, true, false])
+        #expect(late.map(chain.judged.isValid) == [false, false, false])
+    }
+
+    @Test func `is not for conversations, which have the same people for ever`() {
+        let names = ["anna", "mina"]
+        let people: Set = [PrivateStory.member("olga"), PrivateStory.member("anna")]
+        let story = PrivateStory(
+            with: names.map { ($0, .member) }, .directMessage, people: people)
+        #expect(story.judged().members.count == 3)
+        func judged(_ count: Int) -> PrivateAuthority {
+            PrivateStory(with: (1...count).map { ("n\($0)", .member) }, .directMessage).judged()
+        }
+        #expect(judged(Limits.directPeopleMax).root != nil)
+        #expect(judged(Limits.directPeopleMax + 1).root == nil)
+    }
+
     @Test func `has no removal without somebody who came in before`() {
         var chain = Chain()
         // Both have a seat from the root.

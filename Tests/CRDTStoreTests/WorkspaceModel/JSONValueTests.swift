@@ -13,6 +13,17 @@ import WorkspaceModel
         Text(testDescription: "slash stays", text: "a/b", written: #""a/b""#),
         Text(testDescription: "quote and backslash", text: #"a"\"#, written: #""a\"\\""#),
         Text(testDescription: "short escapes", text: "\u{8}\t\n\u{c}\r", written: #""\b\t\n\f\r""#),
+        Text(
+            testDescription: "separators of lines", text: "a\u{2028}b\u{2029}c",
+            written: #""a\u2028b\u2029c""#),
+        Text(
+            testDescription: "directions",
+            text: "\u{61C}\u{200E}\u{200F}\u{202A}\u{202E}\u{2066}\u{2069}",
+            written: #""\u061c\u200e\u200f\u202a\u202e\u2066\u2069""#),
+        Text(
+            testDescription: "neighbours of those",
+            text: "\u{61B}\u{200D}\u{2010}\u{2027}\u{202F}\u{2065}\u{206A}é",
+            written: "\"\u{61B}\u{200D}\u{2010}\u{2027}\u{202F}\u{2065}\u{206A}é\""),
         Text(testDescription: "escape sequence", text: "\u{1B}[2J", written: #""\u001b[2J""#),
         Text(testDescription: "DEL", text: "\u{7F}", written: #""\u007f""#),
         Text(testDescription: "C1 control", text: "a\u{9B}b", written: #""a\u009bb""#),

@@ -260,7 +260,7 @@ import WorkspaceModel
         #expect(
             object.json.text == """
                 {"id":null,"member":null,"name":null,"address":null,"state":"heard",\
-                "behind":0,"ahead":0,"last_seen":null,"last_error":null}
+                "behind":null,"ahead":null,"last_seen":null,"last_error":null}
                 """)
         object.id = "d_1"
         object.member = mina
@@ -282,15 +282,19 @@ import WorkspaceModel
         var object = SyncObject(peer: "d_1", workspace: "w_1")
         #expect(
             object.json.text == """
-                {"peer":"d_1","workspace":"w_1","behind":0,"ahead":0,"rate":null,"eta_ms":null}
+                {"peer":"d_1","workspace":"w_1","state":"comparing","behind":null,"ahead":null,\
+                "rate":null,"eta_ms":null}
                 """)
+        (object.behind, object.ahead) = (0, 0)
+        #expect(object.state == "in_sync")
         object.behind = 10
         object.ahead = 3
         object.rate = 5
         object.remainingMilliseconds = 2_000
         #expect(
             object.json.text == """
-                {"peer":"d_1","workspace":"w_1","behind":10,"ahead":3,"rate":5,"eta_ms":2000}
+                {"peer":"d_1","workspace":"w_1","state":"apart","behind":10,"ahead":3,"rate":5,\
+                "eta_ms":2000}
                 """)
     }
 
@@ -305,7 +309,7 @@ import WorkspaceModel
         object.peers.blocked = 4
         #expect(
             object.json.text == """
-                {"suspended":true,"listen":["0.0.0.0:1"],"announce":true,\
+                {"suspended":true,"failure":null,"listen":["0.0.0.0:1"],"announce":true,\
                 "peers":{"connected":1,"dialing":2,"waiting":3,"blocked":4}}
                 """)
     }

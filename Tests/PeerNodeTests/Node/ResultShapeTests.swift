@@ -76,13 +76,13 @@ private enum Fields {
         "certified",
         "still_in", "workspaces",
     ]
-    static let sync: Set<String> = ["peer", "workspace", "behind", "ahead", "rate", "eta_ms"]
+    static let sync: Set<String> = [
+        "peer", "workspace", "state", "behind", "ahead", "rate", "eta_ms",
+    ]
     static let finding: Set<String> = ["id", "state", "message", "hint"]
     static let reader: Set<String> = ["id", "name", "cursor", "at"]
     static let holder: Set<String> = ["device", "member", "have", "complete", "at"]
-    static let network: Set<String> = [
-        "suspended", "failure", "listen", "announce", "peers",
-    ]
+    static let network: Set<String> = ["suspended", "failure", "listen", "announce", "peers"]
     static let page: Set<String> = ["items", "next"]
     static let history: Set<String> = ["items", "next", "older", "newer"]
     static let version: Set<String> = ["version", "api"]

@@ -269,6 +269,24 @@ import WorkspaceModel
         #expect(gaps.allSatisfy { $0 <= 600_000 })
     }
 
+    /// Nobody is said to be in sync who has not been asked yet.
+    @Test func `knows how far both are apart when both have told, not before`() {
+        var lone = LoneSession()
+        var planner = PullPlanner()
+        _ = lone.open(&planner)
+        #expect(!lone.session.knowsDistance && lone.session.behind == 0)
+        let digest = SyncMessage.workspaceDigest(4, buckets: [UInt8](repeating: 0, count: 4_096))
+        _ = lone.give(.received(digest), &planner)
+        #expect(!lone.session.knowsDistance)
+        _ = lone.give(.received(.tips(4, [LoneSession.tip(1)], final: true)), &planner)
+        #expect(lone.session.knowsDistance && lone.session.behind == 1)
+        // Equal roots tell the same.
+        let world = SyncWorld(count: 2)
+        world.connect(0, 1)
+        world.settle()
+        #expect(world.nodes[0].links[1]?.session.knowsDistance == true)
+    }
+
     /// Of whom nothing is known one pull is outstanding, of who has answered two.
     @Test func `asks for the authority document first and has two pulls outstanding`() throws {
         var lone = LoneSession()

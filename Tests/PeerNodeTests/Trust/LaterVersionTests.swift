@@ -77,6 +77,32 @@ import WorkspaceTestKit
         try theft.pair.expectPeace()
     }
 
+    /// A thief who has linked another device writes one with each.
+    @Test func `is taken back one by one where several were turned on`() throws {
+        var theft = try StolenPhone()
+        let (pair, ada) = (theft.pair, theft.pair.ada)
+        let helper = ForeignDevice(77)
+        let member = try ada.workspace().member
+        let entry = [ListedDevice.own(helper)].signed(
+            entering: .adding(to: pair.workspace, before: theft.phone.id, member: member))
+        let key = try #require(try ada.workspace().currentKey).id
+        let added = theft.log.write(
+            .addDevices(entry, keyID: key, wraps: []), knowing: try ForgedLog.heads(of: ada))
+        var other = ForgedLog(helper.signing, like: theft.log, under: added.id, incarnation: 1)
+        let second = other.write(.feature(98), knowing: [theft.log.reference])
+        let first = theft.log.write(.feature(99), knowing: [])
+        try pair.hand([added, first, second], as: theft.phone)
+        pair.bench.advance(2_000)
+        for device in [theft.phone.id, helper.id] {
+            let answer = ada.outcome("message.send", ["channel": "general", "text": "after"])
+            #expect(answer == "version_mismatch")
+            try ada.ok(
+                "device.revoke", ["device": .string(PublicID.device(device)), "force": true])
+        }
+        pair.bench.advance(5_000)
+        try pair.expectPeace()
+    }
+
     /// Where somebody stronger turned it on, that is no theft that one could end.
     @Test func `is not taken back by revoking another device`() throws {
         let theft = try StolenPhone()

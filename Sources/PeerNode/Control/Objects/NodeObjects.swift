@@ -12,13 +12,13 @@ public struct StatusObject: ControlObject {
         public let digest: String
         /// How many this node holds.
         public let operations: Int64
-        /// How many it knows of and does not hold.
-        public let behind: Int64
+        /// How many it knows of and does not hold; `nil` while it compares with its first peers.
+        public let behind: Int64?
         /// `member`, `deleted`, or how the own membership ended.
         public var state = "member"
 
         /// One row.
-        public init(id: String, name: String, digest: String, operations: Int64, behind: Int64) {
+        public init(id: String, name: String, digest: String, operations: Int64, behind: Int64?) {
             self.id = id
             self.name = name
             self.digest = digest
@@ -122,7 +122,7 @@ extension StatusObject.Workspace {
     var json: JSONValue {
         [
             "id": .string(id), "name": .string(name), "digest": .string(digest),
-            "operations": .integer(operations), "behind": .integer(behind),
+            "operations": .integer(operations), "behind": JSONValue(orNull: behind),
             "state": .string(state),
         ]
     }

@@ -35,10 +35,10 @@ public struct PeerObject: ControlObject {
     public var address: String?
     /// `connected`, `dialing`, `waiting`, `blocked` or `heard`.
     public var state: String
-    /// Operations it has and we lack, as far as known.
-    public var behind: Int64 = 0
-    /// Operations we have and it lacks, as far as known.
-    public var ahead: Int64 = 0
+    /// Operations it has and we lack, as far as known; `nil` from link-up until both have compared.
+    public var behind: Int64?
+    /// Operations we have and it lacks, likewise.
+    public var ahead: Int64?
     /// Milliseconds since 1970.
     public var lastSeen: Int64?
     /// A sentence without secrets.
@@ -52,7 +52,8 @@ public struct PeerObject: ControlObject {
         [
             "id": JSONValue(orNull: id), "member": member?.json ?? .null,
             "name": JSONValue(orNull: name), "address": JSONValue(orNull: address),
-            "state": .string(state), "behind": .integer(behind), "ahead": .integer(ahead),
+            "state": .string(state), "behind": JSONValue(orNull: behind),
+            "ahead": JSONValue(orNull: ahead),
             "last_seen": JSONValue(orNull: lastSeen), "last_error": JSONValue(orNull: lastError),
         ]
     }
@@ -64,16 +65,22 @@ public struct SyncObject: ControlObject {
     public var peer: String
     /// `w_…`.
     public var workspace: String
-    /// Operations it has and we lack, as far as known.
-    public var behind: Int64 = 0
-    /// Operations we have and it lacks, as far as known.
-    public var ahead: Int64 = 0
+    /// Operations it has and we lack, as far as known; `nil` until both have compared.
+    public var behind: Int64?
+    /// Operations we have and it lacks, likewise.
+    public var ahead: Int64?
     /// Operations a second, while something is being fetched.
     public var rate: Int64?
     /// Milliseconds until both hold the same at this rate.
     public var remainingMilliseconds: Int64?
 
-    /// A pair that holds the same.
+    /// `comparing`, `apart` or `in_sync`.
+    public var state: String {
+        guard let behind, let ahead else { return "comparing" }
+        return behind == 0 && ahead == 0 ? "in_sync" : "apart"
+    }
+
+    /// A pair of which nothing is known yet.
     public init(peer: String, workspace: String) {
         self.peer = peer
         self.workspace = workspace
@@ -82,8 +89,9 @@ public struct SyncObject: ControlObject {
     /// All fields.
     public var json: JSONValue {
         [
-            "peer": .string(peer), "workspace": .string(workspace), "behind": .integer(behind),
-            "ahead": .integer(ahead), "rate": JSONValue(orNull: rate),
+            "peer": .string(peer), "workspace": .string(workspace), "state": .string(state),
+            "behind": JSONValue(orNull: behind), "ahead": JSONValue(orNull: ahead),
+            "rate": JSONValue(orNull: rate),
             "eta_ms": JSONValue(orNull: remainingMilliseconds),
         ]
     }
