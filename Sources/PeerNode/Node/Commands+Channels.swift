@@ -117,6 +117,7 @@ extension NodeCore {
                 hint: "wsx-node channel transfer \(shownName(channel, workspace)) @U",
                 reason: "channel.owner")
         }
+        if channel.isPrivate { try refuseOutsider(person, of: channel, in: workspace) }
         var admins = Set(channel.admins)
         if role == "admin" { admins.insert(person) } else { admins.remove(person) }
         if admins == Set(channel.admins) { return try answer(channel, in: workspace) }

@@ -159,7 +159,7 @@ extension NodeCore {
     }
 
     /// Only who is in a private channel has a role there.
-    private func refuseOutsider(
+    func refuseOutsider(
         _ person: MemberID, of channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         guard !channel.includes(person) else { return }

@@ -66,6 +66,16 @@ import WorkspaceTestKit
     }
 
     // E02
+    @Test func `change no role of somebody who is not in them`() throws {
+        let table = try Table()
+        try table.bob.ok("channel.create", ["name": "board", "private": true])
+        for role in ["admin", "member"] {
+            let refusal = try table.bob.refused(
+                "channel.role", ["channel": "board", "member": "@Cleo", "role": .string(role)])
+            #expect(refusal.reason == "channel.not_in")
+        }
+    }
+
     @Test func `take out who is removed, who reads nothing that comes later`() throws {
         let table = try Table()
         try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
