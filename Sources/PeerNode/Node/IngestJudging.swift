@@ -107,8 +107,10 @@ extension NodeCore {
         var payers: [[UInt8]] = []
         for voucher in waiting.vouchers(for: place) {
             var payer = voucher.member
-            if payer == author, let member = workspace.owner(of: voucher.device) {
-                guard workspace.evaluator.isStronger(voucher.device, than: log.device, of: member)
+            if payer == author {
+                // A device that nobody knows yet is no stronger one.
+                guard let member = workspace.owner(of: voucher.device),
+                    workspace.evaluator.isStronger(voucher.device, than: log.device, of: member)
                 else { continue }
                 payer = log.document.bytes + voucher.device.bytes
             }
