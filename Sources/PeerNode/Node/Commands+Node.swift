@@ -131,6 +131,6 @@ extension NodeCore: NodeCommands {
         try stored { () throws(StorageError) in try writeMarkers(all: true) }
         isStopping = true
         stopEffects = true
-        subscriptions.sayFarewell("node.stopping")
+        subscriptions.say(.stopping, as: "node.stopping")
     }
 }

@@ -137,10 +137,10 @@ extension NodeCore {
                 stream.key, to: reading.last, isLooking: reading.end == .pause)
             if !reading.events.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
         }
-        for stream in streams where subscriptions.takeStop(stream.key) {
+        for stream in streams where subscriptions.take(.writingStopped, for: stream.key) {
             given.append((stream.id, passing("node.warning", stopData, for: stream)))
         }
-        for stream in streams where subscriptions.takeFarewell(stream.key) {
+        for stream in streams where subscriptions.take(.stopping, for: stream.key) {
             given.append((stream.id, passing("node.stopping", for: stream)))
         }
         return given

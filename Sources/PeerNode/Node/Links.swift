@@ -31,7 +31,7 @@ extension NodeCore {
         case .listening(let addresses): try listening(addresses)
         case .networkChanged: network.registry.networkChanged()
         case .stopping:
-            subscriptions.sayFarewell("node.stopping")
+            subscriptions.say(.stopping, as: "node.stopping")
             try writeMarkers(all: true)
         case .beacon(let bytes, let host): try heard(bytes, from: host)
         case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp: break

@@ -165,7 +165,9 @@ public final class NodeHost {
             subscriptions.waiters = []
             // Some of it may tell of what this turn did, and did not do.
             subscriptions.forgetPassing(isCounted: true)
-            if writingStop != nil, isFirst { subscriptions.sayStop("node.warning") }
+            if writingStop != nil, isFirst {
+                subscriptions.say(.writingStopped, as: "node.warning")
+            }
             let former = core.network
             let tally = core.tally
             let (clocks, toldClocks) = (core.clocks, core.toldClocks)

@@ -18,10 +18,8 @@ struct SubscriptionTable {
         var dropped: Int64 = 0
         /// Whether it gets a sign of life as soon as its connection takes one.
         var owesKeepalive = false
-        /// Whether it gets to hear that the node stops.
-        var owesFarewell = false
-        /// Whether it gets to hear that nothing is written any more.
-        var owesStop = false
+        /// What it gets to hear as soon as its connection takes it, once.
+        var owed: Set<Word> = []
         /// Whether there is more to look at than was in one go, and nothing else to wait for.
         var isLooking = false
 
@@ -32,6 +30,14 @@ struct SubscriptionTable {
 
         /// When its next sign of life is due.
         var keepaliveDue: UInt64? { keepalive.map { lastGiven &+ $0 } }
+    }
+
+    /// What is said to every stream and kept nowhere.
+    enum Word {
+        /// Nothing is written any more.
+        case writingStopped
+        /// The node stops.
+        case stopping
     }
 
     /// Streams are numbered on each connection from 1, so that a script sees the same numbers
@@ -118,32 +124,18 @@ struct SubscriptionTable {
         }
     }
 
-    /// Has every stream told that the node stops, that wants to hear so.
-    mutating func sayFarewell(_ type: String) {
+    /// Has every stream told something that is kept nowhere, if it wants to hear of it.
+    ///
+    /// - Parameter type: the event that says it.
+    mutating func say(_ word: Word, as type: String) {
         for (key, stream) in subscriptions where stream.filter.wants(type, document: nil) {
-            subscriptions[key]?.owesFarewell = true
+            subscriptions[key]?.owed.insert(word)
         }
     }
 
-    /// Whether a stream is to be told now that the node stops; once.
-    mutating func takeFarewell(_ key: Key) -> Bool {
-        guard subscriptions[key]?.owesFarewell == true else { return false }
-        subscriptions[key]?.owesFarewell = false
-        return true
-    }
-
-    /// Has every stream told that nothing is written any more, that wants to hear so.
-    mutating func sayStop(_ type: String) {
-        for (key, stream) in subscriptions where stream.filter.wants(type, document: nil) {
-            subscriptions[key]?.owesStop = true
-        }
-    }
-
-    /// Whether a stream is to be told now that nothing is written any more; once.
-    mutating func takeStop(_ key: Key) -> Bool {
-        guard subscriptions[key]?.owesStop == true else { return false }
-        subscriptions[key]?.owesStop = false
-        return true
+    /// Whether a stream is to be told that now; once.
+    mutating func take(_ word: Word, for key: Key) -> Bool {
+        subscriptions[key]?.owed.remove(word) != nil
     }
 
     /// Whether any stream wants what passes.
