@@ -79,8 +79,8 @@ extension AuthEvaluator {
         return ends
     }
 
-    /// What the group key has to be changed after: `membershipEnds`, and the valid grants that made
-    /// a guest of somebody who held it. In the order of arrival.
+    /// What the group key has to be changed after: `membershipEnds`, the valid grants that made a
+    /// guest of somebody who held it, and `revokedInvites`. Each in the order of arrival.
     public var keyEnds: [OperationID] {
         let demotions = records.filter { record in
             guard record.isValid, case .grant(let grant) = record.operation.action else {

@@ -30,8 +30,9 @@ extension Workspace {
     }
 
     /// Of the keys that valid operations made and we hold: the one with the largest (lam, id)
-    /// whose operation has every valid removal and departure in its past, and every grant that made
-    /// a guest of somebody, or is one. Without such a key, the newest.
+    /// whose operation has every valid removal and departure in its past, every grant that made a
+    /// guest of somebody, and every revocation of an invite, or is one. Without such a key, the
+    /// newest.
     func findSealingKey() -> SealingKey? {
         let ends = keyIndex.ends ?? evaluator.keyEnds
         keyIndex.ends = ends

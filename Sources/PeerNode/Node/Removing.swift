@@ -48,7 +48,10 @@ extension NodeCore {
         let devices = devices(everOf: member, in: workspace)
         let all = cuts(ofDevices: devices, in: workspace)
         let inline = Array(all.suffix(Limits.cutsPerOperationMax))
-        let parts = try writeCutParts(all.dropLast(inline.count), in: workspace)
+        let rest = all.dropLast(inline.count)
+        let parts = try writeCutParts(rest, in: workspace)
+        // Where they cannot be written, the removal would cut off what they keep.
+        guard rest.isEmpty || !parts.isEmpty else { return nil }
         let invites = openInvites(of: member, in: workspace)
         let rekey = rekey(excluding: devices, in: workspace)
         return try authorAuthority(in: workspace, undoingFeatures: undoesFeatures) { _ in

@@ -73,7 +73,7 @@ extension SyncSession {
             noteTheirs(tip)
             // It owed this and announces it again after a comparison: it gets another chance.
             if case .tips = descent, claims[tip.log]?.state == .ignored {
-                requeue(tip.log, replica)
+                requeue(tip.log)
             }
         }
     }
@@ -173,7 +173,7 @@ extension SyncSession {
                 Self.byteCount(of: runs), in: now - pull.sent, isWhole: nil,
                 by: configuration.source)
             // It was only slow: what it still owes is asked for again.
-            for log in pull.logs where claims[log]?.state == .ignored { requeue(log, replica) }
+            for log in pull.logs where claims[log]?.state == .ignored { requeue(log) }
             if !runs.isEmpty { effects.append(.ingest(runs, answering: request)) }
             return
         }
@@ -219,7 +219,7 @@ extension SyncSession {
             if !claims.settle(tip.log, holds: replica.holds), claim.state != .queued,
                 claim.state != .ignored
             {
-                requeue(tip.log, replica)
+                requeue(tip.log)
             }
         }
         if let request, request != 0 {
@@ -228,10 +228,10 @@ extension SyncSession {
         }
         guard !tips.isEmpty else { return }
         comparison.isWanted = true
-        for log in claims.takeWaiting() { requeue(log, replica) }
+        for log in claims.takeWaiting() { requeue(log) }
     }
 
-    mutating func requeue(_ log: LogName, _ replica: some Replica) {
+    mutating func requeue(_ log: LogName) {
         claims.set(.queued, of: log)
     }
 
@@ -298,7 +298,7 @@ extension SyncSession {
     }
 
     /// Tries once more what other sessions pull.
-    mutating func takeOverWhenDue(replica: some Replica) {
+    mutating func takeOverWhenDue() {
         guard let due = takeoverDeadline, due <= now else { return }
         takeoverDeadline = nil
         takeoversInVain += 1
@@ -307,7 +307,7 @@ extension SyncSession {
             takeoverDeadline = now + takeoverInterval
             return
         }
-        for log in claims.takeElsewhere() { requeue(log, replica) }
+        for log in claims.takeElsewhere() { requeue(log) }
     }
 
     /// Whether an answer brought something of a log that was not taken.

@@ -288,9 +288,9 @@ public struct SyncSession: Sendable {
         case .stored(let tips, let waiting, let request):
             stored(tips, waiting: waiting, answering: request, replica, &planner)
         case .needed(let logs):
-            for log in logs where claims[log]?.state == .ignored { requeue(log, replica) }
+            for log in logs where claims[log]?.state == .ignored { requeue(log) }
         case .replan:
-            for log in claims.takeElsewhere() { requeue(log, replica) }
+            for log in claims.takeElsewhere() { requeue(log) }
         case .announced(let tips): claim(tips, replica: replica)
         case .standingChanged(let standing):
             guard standing != self.standing else { break }
@@ -367,7 +367,7 @@ public struct SyncSession: Sendable {
         replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
         try expirePulls(replica: replica, planner: &planner)
-        takeOverWhenDue(replica: replica)
+        takeOverWhenDue()
         announceWhenDue(replica: replica)
         compareWhenDue(replica: replica)
     }
