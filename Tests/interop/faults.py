@@ -66,7 +66,7 @@ def request(a, o, author):
         "A-12",
         end and (end.map[1] if end.type == REMOVE else a.author(end).member) == member,
         all(a.members_of(d, past) == {member} for d in devices),
-        not any(a.is_barred(d, member, past) for d in devices))
+        not any(a.is_barred(d, past) for d in devices))
 
 
 def admit(a, o, author):
@@ -99,7 +99,7 @@ def adddev(a, o, author):
     linked = [p for p in a.known(o, ADDDEV) if a.author(p).member == author.member]
     return broken("A-17", len(linked) < 64,
                   all(a.members_of(d, past) <= {author.member} for d in devices),
-                  not any(a.is_barred(d, author.member, past) for d in devices))
+                  not any(a.is_barred(d, past) for d in devices))
 
 
 def with_key(rule, key):
@@ -126,7 +126,7 @@ def grant(a, o, author):
 
 
 def are_own(a, devices, member, past):
-    return all(member in a.members_of(d, past) and not a.is_barred(d, member, past)
+    return all(member in a.members_of(d, past) and not a.is_barred(d, past)
                for d in devices)
 
 

@@ -138,10 +138,11 @@ class Terms:
     def age(self, device, member, past):
         return min(age for d, m, age in self.bindings(past) if (d, m) == (device, member))
 
-    def is_barred(self, device, member, past):
-        """Whether an older device of the same member has revoked this one."""
+    def is_barred(self, device, past):
+        """Whether an older device of a member that it belongs to has revoked this one."""
         for r in map(self.ops.get, past):
-            if r.type == RMDEV and r.map[1] == device and self.author(r).member == member:
+            if r.type == RMDEV and r.map[1] == device:
+                member = self.author(r).member
                 own = [a for d, m, a in self.bindings(past) if (d, m) == (device, member)]
                 if own and self.age(r.device, member, past) < min(own):
                     return True

@@ -116,7 +116,7 @@ def the_weakest_device_cannot_end_the_owner():
     w.write(stolen, (LEAVE, {1: []}), "A-23")
     a = w.judged()
     assert a.standing(w.owner.device.id)[0] == OWNER
-    assert not a.is_barred(w.owner.device.id, w.owner.member, set(a.ops))
+    assert not a.is_barred(w.owner.device.id, set(a.ops))
     w.write(w.owner, (WSSET, {5: 1}), "valid")
     return w
 

@@ -71,7 +71,7 @@ extension AuthEvaluator {
         guard let author = record.author, devices.count == 1 else { return .notBound }
         for device in devices {
             if isBound(device, toOthersThan: author, before: record) { return .deviceTaken }
-            if isBarred(device, of: author, before: record) { return .deviceBarred }
+            if isBarred(device, before: record) { return .deviceBarred }
         }
         let known = (additions[author] ?? []).lazy.filter { record.knows(records[$0].place) }
         guard known.prefix(Limits.devicesLinkedMax).count < Limits.devicesLinkedMax else {
@@ -127,7 +127,7 @@ extension AuthEvaluator {
     ) -> AuthFault? {
         for device in devices {
             guard isBound(device, to: member, before: record) else { return .foreignDevice }
-            if isBarred(device, of: member, before: record) { return .deviceBarred }
+            if isBarred(device, before: record) { return .deviceBarred }
         }
         return nil
     }
@@ -148,16 +148,15 @@ extension AuthEvaluator {
         }
     }
 
-    /// Whether an older device of the member had revoked this one.
-    func isBarred(_ device: DeviceID, of member: MemberID, before record: AuthRecord) -> Bool {
-        let ends = (removals[.device(device)] ?? []).filter {
-            records[$0].author == member && record.knows(records[$0].place)
-        }
-        guard !ends.isEmpty, let own = age(of: device, member, before: record) else {
-            return false
-        }
-        return ends.contains { end in
-            age(of: records[end].operation.device, member, before: record).map { $0 < own } == true
+    /// Whether an older device of a member that it belongs to had revoked this one. Its key is as
+    /// good as stolen, for everybody.
+    func isBarred(_ device: DeviceID, before record: AuthRecord) -> Bool {
+        (removals[.device(device)] ?? []).contains { end in
+            guard record.knows(records[end].place), let member = records[end].author,
+                let own = age(of: device, member, before: record),
+                let judge = age(of: records[end].operation.device, member, before: record)
+            else { return false }
+            return judge < own
         }
     }
 

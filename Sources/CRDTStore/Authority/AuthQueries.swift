@@ -273,11 +273,9 @@ extension AuthEvaluator {
             .map { records[$0].operation.id }
     }
 
-    /// Whether a grant written now may not list the device: an older one of the member's had
+    /// Whether a grant written now may not list the device: an older one of its member's had
     /// revoked it.
-    public func isBarred(_ device: DeviceID, of member: MemberID) -> Bool {
-        isBarred(device, of: member, before: everything)
-    }
+    public func isBarred(_ device: DeviceID) -> Bool { isBarred(device, before: everything) }
 
     /// Whether nothing that is here has bound the member or the device yet.
     public func isNewcomer(_ member: MemberID, _ devices: [DeviceID]) -> Bool {

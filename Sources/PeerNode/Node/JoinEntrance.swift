@@ -39,7 +39,7 @@ extension NodeCore {
                             workspace.id, by: invite, before: answerer, member: owner))
                 ])
         }
-        guard !workspace.evaluator.isBarred(home.device, of: owner),
+        guard !workspace.evaluator.isBarred(home.device),
             let end = lastEnd(of: owner, in: workspace)
         else { throw Self.deviceWasRevoked }
         if isRejection(end, of: owner, by: invite, home.device, in: workspace) {

@@ -94,7 +94,7 @@ extension NodeCore {
         guard let owner = workspace.owner(of: device) else { return true }
         return owner == workspace.member
             && workspace.evaluator.bestGrant(of: device, as: owner) != nil
-            && !workspace.evaluator.isBarred(device, of: owner)
+            && !workspace.evaluator.isBarred(device)
     }
 
     /// Writes an `adddev` in each workspace for which the proof is good.

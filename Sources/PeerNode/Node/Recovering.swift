@@ -267,7 +267,7 @@ extension NodeCore {
         guard let home, let answerer = link.peer?.device,
             let end = lastEnd(of: member, in: workspace),
             let invite = invite(of: network.joins[index], in: workspace),
-            !workspace.evaluator.isBarred(signing.device, of: member)
+            !workspace.evaluator.isBarred(signing.device)
         else { return try endJoin(index, .failure(Self.mayNotReturn)) }
         let company = DeviceCompany.returning(
             to: workspace.id, after: end, before: answerer, member: member)

@@ -159,6 +159,27 @@ import WorkspaceTestKit
         #expect(!evaluator.contains(again) && story.brokenRule(of: again) == "A-19")
     }
 
+    @Test func `a device that its person gave up comes back for nobody (A-19)`() throws {
+        var story = Story(admins: [], members: ["yan"])
+        let start = story.heads
+        let linked = story.write("root", after: start, .addDevices([story.device("lost")]))
+        let given = story.write("root", after: [linked], .removeDevice(story.device("lost")))
+        let second = story.write("root", after: [given], .addDevices([story.device("root2")]))
+        // Whoever has the lost key and another member's binds it there too, in an old past.
+        let taken = story.write("yan", after: start, .addDevices([story.device("lost")]))
+        let back = story.write(
+            "root2", under: second, after: [second, taken],
+            .grant(
+                RoleGrant(
+                    member: story.member("yan"),
+                    devices: [story.device("lost"), story.device("yan")], role: .admin,
+                    replaces: true)))
+        let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
+        #expect(evaluator.contains(taken) && evaluator.contains(second))
+        #expect(!evaluator.contains(back))
+        #expect(story.brokenRule(of: back) == "A-19")
+    }
+
     @Test func `what a demoted admin did offline is void, what he did before is not`() throws {
         var story = Story(admins: ["ann"])
         let before = story.write("ann", after: story.heads, .invite(InviteTerms(role: .member)))

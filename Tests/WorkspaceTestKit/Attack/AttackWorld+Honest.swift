@@ -143,11 +143,18 @@ extension AttackWorld {
         }
     }
 
+    private func isPromotion(_ id: OperationID, of member: MemberID) -> Bool {
+        guard case .grant(let words)? = history[id]?.action else { return false }
+        return words.member == member && words.role <= .member
+    }
+
     /// What would leave a workspace without an owner, or to a stranger: nothing of it is possible,
     /// so that no slip does it.
     private func slip(_ worker: Worker, _ owner: AttackPerson) -> Bool {
+        // A guest whom an admin has made a member may become the owner, by a slip or not.
         guard record.transfers.isEmpty, !record.hasOwner,
-            let ann = record.people["ann"], let uma = record.people["uma"]
+            let ann = record.people["ann"], let uma = record.people["uma"],
+            !worker.past.contains(where: { isPromotion($0, of: uma.member) })
         else { return true }
         func transfer(_ heir: AttackPerson, _ devices: [DeviceID], _ role: Role) -> AuthAction {
             .grant(

@@ -73,8 +73,24 @@ extension AttackWorld {
                 ? .request(invite: invite.id, member: member, devices: devices, answering: nil)
                 : .admit(invite: invite.id, member: member, devices: devices, request: nil), "G8")
         (draft.entries, draft.proof) = (entries, proof)
+        if isBehindTransfer(invite.id, worker) { draft.promise = nil }
         guard terms.expires.map({ clock < $0 }) ?? true else { return beLate(draft, worker) }
         return !isBroken(write(draft), at: worker.node)
+    }
+
+    /// Whether a younger device of the own member opened the invite, under a transfer that took
+    /// nothing from this one. The transfer is stronger than what comes by that invite, so that a
+    /// node refuses before it writes.
+    private func isBehindTransfer(_ invite: OperationID, _ worker: Worker) -> Bool {
+        guard let grant = history[invite]?.grant, case .grant(let words)? = history[grant]?.action,
+            words.drops != nil, record.people[worker.name]?.member == author(of: grant)
+        else { return false }
+        return history.pasts[worker.grant]?.contains(grant) != true
+    }
+
+    private func author(of operation: OperationID) -> MemberID? {
+        record.written.first { $0.operation.id == operation }
+            .flatMap { record.people[$0.author]?.member }
     }
 
     private func beLate(_ draft: Draft, _ worker: Worker) -> Bool {
@@ -112,6 +128,7 @@ extension AttackWorld {
                 invite: invite, member: member, devices: devices, request: request.operation.id),
             "G8")
         (draft.entries, draft.proof) = (request.entries, request.proof)
+        if isBehindTransfer(invite, worker) { draft.promise = nil }
         let expires = terms(invite)?.expires
         guard expires.map({ request.operation.timestamp <= $0 }) ?? true else {
             return beLate(draft, worker)

@@ -140,7 +140,7 @@ extension AuthDefinition {
         if rules.has(.a12End), !isEnd { return "A-12" }
         for device in devices {
             if rules.has(.a12Bound), owners(of: device, in: fact.past) != [member] { return "A-12" }
-            if rules.has(.a12Barred), isBarred(device, for: member, in: fact.past) { return "A-12" }
+            if rules.has(.a12Barred), isBarred(device, in: fact.past) { return "A-12" }
         }
         return nil
     }
@@ -211,7 +211,7 @@ extension AuthDefinition {
         for device in devices {
             let others = owners(of: device, in: fact.past).subtracting([author.member])
             if rules.has(.a17Taken), !others.isEmpty { return "A-17" }
-            if rules.has(.a17Barred), isBarred(device, for: author.member, in: fact.past) {
+            if rules.has(.a17Barred), isBarred(device, in: fact.past) {
                 return "A-17"
             }
         }

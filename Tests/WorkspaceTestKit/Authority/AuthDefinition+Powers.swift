@@ -14,7 +14,7 @@ extension AuthDefinition {
             if rules.has(.a19Bound), !owners(of: device, in: fact.past).contains(words.member) {
                 return "A-19"
             }
-            if rules.has(.a19Barred), isBarred(device, for: words.member, in: fact.past) {
+            if rules.has(.a19Barred), isBarred(device, in: fact.past) {
                 return "A-19"
             }
         }
@@ -32,7 +32,7 @@ extension AuthDefinition {
             if rules.has(.a20Bound), !owners(of: device, in: fact.past).contains(author.member) {
                 return "A-20"
             }
-            if rules.has(.a20Barred), isBarred(device, for: author.member, in: fact.past) {
+            if rules.has(.a20Barred), isBarred(device, in: fact.past) {
                 return "A-20"
             }
         }

@@ -130,14 +130,15 @@ extension AuthDefinition {
         }.min()
     }
 
-    /// Whether an older device of the same member has removed it.
-    func isBarred(_ device: DeviceID, for member: MemberID, in past: PlainSet) -> Bool {
+    /// Whether an older device of a member that it belongs to has removed it.
+    func isBarred(_ device: DeviceID, in past: PlainSet) -> Bool {
         past.contains { place in
             guard case .removeDevice(device) = facts[place].operation.action,
-                facts[place].author?.member == member,
-                let judge = age(of: facts[place].operation.device, as: member, in: past)
+                let member = facts[place].author?.member,
+                let judge = age(of: facts[place].operation.device, as: member, in: past),
+                let own = age(of: device, as: member, in: past)
             else { return false }
-            return age(of: device, as: member, in: past).map { judge < $0 } ?? true
+            return judge < own
         }
     }
 
