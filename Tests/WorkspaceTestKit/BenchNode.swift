@@ -88,9 +88,10 @@ public final class BenchNode {
         hasStopped = false
         heldSearchJobs = []
         desk = SearchDesk(searchFiles)
-        host = try NodeHost(environment: environment, at: time) {
-            [unowned self] () throws(StorageError) in try self.openStore()
-        }
+        host = try NodeHost(
+            environment: environment, at: time,
+            openStore: { [unowned self] () throws(StorageError) in try self.openStore() },
+            rebuildStore: { [unowned self] () throws(StorageError) in try self.rebuildStore() })
         isReachable = host?.wantsNetwork == true
         bench.give(.listening(isReachable ? [address] : []), to: self)
         bench.settle()
@@ -112,11 +113,20 @@ public final class BenchNode {
     }
 
     /// The store as of the last COMMIT, as bytes.
-    public var image: [UInt8] { get throws { try connection?.serialized() ?? [] } }
+    public var image: [UInt8] {
+        get throws(StorageError) {
+            if let placed { return placed }
+            return try connection?.serialized() ?? []
+        }
+    }
+
+    /// A store that was put in the place of the last one, and not opened yet.
+    private var placed: [UInt8]?
 
     /// Puts another store in the place of this one; the process must not run.
     public func replaceStore(_ image: [UInt8]) throws {
-        connection = try Connection(image: image)
+        connection = nil
+        placed = image
     }
 
     /// Plants a failure in the open store.
@@ -130,12 +140,27 @@ public final class BenchNode {
     /// Whether the disk cannot be read any more, but for what is open.
     public var cannotReopen = false
 
+    /// Times that the store was rebuilt.
+    public private(set) var rebuildCount = 0
+
+    /// What could not be read then.
+    public private(set) var lastLoss = StoreSalvage.Loss()
+
+    /// Puts what can be read of the store in its place.
+    public func rebuildStore() throws(StorageError) {
+        rebuildCount += 1
+        let fresh = try Connection()
+        let damaged = try Connection(image: image, isDamaged: true)
+        lastLoss = try StoreSalvage.copy(damaged, into: fresh)
+        (connection, placed) = (fresh, nil)
+    }
+
     /// Opens what the last open store held.
     public func openStore() throws(StorageError) -> NodeStore {
         openCount += 1
         if cannotReopen { throw StorageError(.ioFailure, "planted", statement: "open") }
-        let fresh = try Connection(image: try connection?.serialized() ?? [])
-        connection = fresh
+        let fresh = try Connection(image: image)
+        (connection, placed) = (fresh, nil)
         return try NodeStore(fresh)
     }
 
@@ -182,6 +207,15 @@ public final class BenchNode {
         case .stretch(let call, let job):
             stretchCount += 1
             bench.give(job.run(for: call), to: self)
+        case .inspect(let call, let job):
+            bench.give(
+                job.run(
+                    for: call,
+                    in: .init(
+                        live: { [self] () throws(StorageError) in try Connection(image: image) },
+                        copy: { (live) throws(StorageError) in live },
+                        fresh: { () throws(StorageError) in try Connection() },
+                        random: SeededRandom(seed: 1))), to: self)
         case .search(let job):
             guard holdsSearchJobs else { return bench.give(.searched(desk.run(job)), to: self) }
             heldSearchJobs.append(job)

@@ -21,9 +21,13 @@ extension Connection {
     /// holds the lock that keeps a second process away. A store that is empty, cut short or not
     /// ours is refused before SQLite does anything to it or to its write-ahead log.
     ///
-    /// - Parameter path: UTF-8, without a zero byte. Never taken as a URI.
+    /// - Parameters:
+    ///   - path: UTF-8, without a zero byte. Never taken as a URI.
+    ///   - isDamaged: reads as much of the schema as there is, for whoever salvages.
     /// - Throws: `.cannotOpen`, `.empty`, `.notOurs`, `.corrupt`; `.misuse` for `mode: .memory`.
-    public convenience init(path: String, mode: Mode) throws(StorageError) {
+    public convenience init(
+        path: String, mode: Mode, isDamaged: Bool = false
+    ) throws(StorageError) {
         guard mode != .memory, !path.isEmpty, !path.utf8.contains(0) else {
             throw StorageError(.misuse, "no path of a file", statement: "open")
         }
@@ -32,19 +36,23 @@ extension Connection {
         let database = try Self.openHandle(path, mode: mode)
         try Self.checkHeader(database, mode: mode)
         self.init(database, mode: mode)
-        try configure()
+        try configure(isDamaged: isDamaged)
     }
 
     /// Opens a database in memory.
     ///
-    /// - Parameter image: what `serialized()` gave, which is how the simulation reopens a store
-    ///   after a crash; or the bytes of a database file without its log; or nothing.
+    /// - Parameters:
+    ///   - image: what `serialized()` gave, which is how the simulation reopens a store after a
+    ///     crash; or the bytes of a database file without its log; or nothing.
+    ///   - isDamaged: reads as much of the schema as there is, for whoever salvages.
     /// - Throws: `.corrupt` when the image is no database.
-    public convenience init(image: [UInt8] = []) throws(StorageError) {
+    public convenience init(
+        image: [UInt8] = [], isDamaged: Bool = false
+    ) throws(StorageError) {
         let database = try Self.openHandle(":memory:", mode: .memory)
         if !image.isEmpty { try Self.load(image, into: database) }
         self.init(database, mode: .memory)
-        try configure()
+        try configure(isDamaged: isDamaged)
     }
 
     /// The database as one piece of bytes, as of the last commit.
@@ -141,11 +149,13 @@ extension Connection {
 
     // MARK: Settings
 
-    private func configure() throws(StorageError) {
+    private func configure(isDamaged: Bool) throws(StorageError) {
+        // It leaves out of the schema what makes no sense, instead of everything.
+        if isDamaged { try execute("PRAGMA writable_schema = ON") }
         for option in [SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL] {
             try setOption(option, to: 0)
         }
-        try setOption(SQLITE_DBCONFIG_DEFENSIVE, to: 1)
+        if !isDamaged { try setOption(SQLITE_DBCONFIG_DEFENSIVE, to: 1) }
         // Only a stranger's tool can hold a lock; the loop does not wait long for it.
         sqlite3_busy_timeout(database.pointer, 100)
         try execute(Self.settings)

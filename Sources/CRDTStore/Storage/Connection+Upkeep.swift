@@ -42,6 +42,12 @@ extension Connection {
             isBlocked: status != SQLITE_OK || frames != copied)
     }
 
+    /// Leaves the write-ahead log as it is when the connection is closed: another file has taken
+    /// the name of this one, and a log of that name is not this one's any more.
+    public func leaveLog() {
+        _ = wsx_db_config(database.pointer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    }
+
     /// Pages in the log after the last commit through this connection.
     public var logFrameCount: Int { database.logFrameCount }
 

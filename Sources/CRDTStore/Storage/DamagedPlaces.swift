@@ -25,9 +25,26 @@ extension OperationStore {
         return true
     }
 
+    /// Whether an operation is the one that belongs at a damaged place: the row has its id, or it
+    /// has none, for it was lost, and what stands behind it goes on from that operation.
+    public func fits(
+        _ link: ChainLink, at sequence: UInt64, of branch: Int64
+    ) throws(StorageError) -> Bool {
+        guard damagedPlaces[branch]?.contains(sequence) == true,
+            let place = try place(in: branch, at: sequence), place.branch == branch
+        else { return false }
+        if place.link.id == link.id { return true }
+        guard place.link.id == .zero else { return false }
+        guard damagedPlaces[branch]?.contains(sequence + 1) == false,
+            let next = try self.place(in: branch, at: sequence + 1),
+            let following = try operation(next.arrival)
+        else { return true }
+        return StoreCheck.id(of: following, after: link.id) == next.link.id
+    }
+
     /// Writes an operation over the damaged row at its place.
     ///
-    /// - Parameter operation: checked, with the id that the place has.
+    /// - Parameter operation: checked, and `fits` there.
     public func repair(
         with operation: CheckedOperation, of branch: Int64, in workspace: Int64
     ) throws(StorageError) {
@@ -38,7 +55,7 @@ extension OperationStore {
         try connection.statement(
             """
             UPDATE operation SET kind = ?, hlc = ?, gid = ?, kid = ?, deps = ?, sig = ?,
-                sigok = ?, payload = ? WHERE lid = ? AND seq = ?
+                sigok = ?, payload = ?, id = ? WHERE lid = ? AND seq = ?
             """
         ).run { row in
             row.bind(1, Int64(bitPattern: header.kind))
@@ -49,9 +66,13 @@ extension OperationStore {
             row.bind(6, operation.signature.bytes)
             row.bind(7, operation.isSignatureVerified ? 1 : 0)
             row.bind(8, operation.payload)
-            row.bind(9, branch)
-            row.bind(10, Int64(bitPattern: header.sequence))
+            row.bind(9, operation.id)
+            row.bind(10, branch)
+            row.bind(11, Int64(bitPattern: header.sequence))
         }
+        let span = (spansByBranch[branch] ?? []).last { $0.first <= header.sequence }
+        if span?.grant != grant { try respan(branch) }
+        try standAgain(header, of: branch)
         if let arrival = try place(in: branch, at: header.sequence)?.arrival {
             try forgetAbsence(of: arrival)
             if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
@@ -59,6 +80,37 @@ extension OperationStore {
         damagedPlaces[branch]?.remove(header.sequence)
         if damagedPlaces[branch]?.isEmpty == true { damagedPlaces[branch] = nil }
         hasUnwrittenDamage = true
+    }
+
+    /// Puts an operation whose row was lost where it stood in the display, as far as its own time
+    /// and its neighbours tell.
+    private func standAgain(
+        _ header: OperationHeader, of branch: Int64
+    ) throws(StorageError) {
+        let sequence = Int64(bitPattern: header.sequence)
+        // A row that was never received was made for one that was lost.
+        let wasLost = try connection.statement(
+            "SELECT 1 FROM operation WHERE lid = ? AND seq = ? AND seen = 0"
+        ).integer(.integer(branch), .integer(sequence))
+        guard wasLost != nil else { return }
+        let before = try connection.statement(
+            "SELECT max(sort) FROM operation WHERE lid = ? AND seq < ? AND seen > 0"
+        ).integer(.integer(branch), .integer(sequence))
+        let after = try connection.statement(
+            "SELECT min(sort) FROM operation WHERE lid = ? AND seq > ? AND seen > 0"
+        ).integer(.integer(branch), .integer(sequence))
+        let own = Int64(clamping: header.timestamp.rawValue)
+        let sort = max((before ?? 0) &+ 1, min(own, after.map { $0 - 1 } ?? .max))
+        try connection.statement(
+            "UPDATE operation SET sort = ?, seen = ? WHERE lid = ? AND seq = ?"
+        ).run(
+            .integer(sort), .integer(Int64(clamping: header.timestamp.milliseconds)),
+            .integer(branch), .integer(sequence))
+        guard var tip = branches[branch], tip.tipSequence == header.sequence else { return }
+        tip.tipSort = sort
+        tip.tip = ChainLink(id: tip.tip.id, timestamp: header.timestamp)
+        branches[branch] = tip
+        dirtyBranches.insert(branch)
     }
 
     /// Gives an operation back the id that its bytes and the next of its log say it has.

@@ -71,6 +71,34 @@ extension OperationStore {
             .run(.integer(branch), .integer(Int64(bitPattern: sequence)), .integer(grant))
     }
 
+    /// Makes the spans of a branch anew where its rows cite other grants than the spans say: which
+    /// grant a lost row cited is known once it is back. What counts of them is to be judged then.
+    func respan(_ branch: Int64) throws(StorageError) {
+        guard let first = branches[branch]?.forkSequence else { return }
+        var spans: [GrantSpan] = []
+        try connection.statement("SELECT seq, gid FROM operation WHERE lid = ? ORDER BY seq")
+            .forEachRow(.integer(branch)) { row in
+                let grant = row.integer(1)
+                // A row that is lost still cites nothing.
+                guard grant != spans.last?.grant, grant != 0 || spans.isEmpty else { return }
+                spans.append(
+                    GrantSpan(
+                        first: spans.isEmpty ? first : UInt64(bitPattern: row.integer(0)),
+                        grant: grant, validThrough: nil))
+            }
+        let known = spansByBranch[branch] ?? []
+        guard !spans.elementsEqual(known, by: { $0.first == $1.first && $0.grant == $1.grant })
+        else { return }
+        spansByBranch[branch] = spans
+        try connection.statement("DELETE FROM grant_span WHERE lid = ?").run(.integer(branch))
+        for span in spans {
+            try connection.statement("INSERT INTO grant_span VALUES(?, ?, ?, NULL)")
+                .run(
+                    .integer(branch), .integer(Int64(bitPattern: span.first)),
+                    .integer(span.grant))
+        }
+    }
+
     func loadSpans() throws(StorageError) {
         let sql = "SELECT lid, first, gid, valid FROM grant_span ORDER BY lid, first"
         try connection.statement(sql).forEachRow { row in

@@ -34,7 +34,7 @@ public final class NodeStore {
             ?? 0
     }
 
-    private static func prepare(_ connection: Connection) throws(StorageError) {
+    static func prepare(_ connection: Connection) throws(StorageError) {
         let version = try connection.schemaVersion()
         let additions = Schema.additions[version]
         guard version == 0 || version == Int64(Schema.version) || additions != nil else {

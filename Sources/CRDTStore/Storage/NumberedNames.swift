@@ -9,6 +9,7 @@ struct NumberedNames {
     private var grants: [Int64: OperationID] = [0: .zero]
     private var keyNumbers: [KeyPlace: Int64] = [:]
     private var keys: [Int64: KeyID] = [:]
+    private var nextGrant: Int64 = 1
     private var nextKey: Int64 = 1
     /// Keys that got their numbers by being held, since the start, and were not cited yet.
     private var uncited: Set<Int64> = []
@@ -25,6 +26,7 @@ struct NumberedNames {
             let id: OperationID = try row.identifier32(1)
             grantNumbers[id] = row.integer(0)
             grants[row.integer(0)] = id
+            nextGrant = max(nextGrant, row.integer(0) + 1)
         }
         try connection.statement("SELECT kid, workspace, kind, id FROM epoch_key").forEachRow {
             (row) throws(StorageError) in
@@ -45,7 +47,8 @@ struct NumberedNames {
     /// The number of a grant, made now if it has none.
     mutating func number(ofGrant grant: OperationID) throws(StorageError) -> Int64 {
         if let number = grantNumbers[grant] { return number }
-        let number = Int64(grantNumbers.count)
+        let number = nextGrant
+        nextGrant += 1
         try connection.statement("INSERT INTO grant_name VALUES(?, ?)")
             .run(.integer(number), .blob(grant.bytes))
         grantNumbers[grant] = number

@@ -9,6 +9,11 @@ extension OperationStore {
     /// The document with a short number.
     public func document(numbered number: Int64) -> DocumentRow? { documents[number] }
 
+    /// The authority documents, by short number.
+    public var authorityDocuments: [DocumentRow] {
+        documents.values.filter { $0.workspace == $0.number }.sorted { $0.number < $1.number }
+    }
+
     /// The documents of a workspace, by id.
     public func documents(ofWorkspace workspace: Int64) -> [DocumentID] {
         documents.values.filter { $0.workspace == workspace }.map(\.id).sorted()

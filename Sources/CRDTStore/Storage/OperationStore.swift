@@ -80,9 +80,13 @@ public final class OperationStore {
                 kept_seq, kept_id, changed FROM log ORDER BY lid
             """
         try connection.statement(sql).forEachRow { (row) throws(StorageError) in
-            guard let document = documents[row.integer(1)] else {
-                throw StorageError(.corrupt, "a log of no document", statement: sql)
+            // What forks at the start has nothing in common with its parent, which may be gone.
+            let hasParent = row.optionalInteger(4).map {
+                $0 < row.integer(0) && (row.integer(5) == 0 || branches[$0] != nil)
             }
+            guard let document = documents[row.integer(1)], row.integer(5) >= 0,
+                row.integer(6) >= row.integer(5), hasParent ?? true
+            else { throw StorageError(.corrupt, "a log that cannot be", statement: sql) }
             let log = LogName(
                 document: document.id, device: try row.identifier32(2),
                 incarnation: UInt32(truncatingIfNeeded: row.integer(3)))

@@ -37,6 +37,17 @@ public struct Row: ~Copyable {
     /// The bytes, or `nil` for NULL. An empty blob is not NULL.
     public func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
+    /// The value as the table holds it; a number with a fraction, of which there is none in our
+    /// tables, without it, and text that is no UTF-8 as its bytes.
+    func value(_ column: Int32) -> SQLValue {
+        switch sqlite3_column_type(pointer, column) {
+        case SQLITE_NULL: nil
+        case SQLITE_INTEGER, SQLITE_FLOAT: .integer(integer(column))
+        case SQLITE_TEXT: (try? text(column)).map(SQLValue.text) ?? .blob(blob(column))
+        default: .blob(blob(column))
+        }
+    }
+
     /// How many bytes the blob or text has, without copying it.
     public func byteCount(_ column: Int32) -> Int { Int(sqlite3_column_bytes(pointer, column)) }
 

@@ -81,7 +81,7 @@ public enum StoreCheck {
     }
 
     /// The id that the bytes of an operation give.
-    private static func id(
+    static func id(
         of stored: StoredOperation, after previous: OperationID?
     ) -> OperationID {
         let entry = stored.entry

@@ -29,32 +29,12 @@ extension ViewStore {
             idPrefix: UInt64(bitPattern: prefix))
     }
 
-    /// Messages of all channels, hidden ones included.
-    public func messageCount() throws(StorageError) -> Int64 {
-        try connection.statement("SELECT count(*) FROM message").integer() ?? 0
-    }
-
     /// Removes a row that no operation gives.
     public func remove(at position: Position, in document: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM message WHERE did = ? AND sort = ? AND arr = ?")
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))
         try removeLate(position, in: document)
         forgetUnread(in: document)
-    }
-
-    /// Removes the rows whose operation is not stored, or stands elsewhere.
-    ///
-    /// - Returns: how many there were.
-    public func removeOrphans() throws(StorageError) -> Int64 {
-        unreadCounts = [:]
-        try connection.statement(
-            """
-            DELETE FROM message WHERE NOT EXISTS (
-                SELECT 1 FROM operation o JOIN log l ON l.lid = o.lid
-                    WHERE o.arr = message.arr AND o.sort = message.sort AND l.did = message.did)
-            """
-        ).run()
-        return Int64(connection.changedRowCount)
     }
 
     /// What somebody said last about following a channel, by (hlc, id).
@@ -69,12 +49,6 @@ extension ViewStore {
             self.isJoined = isJoined
             self.id = id
         }
-    }
-
-    /// Forgets what is stored about one member and a channel.
-    public func forget(_ member: MemberID, in document: Int64) throws(StorageError) {
-        try connection.statement("DELETE FROM subscription WHERE did = ? AND member = ?")
-            .run(.integer(document), .blob(member.bytes))
     }
 
     /// All that is stored about who follows a channel.

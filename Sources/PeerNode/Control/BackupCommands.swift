@@ -118,7 +118,7 @@ extension Command {
 
     private static let nodeCheck = {
         let repair = Parameter.flag(
-            "repair", "Drop damaged operations, ask peers for them, and put the views right.")
+            "repair", "Build what is shown anew, and ask peers for what is damaged or lost.")
         return Command(
             "node.check",
             line: CommandLineForm("check", examples: ["check", "check --repair"]),

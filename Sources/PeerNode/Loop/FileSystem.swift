@@ -67,7 +67,7 @@ public enum FileSystem {
     public static func create(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         try write(bytes, to: path) { (draft) throws(SystemError) in
             // Unlike a renaming, a second name is refused where the name is taken.
-            guard link(draft, path) == 0 else { throw SystemError("link", path: path) }
+            guard Glibc.link(draft, path) == 0 else { throw SystemError("link", path: path) }
             unlink(draft)
         }
     }
@@ -101,6 +101,20 @@ public enum FileSystem {
         let zeros = [UInt8](repeating: 0, count: Int(clamping: min(found.st_size, 1 << 20)))
         _ = uninterrupted { pwrite(file.number, zeros, zeros.count, 0) }
         _ = uninterrupted { fsync(file.number) }
+    }
+
+    /// Gives a file a second name, which is free.
+    static func link(_ path: String, as other: String) throws(SystemError) {
+        try checkPath(path)
+        guard Glibc.link(path, other) == 0 else { throw SystemError("link", path: other) }
+    }
+
+    /// Gives a file, whose bytes are synced, the name of another one, in one step that survives a
+    /// power cut.
+    static func moveSynced(_ path: String, to other: String) throws(SystemError) {
+        try checkPath(path)
+        guard rename(path, other) == 0 else { throw SystemError("rename", path: other) }
+        try synchronizeFolder(parent(of: other))
     }
 
     /// Removes a file. That it is missing already is no error.

@@ -24,6 +24,12 @@ public struct HomeFolder: Equatable, Sendable {
     public var identity: String { identityFolder + "/device.key" }
     /// The store.
     public var store: String { data + "/node.db" }
+    /// What was the store before it was rebuilt.
+    public var damagedStore: String { store + ".damaged" }
+    /// A copy of the store while it is looked through.
+    var inspectedStore: String { data + "/check.db" }
+    /// What is built from that copy.
+    var builtStore: String { data + "/check-built.db" }
     /// What messages say, for searching; a home with a passphrase has none.
     public var searchIndex: String { data + "/search.db" }
     /// Tells a restored store from one that went on; see `RestoreGuard`.

@@ -48,7 +48,9 @@ struct HomeWipe {
         SearchFile(path: home.searchIndex).remove()
         for path in [
             home.store, home.store + "-wal", home.store + "-shm", home.store + ".restored",
-            home.storeGuard, home.listen,
+            home.storeGuard, home.listen, home.damagedStore, home.store + ".new",
+            home.store + ".new-wal", home.store + ".new-shm", home.inspectedStore,
+            home.builtStore, home.builtStore + "-wal", home.builtStore + "-shm",
         ] { remove(path) }
         for folder in aside { removeAside(folder) }
         removeBackups()

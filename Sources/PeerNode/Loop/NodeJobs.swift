@@ -1,3 +1,4 @@
+import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
@@ -46,6 +47,18 @@ final class NodeJobs {
     /// - Returns: what the core is to be told, where there can be no job.
     func begin(_ call: CallID, _ job: StretchJob) -> NodeInput? {
         submit(call) { .input(job.run(for: call)) } ? nil : .stretched(call, .failure(Self.busy))
+    }
+
+    /// Begins to look through the store.
+    ///
+    /// - Returns: what the core is to be told, where there can be no job.
+    func begin(_ call: CallID, _ job: InspectionJob) -> NodeInput? {
+        let home = home
+        let isBegun = submit(call) {
+            defer { StoreFile.removeInspection(home) }
+            return .input(job.run(for: call, in: StoreFile.inspection(home)))
+        }
+        return isBegun ? nil : .inspected(call, .failure(StorageError(.busy, "too many jobs")))
     }
 
     private func submit(_ call: CallID, _ work: @escaping @Sendable () -> Outcome) -> Bool {

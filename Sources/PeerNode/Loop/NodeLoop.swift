@@ -216,6 +216,8 @@ public final class NodeLoop {
             if let result = jobs.begin(call, job) { control.answer(call, result) }
         case .stretch(let call, let job):
             if let input = jobs.begin(call, job) { pending.append(input) }
+        case .inspect(let call, let job):
+            if let input = jobs.begin(call, job) { pending.append(input) }
         case .search(let job): search.begin(job).map { pending.append($0) }
         case .notify(let notice): notices.show(notice, now: now)
         case .forgetNotices: notices.forgetWaiting()

@@ -117,9 +117,10 @@ public enum NodeProcess {
         let time = TurnTime(
             wall: WallClock.milliseconds(), monotonic: MonotonicClock.milliseconds())
         do throws(StartError) {
-            return try NodeHost(environment: environment, at: time) { () throws(StorageError) in
-                try StoreFile.open(home)
-            }
+            return try NodeHost(
+                environment: environment, at: time,
+                openStore: { () throws(StorageError) in try StoreFile.open(home) },
+                rebuildStore: { () throws(StorageError) in try StoreFile.rebuild(home) })
         } catch { throw NodeError(start: error, home: home) }
     }
 
@@ -129,34 +130,6 @@ public enum NodeProcess {
     ) throws(NodeError) -> NodeLoop {
         guard let taken = host.take() else { preconditionFailure("a host was made just before") }
         return try NodeLoop(host: taken, home: settings.home, options: settings.loop, log: log)
-    }
-}
-
-/// node.db as a file: made once, and never by accident again.
-enum StoreFile {
-    /// Opens the store of a home, and makes it where the home is new.
-    ///
-    /// A home with an identity had a store. If that is missing or empty now, it was lost, and an
-    /// empty one in its place would look as if everybody else had lost theirs.
-    ///
-    /// - Throws: what `Connection` and `NodeStore` throw; `.empty` for a store that was lost.
-    static func open(_ home: HomeFolder) throws(StorageError) -> NodeStore {
-        let found = try? FileSystem.status(of: home.store)
-        let isNew = (found?.byteCount ?? 0) == 0
-        if isNew, (try? FileSystem.status(of: home.identity)) != nil {
-            throw StorageError(.empty, "the store is missing or empty", statement: "open")
-        }
-        if found == nil {
-            do throws(SystemError) {
-                // With its mode from the first moment; SQLite would use the umask.
-                _ = try FileSystem.openFile(
-                    home.store, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-            } catch {
-                let kind: StorageError.Kind = error.isOutOfSpace ? .full : .cannotOpen
-                throw StorageError(kind, error.description, statement: "open")
-            }
-        }
-        return try NodeStore(Connection(path: home.store, mode: isNew ? .create : .main))
     }
 }
 

@@ -87,6 +87,9 @@ extension NodeCore: NodeCommands {
                     message: "\(store.operations.damagedCount) stored operations are damaged; "
                         + "peers are asked for them", hint: "wsx-node doctor"))
         }
+        if let rebuilt = (try? StoreRebuild.last(in: store.registry)) ?? nil {
+            warnings.append(rebuilt.warning)
+        }
         if network.registry.isSuspended, mayWrite {
             warnings.append(
                 .init(

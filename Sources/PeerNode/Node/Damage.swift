@@ -78,16 +78,19 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         var repaired: [Int64: UInt64] = [:]
+        var arrivals: [Int64] = []
         for branch in store.operations.branches(of: log, in: workspace.number) {
             let damaged = Set(store.operations.damaged(in: branch.number))
             for operation in operations where damaged.contains(operation.header.sequence) {
-                let place = try store.operations.place(
-                    in: branch.number, at: operation.header.sequence)
-                guard place?.link.id == operation.id else { continue }
+                let sequence = operation.header.sequence
+                guard try store.operations.fits(operation.link, at: sequence, of: branch.number),
+                    let place = try store.operations.place(in: branch.number, at: sequence)
+                else { continue }
                 try write()
                 try store.operations.repair(
                     with: operation, of: branch.number, in: workspace.number)
-                repaired[branch.number] = operation.header.sequence
+                repaired[branch.number] = sequence
+                arrivals.append(place.arrival)
             }
         }
         guard !repaired.isEmpty else { return }
@@ -104,10 +107,33 @@ extension NodeCore {
                     own: nil))
         }
         effects.append(.log(.info, "store.repaired operations=\(repaired.count)"))
+        try showRepaired(arrivals, of: log.document, in: workspace, from: source)
         try reviewRedactions(of: workspace)
         try reloadPrivate(log.document, in: workspace, from: source)
         guard log.document == workspace.id, !hasDamagedAuthority(workspace) else { return }
         try judgeAnew(workspace, from: source)
+    }
+
+    /// Shows what came back. Where a row had been lost, nothing of it is in the views, and its
+    /// grant is known only now.
+    private func showRepaired(
+        _ arrivals: [Int64], of document: DocumentID, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        guard document != workspace.id,
+            let row = store.operations.document(document, in: workspace.number)
+        else { return }
+        if try judge(document, citing: nil, in: workspace, because: source) {
+            try rekeep(document, in: workspace)
+        }
+        for arrival in arrivals {
+            guard let stored = try store.operations.operation(arrival) else { continue }
+            if row.kind.holdsContent, let redaction = stored.redaction {
+                try note(redaction, by: arrival, under: stored.grantNumber, in: row, source)
+            } else {
+                try fold(stored, row, in: workspace, from: source)
+            }
+        }
     }
 
     /// Makes everything that follows from the authority document anew, after a part of it was
@@ -125,10 +151,31 @@ extension NodeCore {
         workspace.channelClaims = [:]
         try loadAuthority(of: workspace)
         try rekeepAuthority(in: workspace)
+        let opened = try judgeContent(of: workspace, because: source)
+        for document in workspace.channels.keys.sorted() {
+            try refold(document, in: workspace, from: source)
+        }
+        for document in workspace.privateDocuments.keys.sorted() {
+            try rejudgePrivate(document, in: workspace, from: source)
+        }
+        try reloadProfiles(of: workspace)
+        try foldOpened(by: opened, in: workspace, from: source)
+    }
+
+    /// Makes what follows from the verdicts on the authority document: its keys and channels, and
+    /// what of each document is valid and kept.
+    ///
+    /// - Returns: the keys that were not held before.
+    func judgeContent(
+        of workspace: Workspace, because source: OperationSource
+    ) throws(StorageError) -> [KeyID] {
         var opened: [KeyID] = []
         for id in workspace.authorityOrder {
             guard let payload = workspace.authority[id]?.payload else { continue }
-            opened += try openKeys(of: payload, in: workspace)
+            // What has no effect is never opened.
+            if workspace.evaluator.isValid(id) {
+                opened += try openKeys(of: payload, in: workspace)
+            }
             try enterDocument(of: payload, id, in: workspace)
         }
         try refreshChannels(of: workspace)
@@ -138,13 +185,6 @@ extension NodeCore {
             else { continue }
             try rekeep(document, in: workspace)
         }
-        for document in workspace.channels.keys.sorted() {
-            try refold(document, in: workspace, from: source)
-        }
-        for document in workspace.privateDocuments.keys.sorted() {
-            try rejudgePrivate(document, in: workspace, from: source)
-        }
-        try reloadProfiles(of: workspace)
-        try foldOpened(by: opened, in: workspace, from: source)
+        return opened
     }
 }

@@ -115,6 +115,8 @@ extension NodeCore {
         _ type: EventType, workspace: Workspace?, document: Int64? = nil, arrival: Int64? = nil,
         extra: [UInt8]? = nil, isBackfill: Bool = false
     ) throws(StorageError) {
+        // What is built anew has happened already.
+        guard !isBuilding else { return }
         try write()
         try store.events.append(
             type: type.rawValue, at: time.wall, workspace: workspace?.number, document: document,

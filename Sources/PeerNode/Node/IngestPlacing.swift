@@ -126,6 +126,12 @@ extension NodeCore {
                 link = identity
                 continue
             }
+            if store.operations.damagedCount > 0,
+                try store.operations.fits(identity, at: sequence, of: branch)
+            {
+                link = identity
+                continue
+            }
             if let tip = store.operations.branch(branch), tip.tip.id == link?.id {
                 return RunPosition(place: .behind(branch: branch), link: link, skipped: skipped)
             }

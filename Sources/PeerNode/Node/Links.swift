@@ -34,7 +34,8 @@ extension NodeCore {
             subscriptions.say(.stopping, as: "node.stopping")
             try writeMarkers(all: true)
         case .beacon(let bytes, let host): try heard(bytes, from: host)
-        case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp: break
+        case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp, .inspected:
+            break
         }
     }
 

@@ -166,6 +166,7 @@ extension NodeCore {
             planGuests(of: workspace)
             try reviewPresence(of: workspace)
         }
+        try buildViews()
         try beginFolding()
         try openPendingJoins()
         try startSearch()
@@ -173,7 +174,7 @@ extension NodeCore {
 
     // MARK: What came meanwhile
 
-    private static let unfoldedName = "unfolded"
+    static let unfoldedName = "unfolded"
     /// Operations that are folded in one turn.
     private static let foldedPerTurn: Int64 = 2_048
 

@@ -68,6 +68,10 @@ final class NodeCore {
     var judgings = JudgingQueue()
     /// The check that is under way.
     var checking: Checking?
+    /// Whether the store is to be built anew after this turn.
+    var wantsRebuild = false
+    /// Whether everything that follows from operations is being made anew, so that nobody is told.
+    var isBuilding = false
     var search = SearchState()
     var notices = NoticeState()
     var clocks = PeerClocks()
@@ -175,6 +179,7 @@ final class NodeCore {
             try searched(outcome)
         case .noticed(let outcome): try noticed(outcome)
         case .backedUp(let at): try noteBackup(at: at)
+        case .inspected(let call, let result): try inspected(call, result)
         case .controlClosed(let connection):
             subscriptions.close(connection: connection)
             forgetSearches(of: connection)
@@ -195,7 +200,7 @@ final class NodeCore {
         try tellProfileEdits()
         try askForPayloadsEverywhere()
         try askForDamaged()
-        try continueChecking()
+        continueChecking()
         try tellPeers()
         if try settleOwnHistory() { try tellPeers() }
         planGuestsWhereDue()
@@ -349,6 +354,7 @@ final class NodeCore {
         if case .newStoreNeeded(let reason) = verdict {
             try noteRestored(reason.rawValue)
         }
+        try enterLostWorkspaces(home)
         for row in try registry.workspaces() {
             guard let id = store.operations.document(numbered: row.number)?.id else { continue }
             let workspace = Workspace(id: id, row: row, vault: vault)
@@ -361,6 +367,7 @@ final class NodeCore {
             }
             try load(workspace)
         }
+        try buildViews()
         try vault.throwFailure()
         try store.commit()
         if isFresh {

@@ -9,6 +9,9 @@ import WorkspaceModel
 public final class NodeHost {
     private let environment: NodeEnvironment
     private let openStore: () throws(StorageError) -> NodeStore
+    private let rebuildStore: (() throws(StorageError) -> Void)?
+    /// When the store was rebuilt last, on the monotonic clock.
+    private var rebuiltAt: UInt64?
     private var store: NodeStore
     private(set) var core: NodeCore
     /// The I/O failure after which nothing is written until the process starts again.
@@ -24,16 +27,63 @@ public final class NodeHost {
 
     /// Opens the store and starts a core on it.
     ///
-    /// - Parameter openStore: opens node.db; called again when a turn's COMMIT failed.
+    /// - Parameters:
+    ///   - openStore: opens node.db; called again when a turn's COMMIT failed.
+    ///   - rebuildStore: puts in the place of a damaged node.db what `StoreSalvage` makes of it;
+    ///     the connection to it is not used any more by then. `nil` where that is not wanted.
     /// - Throws: `StartError`: the store or the identity cannot be used.
     public init(
         environment: NodeEnvironment, at time: TurnTime,
-        openStore: @escaping () throws(StorageError) -> NodeStore
+        openStore: @escaping () throws(StorageError) -> NodeStore,
+        rebuildStore: (() throws(StorageError) -> Void)? = nil
     ) throws(StartError) {
         self.environment = environment
         self.openStore = openStore
-        do throws(StorageError) { store = try openStore() } catch { throw .store(error) }
-        core = try NodeCore(environment: environment, store: store, at: time)
+        self.rebuildStore = rebuildStore
+        do throws(StartError) {
+            (store, core) = try Self.start(environment, at: time, openStore)
+        } catch {
+            guard case .store(let reason) = error, reason.isDamage, let rebuildStore else {
+                throw error
+            }
+            do throws(StorageError) { try rebuildStore() } catch { throw .store(error) }
+            rebuiltAt = time.monotonic
+            (store, core) = try Self.start(environment, at: time, isRebuilt: true, openStore)
+        }
+    }
+
+    private static func start(
+        _ environment: NodeEnvironment, at time: TurnTime, isRebuilt: Bool = false,
+        _ openStore: () throws(StorageError) -> NodeStore
+    ) throws(StartError) -> (NodeStore, NodeCore) {
+        let store: NodeStore
+        do throws(StorageError) {
+            store = try openStore()
+            if isRebuilt { try keepIdentity(of: store, in: environment, at: time) }
+        } catch { throw .store(error) }
+        do throws(StartError) {
+            return (store, try NodeCore(environment: environment, store: store, at: time))
+        } catch {
+            store.connection.leaveLog()
+            throw error
+        }
+    }
+
+    /// The file is another one, and the store is the same: unless it does not know for sure where
+    /// its own logs end.
+    private static func keepIdentity(
+        of store: NodeStore, in environment: NodeEnvironment, at time: TurnTime
+    ) throws(StorageError) {
+        try store.begin()
+        try StoreRebuild.note(at: time.wall, in: store.registry)
+        try store.commit()
+        guard let id = try store.registry.value("store").flatMap(StoreID.init(untrusted:)) else {
+            return
+        }
+        RestoreGuard(
+            storeID: id, facts: environment.files.storeFacts,
+            commitCounter: UInt64(max(store.commitCounter, 0))
+        ).writeAnew(to: environment.files)
     }
 
     /// Handles `inputs` in order and returns what to do, all of it on disk already.
@@ -54,7 +104,7 @@ public final class NodeHost {
             mustEmptyLog = mustEmptyLog || core.hasErased
             core.hasErased = false
             for effect in effects { note(effect) }
-            return effects
+            return core.wantsRebuild ? effects + rebuildAsAsked(at: time) : effects
         } catch {
             return recover(from: error, at: time)
         }
@@ -159,7 +209,7 @@ public final class NodeHost {
         openCalls.removeAll()
         effects.append(.log(.error, "store \(error)"))
         do {
-            try reopenStore()
+            if !(try rebuild(after: error, at: time)) { try reopenStore() }
             var subscriptions = core.subscriptions
             // Those who waited were told to ask again.
             subscriptions.waiters = []
@@ -190,6 +240,32 @@ public final class NodeHost {
         }
         return effects
     }
+
+    /// Puts what is built from the operations in the place of what the store holds.
+    private func rebuildAsAsked(at time: TurnTime) -> [NodeEffect] {
+        core.wantsRebuild = false
+        rebuiltAt = nil
+        return recover(from: StorageError(.corrupt, "check --repair"), at: time)
+    }
+
+    /// Puts a store that can be used in the place of one whose pages are damaged. Not twice in ten
+    /// minutes: what that does not mend is not mended by doing it again.
+    ///
+    /// - Returns: whether it did.
+    private func rebuild(
+        after error: StorageError, at time: TurnTime
+    ) throws(StorageError) -> Bool {
+        let isRecent = rebuiltAt.map { time.monotonic &- $0 < Self.rebuildGap } ?? false
+        guard error.isDamage, let rebuildStore, !isRecent, writingStop == nil else { return false }
+        rebuiltAt = time.monotonic
+        store.connection.leaveLog()
+        try rebuildStore()
+        store = try openStore()
+        try Self.keepIdentity(of: store, in: environment, at: time)
+        return true
+    }
+
+    private static let rebuildGap: UInt64 = 10 * 60 * 1_000
 
     /// Opens the store anew. What a disk that failed cannot read again is still there in the one
     /// that is open: it goes on being read.

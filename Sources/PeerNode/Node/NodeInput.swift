@@ -1,3 +1,4 @@
+public import CRDTStore
 public import WorkspaceCrypto
 public import WorkspaceModel
 
@@ -45,6 +46,8 @@ public enum NodeInput: Sendable {
     case searched(SearchOutcome)
     /// What became of a notice that was to be shown.
     case noticed(NoticeOutcome)
+    /// An `InspectionJob` has ended.
+    case inspected(CallID, Result<StoreFindings, StorageError>)
     /// A backup was made, at this time in milliseconds since 1970.
     case backedUp(at: UInt64)
     /// A deadline of `NodeHost.nextDeadline` has passed, or the loop is idle.
@@ -59,6 +62,8 @@ public enum NodeEffect: Sendable {
     case job(CallID, NodeJob)
     /// Turns passphrases into keys beside the loop, and brings them back as `stretched`.
     case stretch(CallID, StretchJob)
+    /// Looks through the store beside the loop, and brings what it found back as `inspected`.
+    case inspect(CallID, InspectionJob)
     /// Does work on the search index beside the loop, after those that were handed out before,
     /// and brings what came of it back as `searched`.
     case search(SearchJob)

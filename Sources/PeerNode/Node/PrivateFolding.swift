@@ -156,6 +156,18 @@ extension NodeCore {
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
 
+    /// Judges all private documents of a workspace anew without showing what follows: all of it is
+    /// being built.
+    func rejudgeUnshown(in workspace: Workspace) {
+        for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id }) {
+            judge(document, in: workspace)
+        }
+        workspace.forgetChannelIndex()
+        for document in workspace.privateDocuments.values {
+            document.told = workspace.channel(of: document)
+        }
+    }
+
     // MARK: Opening
 
     /// Takes a stored membership operation up, not opened yet.

@@ -195,7 +195,7 @@ extension NodeCore {
 }
 
 extension JudgingQueue {
-    fileprivate static let storedName = "private.unjudged"
+    static let storedName = "private.unjudged"
 
     fileprivate static func notes(from bytes: [UInt8]) -> [Note] {
         stride(from: 0, to: bytes.count, by: Note.byteCount).compactMap { start in

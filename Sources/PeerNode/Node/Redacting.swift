@@ -42,8 +42,20 @@ extension NodeCore {
         guard let payload = try? RedactPayload(decoding: operation.payload),
             let grant = store.operations.number(ofGrant: operation.header.grant)
         else { return }
+        try note(payload, by: arrival, under: grant, in: document, source)
+    }
+
+    /// Takes over what a redaction names.
+    ///
+    /// - Parameters:
+    ///   - arrival: The redaction's arrival number.
+    ///   - grant: The number of the grant that it cites.
+    func note(
+        _ redaction: RedactPayload, by arrival: Int64, under grant: Int64,
+        in document: OperationStore.DocumentRow, _ source: OperationSource
+    ) throws(StorageError) {
         redactedDocuments.insert(document.number)
-        switch payload {
+        switch redaction {
         case .erase(let targets, _):
             let naming = ViewStore.Naming(by: arrival, grant: grant, isUndo: false)
             for target in targets {
@@ -254,7 +266,7 @@ extension NodeCore {
 
 extension DocumentKind {
     /// Whether what is said there can be deleted, as far as is known.
-    fileprivate var holdsContent: Bool {
+    var holdsContent: Bool {
         switch self {
         case .channel, .privateDocument, .profile, .unknown: true
         case .authority, .mailbox: false

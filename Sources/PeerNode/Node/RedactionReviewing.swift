@@ -221,7 +221,7 @@ extension NodeCore {
 
     // MARK: Across a crash
 
-    private static let reviewsName = "redactions.todo"
+    static let reviewsName = "redactions.todo"
 
     /// Writes which documents are not done, in the transaction that says what was.
     func storeReviews() throws(StorageError) {

@@ -311,7 +311,7 @@ extension NodeCore {
 
     // MARK: Across a crash
 
-    private static let todoName = "search.todo"
+    static let todoName = "search.todo"
 
     /// The index has everything that it was told to look at again, but for what waits here.
     private func settleSearch() {

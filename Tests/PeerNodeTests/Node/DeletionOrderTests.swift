@@ -354,39 +354,6 @@ extension RemovalBench {
     }
 }
 
-@Suite struct `A check that takes many turns` {
-    @Test func `writes no verdict of an earlier turn`() throws {
-        let world = try RemovalBench()
-        let (wim, bench) = (world.wim, world.bench)
-        let message = try wim.send("alpha words")
-        try wim.edit(message, to: "bravo words")
-        bench.advance(5_000)
-        let core = try wim.core
-        let workspace = try wim.workspace()
-        let arrival = try #require(try wim.said().first)
-        let row = try #require(try core.store.view.annotation(arrival: arrival))
-        var check = Checking(call: CallID(connection: 1, number: 1), repairs: true)
-        // As it was before something changed, turns ago.
-        check.annotations[row.register.document] = [
-            row.register.target: [.init(row: row, cited: [], isValid: false)]
-        ]
-        try core.store.begin()
-        try core.compareAnnotations(of: workspace, &check)
-        try core.store.commit()
-        #expect(check.result.problems.isEmpty)
-        #expect(try core.store.view.isValid(annotationAt: arrival) == true)
-        // And what is gone by now is not put back.
-        try wim.delete(message)
-        bench.advance(5_000)
-        let later = try wim.core
-        try later.store.begin()
-        try later.compareAnnotations(of: try wim.workspace(), &check)
-        try later.store.commit()
-        #expect(check.result.problems.isEmpty)
-        #expect(try later.store.view.annotation(arrival: arrival) == nil)
-    }
-}
-
 @Suite struct `A search after somebody was removed` {
     @Test func `finds nothing that lies beyond the cut, and what lies before it`() throws {
         let world = try RemovalBench()

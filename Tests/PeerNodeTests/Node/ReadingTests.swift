@@ -296,16 +296,13 @@ import WorkspaceTestKit
         try table.ada.send("one")
         try table.bob.ok("read.mark", ["channel": "general"])
         #expect(try table.bob.ok("node.check")["problem_count"] == 0)
-        let connection = try #require(table.bob.connection)
         for sql in [
             "DELETE FROM self_register WHERE kind = 2", "UPDATE self_register SET key_hlc = 1",
             "INSERT INTO self_register SELECT workspace, 4, subject, hlc, id, arr, NULL, NULL "
                 + "FROM self_register WHERE kind = 1",
             "UPDATE read_frontier SET count = 99", "DELETE FROM read_frontier",
         ] {
-            try connection.begin()
-            try connection.execute(sql)
-            try connection.commit()
+            try table.bob.damage(sql)
             #expect(try table.bob.ok("node.check")["problem_count"] != 0, "\(sql)")
             try table.bob.ok("node.check", ["repair": true])
             #expect(try table.bob.ok("node.check")["problem_count"] == 0, "\(sql)")

@@ -93,10 +93,10 @@ public final class SimulatedNode: SimulatedHost {
             announces: world.options.announces,
             passphraseCost: .init(passes: 1, memoryKiB: 8))
         do throws(StartError) {
-            let host = try NodeHost(environment: environment, at: time) {
-                [self] () throws(StorageError) in try openStore()
-            }
-            self.host = host
+            host = try NodeHost(
+                environment: environment, at: time,
+                openStore: { [self] () throws(StorageError) in try openStore() },
+                rebuildStore: { [self] () throws(StorageError) in try rebuildStore() })
         } catch {
             world.fail("node \(index) did not start: \(error)")
             return
@@ -116,6 +116,18 @@ public final class SimulatedNode: SimulatedHost {
         store = opened
         storeOpened?(opened)
         return opened
+    }
+
+    private func rebuildStore() throws(StorageError) {
+        if let store {
+            commitsOfFormerStores += store.connection.commitCount
+            store.connection.rollback()
+            image = try store.connection.serialized()
+        }
+        store = nil
+        let fresh = try Connection()
+        _ = try StoreSalvage.copy(try Connection(image: image, isDamaged: true), into: fresh)
+        image = try fresh.serialized()
     }
 
     /// The process is gone in the middle of whatever it did.
@@ -277,6 +289,19 @@ public final class SimulatedNode: SimulatedHost {
         world.schedule(at: due) { [self] in if alarm == mine { give(.tick) } }
     }
 
+    private func inspect(_ call: CallID, _ job: InspectionJob) {
+        let places = InspectionJob.Places(
+            live: { [self] () throws(StorageError) in
+                try Connection(image: store?.connection.serialized() ?? [])
+            },
+            copy: { (live) throws(StorageError) in live },
+            fresh: { () throws(StorageError) in try Connection() },
+            random: SeededRandom(seed: 1))
+        let start = startCount
+        let input = job.run(for: call, in: places)
+        world.schedule(after: 200) { [self] in if startCount == start { give(input) } }
+    }
+
     private func perform(_ effect: NodeEffect) {
         switch effect {
         case .answer(let call, let result):
@@ -292,6 +317,7 @@ public final class SimulatedNode: SimulatedHost {
             let start = startCount
             let input = job.run(for: call)
             world.schedule(after: 200) { [self] in if startCount == start { give(input) } }
+        case .inspect(let call, let job): inspect(call, job)
         case .search(let job): search(job)
         case .wipeHome, .notify, .forgetNotices: break
         case .write(let link, let bytes): ends[link.number]?.write(bytes)

@@ -31,6 +31,7 @@ public struct TraceHash: Sendable, Equatable {
         case .log(let level, let text): Array("log \(level.rawValue) \(text)".utf8)
         case .job: Array("job".utf8)
         case .stretch(let call, _): Array("stretch \(call.connection) \(call.number)".utf8)
+        case .inspect(let call, _): Array("inspect \(call.connection) \(call.number)".utf8)
         case .search: Array("search".utf8)
         case .notify(let notice): Array("notify ".utf8) + notice.input
         case .forgetNotices: Array("forget".utf8)

@@ -1,0 +1,229 @@
+/// Puts the rows that were salvaged in order: what refers to nothing goes, logs end where their
+/// operations end, and a place without a row gets one that says so.
+struct SalvagedRows {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func mend(_ loss: inout StoreSalvage.Loss) throws(StorageError) {
+        for statement in Self.cleaning { try connection.execute(statement) }
+        for log in try logs() { try mend(log, &loss) }
+        loss.operations = try number("SELECT count(*) FROM damaged")
+        let arrival = try number(
+            """
+            SELECT max(ifnull((SELECT max(arr) FROM operation), 0),
+                ifnull((SELECT max(changed) FROM log), 0),
+                ifnull((SELECT value FROM counter WHERE name = 'arrival'), 0))
+            """)
+        let event = try number(
+            """
+            SELECT max(ifnull((SELECT max(seq) FROM event), 0),
+                ifnull((SELECT value FROM counter WHERE name = 'event'), 0))
+            """)
+        for (name, value) in [("arrival", arrival), ("event", event)] {
+            try connection.statement("INSERT OR REPLACE INTO counter VALUES(?, ?)")
+                .run(.text(name), .integer(value))
+        }
+    }
+
+    private func number(_ sql: String) throws(StorageError) -> Int64 {
+        try connection.statement(sql).integer() ?? 0
+    }
+
+    /// What nothing could be made of: names of another length, and what belongs to nothing.
+    private static let cleaning = [
+        "DELETE FROM counter WHERE typeof(value) <> 'integer' OR value < 0",
+        "DELETE FROM document WHERE typeof(id) <> 'blob' OR length(id) <> 32 OR did < 1",
+        // The first operation of an authority document is the name of it.
+        """
+        INSERT INTO document SELECT log.did, operation.id, log.did, 1
+            FROM log JOIN operation USING(lid) WHERE seq = 0 AND gid = 0 AND operation.kind = 2
+                AND length(operation.id) = 32 AND log.did NOT IN (SELECT did FROM document)
+        """,
+        "DELETE FROM document WHERE workspace NOT IN (SELECT did FROM document)",
+        """
+        DELETE FROM workspace WHERE typeof(member) <> 'blob' OR length(member) <> 16
+            OR did NOT IN (SELECT did FROM document WHERE workspace = did)
+        """,
+        """
+        DELETE FROM log WHERE typeof(device) <> 'blob' OR length(device) <> 32
+            OR typeof(tip_id) <> 'blob' OR length(tip_id) <> 32 OR lid < 1
+            OR did NOT IN (SELECT did FROM document) OR inc NOT BETWEEN 0 AND 4294967295
+            OR fork < 0 OR tip_seq < 0 OR parent >= lid
+        """,
+        "DELETE FROM log WHERE parent IS NOT NULL AND fork > 0 AND parent NOT IN (SELECT lid FROM log)",
+        "DELETE FROM grant_name WHERE typeof(id) <> 'blob' OR length(id) <> 32 OR gid < 1",
+        "DELETE FROM epoch_key WHERE typeof(id) <> 'blob' OR length(id) <> 16 AND kind = 1",
+        """
+        DELETE FROM operation WHERE arr < 1 OR NOT EXISTS(
+            SELECT 1 FROM log WHERE log.lid = operation.lid AND operation.seq >= log.fork)
+        """,
+        "UPDATE operation SET id = zeroblob(32) WHERE typeof(id) <> 'blob' OR length(id) <> 32",
+        """
+        DELETE FROM damaged WHERE NOT EXISTS(SELECT 1 FROM operation
+            WHERE operation.lid = damaged.lid AND operation.seq = damaged.seq)
+        """,
+        "DELETE FROM absent WHERE arr NOT IN (SELECT arr FROM operation)",
+        """
+        DELETE FROM message WHERE NOT EXISTS(
+            SELECT 1 FROM operation o JOIN log l USING(lid)
+                WHERE o.arr = message.arr AND o.sort = message.sort AND l.did = message.did)
+        """,
+        "DELETE FROM evidence WHERE lid NOT IN (SELECT lid FROM log)",
+    ]
+
+    // MARK: Logs
+
+    private struct Log {
+        let number: Int64
+        let document: Int64
+        let fork: Int64
+        let tip: (sequence: Int64, id: [UInt8])
+    }
+
+    /// A row of a log, as far as its neighbours have to know it.
+    private struct Link {
+        var sequence: Int64
+        var arrival: Int64
+        var sort: Int64
+    }
+
+    private func logs() throws(StorageError) -> [Log] {
+        try connection.statement("SELECT lid, did, fork, tip_seq, tip_id FROM log ORDER BY lid")
+            .rows { row in
+                Log(
+                    number: row.integer(0), document: row.integer(1), fork: row.integer(2),
+                    tip: (row.integer(3), row.blob(4)))
+            }
+    }
+
+    private func mend(_ log: Log, _ loss: inout StoreSalvage.Loss) throws(StorageError) {
+        let end = try end(of: log, &loss)
+        try connection.statement("DELETE FROM operation WHERE lid = ? AND seq > ?")
+            .run(.integer(log.number), .integer(end))
+        var links: [(before: Link, after: Link?)] = []
+        var last = Link(sequence: log.fork - 1, arrival: 0, sort: 0)
+        var grant: Int64?
+        var spans: [(first: Int64, grant: Int64)] = []
+        try connection.statement(
+            "SELECT seq, arr, sort, gid FROM operation WHERE lid = ? ORDER BY seq"
+        ).forEachRow(.integer(log.number)) { row in
+            let link = Link(
+                sequence: row.integer(0), arrival: row.integer(1), sort: row.integer(2))
+            if link.sequence > last.sequence + 1 { links.append((last, link)) }
+            // What is not known cites nothing.
+            if row.integer(3) != grant, row.integer(3) != 0 || grant == nil {
+                grant = row.integer(3)
+                spans.append((spans.isEmpty ? log.fork : link.sequence, row.integer(3)))
+            }
+            last = link
+        }
+        if last.sequence < end { links.append((last, nil)) }
+        for gap in links { try fill(log, from: gap.before, to: gap.after, end) }
+        guard try number("SELECT count(*) FROM operation WHERE lid = \(log.number)") > 0 else {
+            // Nothing is known of it but its name.
+            loss.doubtsOwnLogs = true
+            return try connection.statement("DELETE FROM log WHERE lid = ?")
+                .run(.integer(log.number))
+        }
+        for span in spans {
+            try connection.statement("INSERT OR IGNORE INTO grant_span VALUES(?, ?, ?, NULL)")
+                .run(.integer(log.number), .integer(span.first), .integer(span.grant))
+        }
+        try setTip(of: log, at: end)
+    }
+
+    /// The last place of a log. Its row says so, and so do the operations; where they disagree, the
+    /// one that the tip's id names is right.
+    private func end(
+        of log: Log, _ loss: inout StoreSalvage.Loss
+    ) throws(StorageError) -> Int64 {
+        let named = try connection.statement(
+            "SELECT seq FROM operation WHERE lid = ? AND id = ? ORDER BY seq DESC LIMIT 1"
+        ).integer(.integer(log.number), .blob(log.tip.id))
+        if let named {
+            if named != log.tip.sequence { loss.doubtsOwnLogs = true }
+            return named
+        }
+        let last = try connection.statement("SELECT max(seq) FROM operation WHERE lid = ?")
+            .integer(.integer(log.number))
+        guard let last else { return log.fork - 1 }
+        if last == log.tip.sequence { return last }
+        loss.doubtsOwnLogs = true
+        // Lost at the end, as far as arrival numbers tell that there was so much.
+        let room = try number(
+            """
+            SELECT ifnull((SELECT value FROM counter WHERE name = 'arrival'), 0)
+                - (SELECT count(*) FROM operation)
+            """)
+        return log.tip.sequence > last && log.tip.sequence - last <= room ? log.tip.sequence : last
+    }
+
+    private func setTip(of log: Log, at end: Int64) throws(StorageError) {
+        try connection.statement(
+            """
+            UPDATE log SET (tip_seq, tip_hlc, tip_sort) = (SELECT seq,
+                CASE WHEN hlc = 0 THEN tip_hlc ELSE hlc END, sort
+                FROM operation WHERE lid = ? AND seq = ?) WHERE lid = ?
+            """
+        ).run(.integer(log.number), .integer(end), .integer(log.number))
+    }
+
+    // MARK: Gaps
+
+    /// Gives each place without a row one that is damaged, so that it is asked of peers, with an
+    /// arrival number that it may have had: what was shown of it stands where it stood.
+    private func fill(
+        _ log: Log, from before: Link, to after: Link?, _ end: Int64
+    ) throws(StorageError) {
+        let last = after.map { $0.sequence - 1 } ?? end
+        let count = last - before.sequence
+        let free = try freeArrivals(
+            log, between: before.arrival, and: after?.arrival ?? .max, count)
+        var sort = before.sort
+        for (sequence, arrival) in zip((before.sequence + 1)...last, free) {
+            sort = min(sort &+ 1, after?.sort ?? .max)
+            let id = sequence == log.tip.sequence ? log.tip.id : [UInt8](repeating: 0, count: 32)
+            try connection.statement(
+                """
+                INSERT INTO operation(arr, lid, seq, kind, hlc, seen, sort, gid, id, sig, sigok,
+                    payload) VALUES(?, ?, ?, 0, 0, 0, ?, 0, ?, zeroblob(64), 0, x'')
+                """
+            ).run(
+                .integer(arrival), .integer(log.number), .integer(sequence), .integer(sort),
+                .blob(id))
+            try connection.statement("INSERT OR IGNORE INTO damaged VALUES(?, ?)")
+                .run(.integer(log.number), .integer(sequence))
+        }
+    }
+
+    /// Numbers that no operation has, ascending: those that events name first, and new ones where
+    /// there are too few.
+    private func freeArrivals(
+        _ log: Log, between low: Int64, and high: Int64, _ count: Int64
+    ) throws(StorageError) -> [Int64] {
+        let known = try connection.statement(
+            """
+            SELECT DISTINCT arr FROM event WHERE did = ? AND arr > ? AND arr < ?
+                AND arr NOT IN (SELECT arr FROM operation) ORDER BY arr LIMIT ?
+            """
+        ).rows(.integer(log.document), .integer(low), .integer(high), .integer(count)) {
+            $0.integer(0)
+        }
+        var free = known
+        var next = low + 1
+        while free.count < count, next < high {
+            let isTaken =
+                try connection.statement("SELECT 1 FROM operation WHERE arr = ?")
+                .integer(.integer(next)) != nil
+            if !isTaken, !known.contains(next) { free.append(next) }
+            next += 1
+        }
+        var fresh = try number("SELECT ifnull(max(arr), 0) FROM operation")
+        while free.count < count {
+            fresh = max(fresh, free.max() ?? 0) + 1
+            free.append(fresh)
+        }
+        return free.sorted()
+    }
+}

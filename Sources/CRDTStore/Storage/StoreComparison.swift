@@ -1,0 +1,198 @@
+/// Compares what a store holds of everything that is derived with what was built from its
+/// operations, row by row.
+public enum StoreComparison {
+    /// A row that the two do not have alike.
+    public struct Difference: Sendable, Equatable {
+        /// Its table.
+        public let table: String
+        /// Its key, by the names of its columns.
+        public let key: [String: SQLValue]
+        /// What the store has there, key first; `nil` for no row.
+        public let stored: [SQLValue]?
+        /// What it should have.
+        public let built: [SQLValue]?
+    }
+
+    /// What was compared.
+    public struct Result: Sendable {
+        /// Rows that should be there.
+        public internal(set) var rows: Int64 = 0
+        /// Rows that differ.
+        public internal(set) var count: Int64 = 0
+        /// The first of them.
+        public internal(set) var differences: [Difference] = []
+
+        /// Nothing.
+        public init() {}
+    }
+
+    struct Table {
+        let name: String
+        let key: [String]
+        /// Expressions that have to be equal.
+        let values: [String]
+        /// Which rows are compared.
+        let condition: String
+
+        init(
+            _ name: String, _ key: [String], _ values: [String], where condition: String = "TRUE"
+        ) {
+            (self.name, self.key, self.values) = (name, key, values)
+            self.condition = condition
+        }
+    }
+
+    /// What a message that was hidden had been before is history, and so is when a payload is
+    /// erased, and where a message stood whose payload is.
+    static let tables = [
+        Table("document", ["did"], ["id", "workspace", "kind"]),
+        Table(
+            "log", ["lid"],
+            [
+                "did", "device", "inc", "tip_seq", "tip_id", "tip_hlc", "tip_sort", "kept_seq",
+                "kept_id",
+            ]),
+        Table("grant_span", ["lid", "first"], ["gid", validEnd]),
+        Table(
+            "message", ["did", "sort", "arr"],
+            [
+                "key_hlc", "key_id", "gid", "thread_hlc", "thread_id",
+                "CASE hidden WHEN 3 THEN 1 ELSE hidden END", "mention",
+            ], where: "arr NOT IN (SELECT arr FROM absent)"),
+        Table("subscription", ["did", "member"], ["joined", "hlc", "id"]),
+        Table(
+            "self_register", ["workspace", "kind", "subject"],
+            ["hlc", "id", "arr", "key_hlc", "key_id"]),
+        Table("read_frontier", ["workspace", "subject", "log"], ["count"]),
+        Table("late", ["did", "sort", "arr"], ["log", "seq"]),
+        Table(
+            "annotation", ["did", "key_hlc", "key_id", "kind", "member", "tag", "id"],
+            ["hlc", "arr", "flags", "hidden", "covered"]),
+        Table("annotation_past", ["did", "key_hlc", "key_id", "id", "cited"], []),
+        Table("redaction", ["did", "target", "by"], ["undo", "gid"]),
+        Table("redacted", ["arr"], ["did", "by"]),
+    ]
+
+    /// How far a span is valid, where that lies in its branch: behind the tip all bounds are alike.
+    private static let validEnd = """
+        (SELECT CASE WHEN valid BETWEEN 0 AND tip_seq OR valid IS NULL THEN valid ELSE tip_seq END
+            FROM log WHERE log.lid = grant_span.lid)
+        """
+
+    /// Compares all tables.
+    ///
+    /// - Parameters:
+    ///   - store: as it is.
+    ///   - built: made of it by `StoreSalvage`, and built by a core.
+    ///   - limit: how many differences are told.
+    public static func compare(
+        _ store: Connection, with built: Connection, telling limit: Int = 100
+    ) throws(StorageError) -> Result {
+        var result = Result()
+        for table in tables {
+            var (stored, expected) = (Rows(table, in: store), Rows(table, in: built))
+            while true {
+                let (left, right) = (try stored.first(), try expected.first())
+                guard left != nil || right != nil else { break }
+                let order = order(left, right, table.key.count)
+                if right != nil, order >= 0 { result.rows += 1 }
+                if left != right {
+                    result.note(
+                        table, order <= 0 ? left : nil, order >= 0 ? right : nil, limit)
+                }
+                if order <= 0 { stored.drop() }
+                if order >= 0 { expected.drop() }
+            }
+        }
+        return result
+    }
+
+    /// - Returns: negative where `left` comes first, 0 for rows with one key.
+    private static func order(_ left: [SQLValue]?, _ right: [SQLValue]?, _ count: Int) -> Int {
+        guard let left else { return 1 }
+        guard let right else { return -1 }
+        for (one, other) in zip(left, right).prefix(count) where one != other {
+            return one.precedes(other) ? -1 : 1
+        }
+        return 0
+    }
+}
+
+extension StoreComparison.Result {
+    fileprivate mutating func note(
+        _ table: StoreComparison.Table, _ stored: [SQLValue]?, _ built: [SQLValue]?, _ limit: Int
+    ) {
+        count += 1
+        guard differences.count < limit else { return }
+        differences.append(
+            .init(
+                table: table.name,
+                key: Dictionary(zip(table.key, stored ?? built ?? [])) { first, _ in first },
+                stored: stored, built: built))
+    }
+}
+
+/// The rows of one table in the order of its key, read a piece at a time.
+private struct Rows {
+    private let table: StoreComparison.Table
+    private let connection: Connection
+    private var piece: ArraySlice<[SQLValue]> = []
+    private var last: [SQLValue]?
+    private var isAtEnd = false
+
+    private static let pieceCount: Int64 = 512
+
+    init(_ table: StoreComparison.Table, in connection: Connection) {
+        self.table = table
+        self.connection = connection
+    }
+
+    mutating func first() throws(StorageError) -> [SQLValue]? {
+        if piece.isEmpty, !isAtEnd { try read() }
+        return piece.first
+    }
+
+    mutating func drop() { piece = piece.dropFirst() }
+
+    private mutating func read() throws(StorageError) {
+        let key = table.key.joined(separator: ", ")
+        let columns = (table.key + table.values).joined(separator: ", ")
+        let places = table.key.map { _ in "?" }.joined(separator: ", ")
+        let start = last == nil ? "" : "AND (\(key)) > (\(places))"
+        var found: [[SQLValue]] = []
+        let count = table.key.count + table.values.count
+        try connection.statement(
+            """
+            SELECT \(columns) FROM \(table.name) WHERE \(table.condition) \(start)
+                ORDER BY \(key) LIMIT \(Self.pieceCount)
+            """
+        ).scan(Array((last ?? []).prefix(table.key.count))) { row in
+            found.append((0..<count).map { row.value(Int32($0)) })
+            return .next
+        }
+        piece = found[...]
+        last = found.last ?? last
+        isAtEnd = found.count < Self.pieceCount
+    }
+}
+
+extension SQLValue {
+    /// SQLite's order of values: NULL, numbers, text, bytes.
+    fileprivate func precedes(_ other: SQLValue) -> Bool {
+        switch (self, other) {
+        case (.integer(let left), .integer(let right)): left < right
+        case (.text(let left), .text(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.blob(let left), .blob(let right)): left.lexicographicallyPrecedes(right)
+        default: kindOrder < other.kindOrder
+        }
+    }
+
+    private var kindOrder: Int {
+        switch self {
+        case .null: 0
+        case .integer: 1
+        case .text: 2
+        case .blob: 3
+        }
+    }
+}

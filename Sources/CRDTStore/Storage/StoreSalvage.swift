@@ -1,0 +1,241 @@
+/// Makes a store anew from what can be read of another one.
+///
+/// Taken over is what cannot be derived: operations, keys, events, and who the store is. What
+/// follows from operations is left empty and marked as not built; a core makes it when it opens the
+/// store. So one way leads out of every damage, of pages, of indexes and of views: whatever was
+/// wrong with a table that is derived is not taken along, and a row that is lost elsewhere leaves a
+/// gap that peers fill.
+public enum StoreSalvage {
+    /// What could not be read.
+    public struct Loss: Sendable, Equatable {
+        /// The tables of which rows are missing, or may be, in the order of the schema.
+        public internal(set) var tables: [String] = []
+        /// Operations whose places are known, and which are asked of peers again.
+        public internal(set) var operations: Int64 = 0
+        /// Whether the ends of logs are not known for sure, so that the store must not go on with
+        /// its own.
+        public internal(set) var doubtsOwnLogs = false
+
+        /// Nothing.
+        public init() {}
+
+        /// Whether nothing is missing.
+        public var isEmpty: Bool { tables.isEmpty && operations == 0 && !doubtsOwnLogs }
+    }
+
+    /// Under which the registry says that what is derived has to be built.
+    public static let unbuilt = "unbuilt"
+
+    /// A table that is taken over.
+    struct Table {
+        let name: String
+        /// Its key in the order in which it is read. One alone is a number that SQLite finds rows
+        /// by.
+        let key: [String]
+        /// What is read, the key first.
+        let columns: [String]
+        /// Which rows.
+        let condition: String
+
+        init(
+            _ name: String, _ key: [String], _ others: [String], where condition: String = "TRUE"
+        ) {
+            self.name = name
+            self.key = key
+            self.condition = condition
+            columns = key + others
+        }
+    }
+
+    /// What is taken over, in an order in which each table needs only those before it.
+    static let tables = [
+        Table("meta", ["name"], ["value"]),
+        Table("counter", ["name"], ["value"]),
+        Table("workspace", ["did"], ["state", "member", "joined"]),
+        Table("document", ["did"], ["id", "workspace", "kind"]),
+        Table(
+            "log", ["lid"],
+            [
+                "did", "device", "inc", "parent", "fork", "tip_seq", "tip_id", "tip_hlc",
+                "tip_sort", "changed",
+            ]),
+        Table("grant_name", ["gid"], ["id"]),
+        Table("epoch_key", ["kid"], ["workspace", "kind", "id", "secret"]),
+        Table(
+            "operation", ["arr"],
+            [
+                "lid", "seq", "kind", "hlc", "seen", "sort", "gid", "kid", "id", "deps", "sig",
+                "sigok", "payload",
+            ]),
+        Table("absent", ["arr"], ["plen", "phash", "missing"]),
+        // Where a message stood that is deleted follows from nothing any more.
+        Table(
+            "message", ["did", "sort", "arr"],
+            [
+                "key_hlc", "key_id", "gid", "thread_hlc", "thread_id", "hidden", "mention",
+            ], where: "arr IN (SELECT arr FROM absent)"),
+        Table("damaged", ["lid", "seq"], []),
+        Table("evidence", ["lid", "seq", "branch"], ["found"]),
+        Table(
+            "event", ["seq"],
+            ["at", "type", "workspace", "did", "arr", "extra", "backfill"]),
+        Table("reader", ["name"], ["seq", "at"]),
+        Table("request", ["key"], ["body", "made", "at"]),
+        Table("peer", ["name"], ["value"]),
+    ]
+
+    /// Copies a store, and leaves what is derived to be built.
+    ///
+    /// - Parameters:
+    ///   - former: is only read.
+    ///   - fresh: an empty database.
+    /// - Throws: what the fresh store refuses, and failures of the other one's disk; never that its
+    ///   pages are damaged.
+    public static func copy(
+        _ former: Connection, into fresh: Connection
+    ) throws(StorageError) -> Loss {
+        try NodeStore.prepare(fresh)
+        var loss = Loss()
+        try fresh.begin()
+        for table in tables {
+            let reader = SalvageReader(table, of: former, into: fresh)
+            if try !reader.copy() { loss.tables.append(table.name) }
+        }
+        try SalvagedRows(fresh).mend(&loss)
+        // A new log is begun where it is not known how the own ones end.
+        if loss.doubtsOwnLogs { try fresh.execute("DELETE FROM meta WHERE name = 'store'") }
+        try fresh.statement("INSERT OR REPLACE INTO meta VALUES(?, ?)")
+            .run(.text(unbuilt), .blob([loss.tables.contains("epoch_key") ? 2 : 1]))
+        try fresh.commit()
+        return loss
+    }
+}
+
+/// Reads one table to its end, past what cannot be read.
+private struct SalvageReader {
+    private let table: StoreSalvage.Table
+    private let former: Connection
+    private let fresh: Connection
+
+    init(_ table: StoreSalvage.Table, of former: Connection, into fresh: Connection) {
+        self.table = table
+        self.former = former
+        self.fresh = fresh
+    }
+
+    /// - Returns: whether all of it was read.
+    func copy() throws(StorageError) -> Bool {
+        table.key.count == 1 && Self.numbers.contains(table.key[0])
+            ? try copyNumbered() : try copyNamed()
+    }
+
+    private static let numbers: Set = ["arr", "did", "lid", "gid", "kid", "seq"]
+
+    private var selection: String {
+        "SELECT \(table.columns.joined(separator: ", ")) FROM \(table.name)"
+    }
+
+    // MARK: Numbered rows
+
+    /// Behind a place that cannot be read, the next that can be is looked for by halves: rows stand
+    /// in pages, and a whole page is lost at a time.
+    private func copyNumbered() throws(StorageError) -> Bool {
+        var next = Int64.min
+        var isWhole = true
+        while true {
+            let (last, isDone) = try copyNumbered(from: next)
+            if isDone { return isWhole }
+            isWhole = false
+            let bad = last.map { $0 &+ 1 } ?? max(next, 0)
+            guard let found = try firstReadable(after: bad) else { return false }
+            next = found
+        }
+    }
+
+    private func copyNumbered(
+        from first: Int64
+    ) throws(StorageError) -> (last: Int64?, isDone: Bool) {
+        let key = table.key[0]
+        var last: Int64?
+        let isDone = try unlessDamaged { () throws(StorageError) in
+            try former.statement("\(selection) WHERE \(key) >= ? ORDER BY \(key)")
+                .forEachRow(.integer(first)) { (row) throws(StorageError) in
+                    last = row.integer(0)
+                    try insert(row)
+                }
+        }
+        return (last, isDone)
+    }
+
+    private func firstReadable(after bad: Int64) throws(StorageError) -> Int64? {
+        var step: Int64 = 1
+        while try !isReadable(from: bad &+ step) {
+            guard step < 1 << 40 else { return nil }
+            step *= 2
+        }
+        var (low, high) = (bad &+ step / 2, bad &+ step)
+        while high - low > 1 {
+            let middle = low + (high - low) / 2
+            if try isReadable(from: middle) { high = middle } else { low = middle }
+        }
+        return high
+    }
+
+    private func isReadable(from first: Int64) throws(StorageError) -> Bool {
+        let key = table.key[0]
+        return try unlessDamaged { () throws(StorageError) in
+            _ = try former.statement("\(selection) WHERE \(key) >= ? ORDER BY \(key) LIMIT 1")
+                .firstRow(.integer(first)) { row in row.value(0) }
+        }
+    }
+
+    // MARK: Named rows
+
+    /// From both ends. These tables are small, and what lies between two damaged places is lost.
+    private func copyNamed() throws(StorageError) -> Bool {
+        let key = table.key.joined(separator: ", ")
+        let back = table.key.map { $0 + " DESC" }.joined(separator: ", ")
+        let isWhole = try unlessDamaged { () throws(StorageError) in
+            try former.statement("\(selection) WHERE \(table.condition) ORDER BY \(key)")
+                .forEachRow { (row) throws(StorageError) in try insert(row) }
+        }
+        guard !isWhole else { return true }
+        _ = try unlessDamaged { () throws(StorageError) in
+            try former.statement("\(selection) WHERE \(table.condition) ORDER BY \(back)")
+                .forEachRow { (row) throws(StorageError) in try insert(row) }
+        }
+        return false
+    }
+
+    // MARK: Rows
+
+    private func insert(_ row: borrowing Row) throws(StorageError) {
+        var values: [SQLValue] = []
+        for column in table.columns.indices { values.append(row.value(Int32(column))) }
+        let names = table.columns.joined(separator: ", ")
+        let places = table.columns.map { _ in "?" }.joined(separator: ", ")
+        // A damaged row may repeat another's name, or lack what each has.
+        try fresh.statement("INSERT OR IGNORE INTO \(table.name)(\(names)) VALUES(\(places))")
+            .run(values)
+    }
+
+    /// - Returns: `false` where the former store is damaged.
+    private func unlessDamaged(
+        _ body: () throws(StorageError) -> Void
+    ) throws(StorageError) -> Bool {
+        do throws(StorageError) { try body() } catch {
+            // A table that is not in the schema any more.
+            let isGone = error.kind == .misuse && error.statement.hasPrefix("SELECT")
+            guard fresh.isInTransaction, !fresh.isTransactionLost, error.isDamage || isGone else {
+                throw error
+            }
+            return false
+        }
+        return true
+    }
+}
+
+extension StorageError {
+    /// Whether bytes on the disk are not those that were written.
+    public var isDamage: Bool { kind == .corrupt }
+}

@@ -1,0 +1,108 @@
+import CRDTStore
+private import Glibc
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// node.db as a file: made once, and never by accident again.
+enum StoreFile {
+    /// Opens the store of a home, and makes it where the home is new.
+    ///
+    /// A home with an identity had a store. If that is missing or empty now, it was lost, and an
+    /// empty one in its place would look as if everybody else had lost theirs.
+    ///
+    /// - Throws: what `Connection` and `NodeStore` throw; `.empty` for a store that was lost.
+    static func open(_ home: HomeFolder) throws(StorageError) -> NodeStore {
+        let found = try? FileSystem.status(of: home.store)
+        let isNew = (found?.byteCount ?? 0) == 0
+        if isNew, (try? FileSystem.status(of: home.identity)) != nil {
+            throw StorageError(.empty, "the store is missing or empty", statement: "open")
+        }
+        if found == nil {
+            do throws(SystemError) {
+                // With its mode from the first moment; SQLite would use the umask.
+                _ = try FileSystem.openFile(
+                    home.store, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+            } catch { throw failure(error, "open") }
+        }
+        return try NodeStore(Connection(path: home.store, mode: isNew ? .create : .main))
+    }
+
+    // MARK: Inspecting
+
+    /// Where a store is looked through: a copy of it, and what is built from that, beside it.
+    static func inspection(_ home: HomeFolder) -> InspectionJob.Places {
+        .init(
+            live: { () throws(StorageError) in
+                try Connection(path: home.store, mode: .readOnly)
+            },
+            copy: { (live) throws(StorageError) in
+                try live.copy(into: makeEmpty(home.inspectedStore))
+                return try Connection(path: home.inspectedStore, mode: .readOnly)
+            },
+            fresh: { () throws(StorageError) in
+                try Connection(path: makeEmpty(home.builtStore), mode: .disposable)
+            }, random: SystemRandom())
+    }
+
+    static func removeInspection(_ home: HomeFolder) {
+        for path in files(home.inspectedStore) + files(home.builtStore) {
+            _ = try? FileSystem.remove(path)
+        }
+    }
+
+    /// With its mode from the first moment; SQLite would use the umask.
+    private static func makeEmpty(_ path: String) throws(StorageError) -> String {
+        do throws(SystemError) {
+            for path in files(path) { _ = try FileSystem.remove(path) }
+            _ = try FileSystem.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+        } catch { throw failure(error, "open") }
+        return path
+    }
+
+    // MARK: Rebuilding
+
+    /// Puts in the place of a damaged store what can be read of it. The damaged one is kept beside
+    /// it, under another name.
+    ///
+    /// No connection to it is used any more by then; one that is still open has left its log.
+    static func rebuild(_ home: HomeFolder) throws(StorageError) {
+        let draft = home.store + ".new"
+        do throws(StorageError) {
+            try salvage(home.store, into: makeEmpty(draft))
+            try putInPlace(draft, home)
+        } catch {
+            for path in files(draft) { _ = try? FileSystem.remove(path) }
+            throw error
+        }
+    }
+
+    private static func salvage(_ store: String, into draft: String) throws(StorageError) {
+        let former = try Connection(path: store, mode: .main, isDamaged: true)
+        let fresh = try Connection(path: draft, mode: .create)
+        _ = try StoreSalvage.copy(former, into: fresh)
+        guard try !fresh.checkpoint(.truncate).isBlocked,
+            try !former.checkpoint(.truncate).isBlocked
+        else { throw StorageError(.busy, "somebody else reads the store", statement: "rebuild") }
+    }
+
+    /// The name goes from one file to the other in one step, once the log of the old one is empty.
+    private static func putInPlace(_ draft: String, _ home: HomeFolder) throws(StorageError) {
+        do throws(SystemError) {
+            for path in files(home.damagedStore) { _ = try FileSystem.remove(path) }
+            for path in files(draft).dropFirst() + files(home.store).dropFirst() {
+                _ = try FileSystem.remove(path)
+            }
+            try FileSystem.link(home.store, as: home.damagedStore)
+            try FileSystem.moveSynced(draft, to: home.store)
+        } catch { throw failure(error, "rebuild") }
+    }
+
+    private static func files(_ store: String) -> [String] {
+        ["", "-wal", "-shm"].map { store + $0 }
+    }
+
+    private static func failure(_ error: SystemError, _ what: String) -> StorageError {
+        StorageError(
+            error.isOutOfSpace ? .full : .cannotOpen, error.description, statement: what)
+    }
+}

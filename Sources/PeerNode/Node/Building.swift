@@ -1,0 +1,74 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Making everything that follows from operations, in a store that holds nothing else: after its
+/// pages were damaged, and to compare it with what a store holds.
+extension NodeCore {
+    /// Builds what the store says is not built: verdicts, kept tips and views. Nobody is told, for
+    /// nothing has happened.
+    ///
+    /// All of it is one transaction: a crash leaves the store as it was, and it is built again.
+    func buildViews() throws(StorageError) {
+        guard home != nil, try store.registry.value(StoreSalvage.unbuilt) != nil else { return }
+        try store.begin()
+        isBuilding = true
+        defer { isBuilding = false }
+        let (effects, notices, mail) = (effects, notices, mailDue)
+        let ordered = workspaces.values.sorted { $0.number < $1.number }
+        for workspace in ordered {
+            _ = try judgeContent(of: workspace, because: Self.built)
+            rejudgeUnshown(in: workspace)
+        }
+        for number in 1...max(store.operations.arrival, 1) { try build(number) }
+        for workspace in ordered {
+            try foldUnfolded(in: workspace, from: Self.built)
+            try reviewRedactions(of: workspace)
+        }
+        while !redactionReviews.isEmpty { try settleRedactions() }
+        for workspace in ordered { try reloadProfiles(of: workspace) }
+        (self.effects, self.notices, mailDue) = (effects, notices, mail)
+        (appended, moved, profileEdits) = ([], [:], [:])
+        var todo = SearchTodo()
+        todo.isAll = true
+        try store.registry.setValue(todo.bytes, of: Self.todoName)
+        try store.registry.setValue(nil, of: StoreSalvage.unbuilt)
+    }
+
+    /// Enters the workspaces that the store has lost the rows of: those in whose authority document
+    /// this device is somebody's.
+    func enterLostWorkspaces(_ home: HomeIdentity) throws(StorageError) {
+        guard try store.registry.value(StoreSalvage.unbuilt) != nil else { return }
+        let known = Set(try store.registry.workspaces().map(\.number))
+        for row in store.operations.authorityDocuments where !known.contains(row.number) {
+            let blank = RegistryStore.WorkspaceRow(
+                number: row.number, standing: .member, member: .zero, joined: 0)
+            let workspace = Workspace(id: row.id, row: blank, vault: vault)
+            try loadAuthority(of: workspace)
+            guard let member = workspace.evaluator.owner(of: home.device) else { continue }
+            try store.begin()
+            try store.registry.setWorkspace(
+                .init(number: row.number, standing: .member, member: member, joined: 0))
+        }
+    }
+
+    private static let built = OperationSource.released(source: 0, isBackfill: true)
+
+    /// Folds one operation, whatever it is.
+    private func build(_ arrival: Int64) throws(StorageError) {
+        guard let stored = try store.operations.operation(arrival),
+            let document = store.operations.document(numbered: stored.document),
+            let workspace = workspaces[document.workspace]
+        else { return }
+        if document.kind.holdsContent, let redaction = stored.redaction {
+            return try note(
+                redaction, by: arrival, under: stored.grantNumber, in: document, Self.built)
+        }
+        switch document.kind {
+        case .authority: break
+        case .mailbox, .privateDocument:
+            try foldPrivate(stored, in: workspace, from: Self.built)
+        case .channel, .profile, .unknown:
+            try fold(stored, document, in: workspace, from: Self.built)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+public import CRDTStore
+public import WorkspaceCrypto
+import WorkspaceModel
+
+/// Looking through a whole store, beside the loop: its pages, its operations, and whether all that
+/// is derived is what they give. For that everything is built a second time, in another database,
+/// by the very code that builds it after damage; so nothing is derived that no check looks at.
+public struct InspectionJob: Sendable {
+    let home: HomeIdentity
+    let time: TurnTime
+
+    /// Where an inspection reads and writes.
+    public struct Places {
+        let live: () throws(StorageError) -> Connection
+        let copy: (Connection) throws(StorageError) -> Connection
+        let fresh: () throws(StorageError) -> Connection
+        let random: any RandomSource
+
+        /// - Parameters:
+        ///   - live: the store, for reading.
+        ///   - copy: the same as of one moment, which nobody writes to.
+        ///   - fresh: an empty database.
+        ///   - random: nothing that it gives is kept.
+        public init(
+            live: @escaping () throws(StorageError) -> Connection,
+            copy: @escaping (Connection) throws(StorageError) -> Connection,
+            fresh: @escaping () throws(StorageError) -> Connection, random: any RandomSource
+        ) {
+            (self.live, self.copy, self.fresh, self.random) = (live, copy, fresh, random)
+        }
+    }
+
+    /// Does the work.
+    ///
+    /// - Returns: the input that brings the core what was found.
+    public func run(for call: CallID, in places: Places) -> NodeInput {
+        do throws(StorageError) {
+            return .inspected(call, .success(try inspect(places)))
+        } catch { return .inspected(call, .failure(error)) }
+    }
+
+    private func inspect(_ places: Places) throws(StorageError) -> StoreFindings {
+        do throws(StorageError) { return try lookThrough(places) } catch {
+            guard error.isDamage else { throw error }
+            // Pages may be whole, and rows make no sense nevertheless.
+            var findings = StoreFindings()
+            findings.pages = [error.message]
+            return findings
+        }
+    }
+
+    private func lookThrough(_ places: Places) throws(StorageError) -> StoreFindings {
+        var findings = StoreFindings()
+        let live = try places.live()
+        findings.pages = try live.integrityProblems(thorough: true)
+        guard findings.pages.isEmpty else { return findings }
+        let copy = try places.copy(live)
+        for name in NodeCore.unsettledNames {
+            let value = try copy.statement("SELECT 1 FROM meta WHERE name = ?")
+                .integer(.text(name))
+            guard value == nil else {
+                findings.isUnsettled = true
+                return findings
+            }
+        }
+        try checkOperations(copy, &findings)
+        let fresh = try places.fresh()
+        findings.lost = try StoreSalvage.copy(copy, into: fresh).operations
+        findings.lost -= try copy.statement("SELECT count(*) FROM damaged").integer() ?? 0
+        let store = try NodeStore(fresh)
+        let environment = try environment(of: store, places.random)
+        do throws(StartError) {
+            _ = try NodeCore(environment: environment, store: store, at: time)
+        } catch {
+            guard case .store(let reason) = error else {
+                throw StorageError(.other, "the store could not be built", statement: "check")
+            }
+            throw reason
+        }
+        findings.derived = try StoreComparison.compare(copy, with: fresh)
+        return findings
+    }
+
+    private func checkOperations(
+        _ copy: Connection, _ findings: inout StoreFindings
+    ) throws(StorageError) {
+        let operations = try NodeStore(copy).operations
+        findings.operations = operations.count
+        var next: Int64 = 1
+        while next <= operations.arrival {
+            let end = min(operations.arrival, next + 999)
+            findings.damaged += try StoreCheck.problems(in: operations, arrivals: next...end)
+            next = end + 1
+        }
+    }
+
+    private func environment(
+        of store: NodeStore, _ random: any RandomSource
+    ) throws(StorageError) -> NodeEnvironment {
+        NodeEnvironment(
+            random: random, files: InspectedHome(home, try Self.guardBytes(of: store)),
+            home: "", socket: "", announces: false)
+    }
+
+    /// The store is the one that it says it is.
+    private static func guardBytes(of store: NodeStore) throws(StorageError) -> [UInt8]? {
+        guard let id = try store.registry.value("store").flatMap(StoreID.init(untrusted:)) else {
+            return nil
+        }
+        let slot = RestoreGuard(
+            storeID: id, facts: InspectedHome.facts,
+            commitCounter: UInt64(max(store.commitCounter, 0))
+        ).slotBytes
+        return slot + slot
+    }
+}
+
+/// What an inspection has found.
+public struct StoreFindings: Sendable {
+    /// What is wrong with pages and indexes, in SQLite's words. Then nothing else was looked at.
+    var pages: [String] = []
+    /// Whether the store was in the middle of something, so that nothing can be said.
+    var isUnsettled = false
+    /// Operations that were computed again.
+    var operations: Int64 = 0
+    /// Those of them that are not as they were signed.
+    var damaged: [StoreCheck.Problem] = []
+    /// Places of logs that have no row.
+    var lost: Int64 = 0
+    /// What is derived.
+    var derived = StoreComparison.Result()
+
+    /// Whether only building the store anew puts it right.
+    var needsRebuild: Bool { !pages.isEmpty || lost > 0 || derived.count > 0 }
+}
+
+/// The home that a store is built in to be looked at: nothing of it is written anywhere.
+private final class InspectedHome: HomeFiles {
+    static let facts = StoreFileFacts(machine: 0, device: 0, inode: 0, birthNanoseconds: 0)
+
+    private let home: HomeIdentity
+    private let guardBytes: [UInt8]?
+
+    init(_ home: HomeIdentity, _ guardBytes: [UInt8]?) {
+        self.home = home
+        self.guardBytes = guardBytes
+    }
+
+    func readIdentity() throws(HomeFileError) -> [UInt8]? { home.fileBytes }
+    func createIdentity(_ bytes: [UInt8]) throws(HomeFileError) {}
+    func replaceIdentity(_ bytes: [UInt8]) throws(HomeFileError) {}
+    var storeFacts: StoreFileFacts { Self.facts }
+    var freeBytes: Int64 { .max }
+    var storeBytes: Int64 { 0 }
+    func read() -> [UInt8]? { guardBytes }
+    func write(slot: Int, bytes: [UInt8]) {}
+}

@@ -1,0 +1,138 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `A store that is built anew` {
+    private let bench = CoreBench()
+
+    /// Two people who do everything that leaves something in a view.
+    private func life() throws -> (BenchNode, BenchNode) {
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try joon.ok("channel.join", ["channel": "general"])
+        try mina.ok("channel.create", ["name": "plans"])
+        try mina.ok("channel.create", ["name": "board", "private": true])
+        let root = try mina.send("one").text("id")
+        let answer = try joon.send("two @Mina", thread: root).text("id")
+        for number in 0..<20 { try mina.send("m\(number)", to: "plans") }
+        bench.advance(60_000)
+        try mina.ok("message.edit", ["message": .string(root), "text": "one, said better"])
+        try joon.ok("message.react", ["message": .string(root), "emoji": "👍"])
+        try mina.ok("message.react", ["message": .string(answer), "emoji": "👍"])
+        try mina.ok("message.pin", ["message": .string(root)])
+        try joon.ok("message.unpin", ["message": .string(root)])
+        bench.advance(60_000)
+        try mina.ok("message.pin", ["message": .string(root)])
+        let gone = try joon.send("away with it").text("id")
+        bench.advance(60_000)
+        try mina.ok("message.delete", ["message": .string(gone)])
+        try mina.ok("read.mark", ["channel": "general"])
+        try joon.ok("channel.join", ["channel": "plans"])
+        try joon.ok("channel.leave", ["channel": "plans"])
+        try mina.send("secret", to: "board")
+        bench.advance(600_000)
+        return (mina, joon)
+    }
+
+    /// The differences between what a node holds and what is built from its operations.
+    private func differences(_ node: BenchNode) throws -> [StoreComparison.Difference] {
+        let before = try Connection(image: node.image)
+        node.kill()
+        try node.rebuildStore()
+        try node.boot()
+        let after = try Connection(image: node.image)
+        return try StoreComparison.compare(before, with: after).differences
+    }
+
+    @Test func `holds what it held`() throws {
+        let (mina, joon) = try life()
+        for node in [mina, joon] {
+            let shown = try node.log()
+            let events = try node.eventTypes()
+            let found = try differences(node)
+            #expect(found == [], "\(found)")
+            #expect(try node.log() == shown)
+            // Others come back to it, and nothing has happened twice.
+            #expect(try node.eventTypes().starts(with: events))
+            #expect(try node.rowCount("damaged") == 0)
+        }
+        try mina.send("after")
+        bench.advance(60_000)
+        #expect(try mina.digest() == joon.digest())
+        #expect(try joon.eventTypes().allSatisfy { $0 != "fork.found" && $0 != "store.restored" })
+    }
+
+    // MARK: Lost rows
+
+    private func arrivals(_ node: BenchNode, of text: String) throws -> Int64 {
+        let found = try node.ok("message.history", ["channel": "plans", "limit": 100]).items
+            .first { $0["text"] == .string(text) }
+        let id = try #require(found).text("id")
+        let key = try #require(PublicID.messageKey(id))
+        return try #require(try node.host?.core.store.view.message(key)).position.arrival
+    }
+
+    private func plans(_ node: BenchNode) throws -> [String] {
+        try node.ok("message.history", ["channel": "plans", "limit": 100]).texts("text")
+    }
+
+    @Test(arguments: [["m7"], ["m7", "m8", "m12"], ["m0"], ["m19"], ["m18", "m19"]])
+    func `gets a lost operation back into its place`(_ texts: [String]) throws {
+        let (mina, joon) = try life()
+        for node in [mina, joon] {
+            let before = try plans(node)
+            let events = try node.eventTypes()
+            bench.cut(mina, joon)
+            let lost = try texts.map { try String(arrivals(node, of: $0)) }
+            try node.damage("DELETE FROM operation WHERE arr IN (\(lost.joined(separator: ",")))")
+            let found = try node.ok("node.check")
+            #expect(found["ok"] == false)
+            #expect(
+                found["problems"]?.arrayValue?.contains {
+                    $0["text"]?.stringValue?.hasSuffix("missing") == true
+                } == true)
+            try node.ok("node.check", ["repair": true])
+            // What follows one of them cannot be opened without its id.
+            let rest = try plans(node)
+            #expect(rest.count <= before.count - texts.count, "\(rest)")
+            #expect(rest.count >= before.count - 2 * texts.count, "\(rest)")
+            bench.heal(mina, joon)
+            bench.advance(1_500_000)
+            #expect(try plans(node) == before)
+            #expect(try node.eventTypes().starts(with: events))
+            #expect(try node.rowCount("damaged") == 0)
+            #expect(try node.ok("node.check")["problem_count"] == 0)
+            #expect(try mina.digest() == joon.digest())
+            #expect(try !node.eventTypes().contains("fork.found"))
+        }
+        try mina.send("after", to: "plans")
+        bench.advance(60_000)
+        #expect(try plans(joon) == plans(mina))
+        #expect(try !joon.eventTypes().contains("fork.found"))
+    }
+
+    @Test(arguments: [
+        "DELETE FROM redacted", "DELETE FROM redaction", "DELETE FROM grant_span",
+        "UPDATE log SET kept_seq = NULL, kept_id = NULL", "DELETE FROM annotation_past",
+        "UPDATE log SET tip_seq = tip_seq + 3", "UPDATE log SET tip_seq = 0, tip_sort = 0",
+        "UPDATE annotation SET flags = 0", "DELETE FROM subscription",
+    ])
+    func `is what a check compares with, table by table`(_ sql: String) throws {
+        let (mina, joon) = try life()
+        let before = (try mina.log(), try plans(mina))
+        try mina.damage(sql)
+        #expect(try mina.ok("node.check")["ok"] == false)
+        try mina.ok("node.check", ["repair": true])
+        bench.advance(1_500_000)
+        #expect(try mina.ok("node.check")["problem_count"] == 0)
+        #expect(try mina.log() == before.0)
+        #expect(try plans(mina) == before.1)
+        try mina.send("after")
+        bench.advance(60_000)
+        #expect(try mina.digest() == joon.digest())
+        #expect(try !joon.eventTypes().contains("fork.found"))
+    }
+}
