@@ -119,6 +119,24 @@ extension OperationStore {
             .blob(id.bytes), .integer(place.branch), .integer(Int64(bitPattern: place.sequence)))
     }
 
+    /// Puts the ends of logs right whose row says another id than the last operation has: its bytes
+    /// tell which of the two is wrong.
+    public func mendTips() throws(StorageError) {
+        for var branch in branches.values.sorted(by: { $0.number < $1.number }) {
+            guard let place = try place(in: branch.number, at: branch.tipSequence),
+                place.link.id != branch.tip.id, let stored = try operation(place.arrival)
+            else { continue }
+            let found = StoreCheck.id(of: stored, after: try previous(of: place))
+            if found == branch.tip.id {
+                try restore(found, at: place)
+            } else if found == place.link.id {
+                branch.tip = place.link
+                branches[branch.number] = branch
+                dirtyBranches.insert(branch.number)
+            }
+        }
+    }
+
     /// A branch as peers may see it: up to its first damaged place. `nil` when nothing of its own
     /// is left.
     public func intact(_ branch: LogBranch) throws(StorageError) -> LogBranch? {

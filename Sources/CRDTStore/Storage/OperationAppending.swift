@@ -137,8 +137,22 @@ extension OperationStore {
     /// The display order before causality: the author's clock, but at most 5 minutes ahead of
     /// ours. In the units of a hybrid timestamp.
     private static func sort(of header: OperationHeader, seen: UInt64) -> Int64 {
-        let latest = min(seen &+ Limits.clockLeadMillisecondsMax, (1 << 47) - 1) << 16
-        return Int64(min(header.timestamp.rawValue, latest))
+        leastSort(
+            hlc: Int64(bitPattern: header.timestamp.rawValue), seen: Int64(clamping: seen),
+            behind: -1)
+    }
+
+    /// The display order that a stored operation has which cites nothing: at least that of one that
+    /// does.
+    ///
+    /// - Parameters:
+    ///   - hlc: its timestamp, as a bit pattern.
+    ///   - seen: when it came, milliseconds.
+    ///   - previous: the display order of the operation before it, 0 for none.
+    static func leastSort(hlc: Int64, seen: Int64, behind previous: Int64) -> Int64 {
+        let lead = UInt64(clamping: seen).addingReportingOverflow(Limits.clockLeadMillisecondsMax)
+        let latest = min(lead.overflow ? .max : lead.partialValue, (1 << 47) - 1) << 16
+        return max(previous &+ 1, Int64(min(UInt64(bitPattern: hlc), latest)))
     }
 
     // MARK: Kept tips

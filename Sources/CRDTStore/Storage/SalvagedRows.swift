@@ -105,11 +105,20 @@ struct SalvagedRows {
         var last = Link(sequence: log.fork - 1, arrival: 0, sort: 0)
         var grant: Int64?
         var spans: [(first: Int64, grant: Int64)] = []
+        var moved: [(arrival: Int64, sort: Int64)] = []
         try connection.statement(
-            "SELECT seq, arr, sort, gid FROM operation WHERE lid = ? ORDER BY seq"
+            "SELECT seq, arr, sort, gid, hlc, seen, deps FROM operation WHERE lid = ? ORDER BY seq"
         ).forEachRow(.integer(log.number)) { row in
-            let link = Link(
+            var link = Link(
                 sequence: row.integer(0), arrival: row.integer(1), sort: row.integer(2))
+            let least = OperationStore.leastSort(
+                hlc: row.integer(4), seen: row.integer(5), behind: last.sort)
+            // What is cited may only put an operation further down.
+            let isWrong = link.sort < least || row.isNull(6) && link.sort != least
+            if isWrong, log.fork == 0, row.integer(5) > 0, link.sequence == last.sequence + 1 {
+                link.sort = least
+                moved.append((link.arrival, least))
+            }
             if link.sequence > last.sequence + 1 { links.append((last, link)) }
             // What is not known cites nothing.
             if row.integer(3) != grant, row.integer(3) != 0 || grant == nil {
@@ -117,6 +126,10 @@ struct SalvagedRows {
                 spans.append((spans.isEmpty ? log.fork : link.sequence, row.integer(3)))
             }
             last = link
+        }
+        for (arrival, sort) in moved {
+            try connection.statement("UPDATE operation SET sort = ? WHERE arr = ?")
+                .run(.integer(sort), .integer(arrival))
         }
         if last.sequence < end { links.append((last, nil)) }
         for gap in links { try fill(log, from: gap.before, to: gap.after, end) }

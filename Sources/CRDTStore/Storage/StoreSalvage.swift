@@ -224,9 +224,7 @@ private struct SalvageReader {
         _ body: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {
         do throws(StorageError) { try body() } catch {
-            // A table that is not in the schema any more.
-            let isGone = error.kind == .misuse && error.statement.hasPrefix("SELECT")
-            guard fresh.isInTransaction, !fresh.isTransactionLost, error.isDamage || isGone else {
+            guard fresh.isInTransaction, !fresh.isTransactionLost, error.isDamage else {
                 throw error
             }
             return false
@@ -236,6 +234,9 @@ private struct SalvageReader {
 }
 
 extension StorageError {
-    /// Whether bytes on the disk are not those that were written.
-    public var isDamage: Bool { kind == .corrupt }
+    /// Whether bytes on the disk are not those that were written. Our statements name what the
+    /// schema has, so that what it lacks was in it.
+    public var isDamage: Bool {
+        kind == .corrupt || kind == .misuse && message.hasPrefix("no such")
+    }
 }

@@ -15,6 +15,7 @@ extension NodeCore {
         defer { isBuilding = false }
         let (effects, notices, mail) = (effects, notices, mailDue)
         let ordered = workspaces.values.sorted { $0.number < $1.number }
+        try store.operations.mendTips()
         for workspace in ordered {
             _ = try judgeContent(of: workspace, because: Self.built)
             rejudgeUnshown(in: workspace)

@@ -202,14 +202,20 @@ public final class NodeHost {
         store.connection.rollback()
         let isFirst = writingStop == nil
         if error.kind == .ioFailure, isFirst { writingStop = .init(error: error, at: time.wall) }
-        let failure = NodeError(storage: error)
+        var isRebuilt = false
+        var rebuildFailure: StorageError?
+        do throws(StorageError) { isRebuilt = try rebuild(after: error, at: time) } catch {
+            rebuildFailure = error
+        }
+        let failure = isRebuilt ? StoreRebuild.refusal : NodeError(storage: error)
         var effects: [NodeEffect] = core.openLinks.map { .close($0) }
         effects += openCalls.keys.sorted { ($0.connection, $0.number) < ($1.connection, $1.number) }
             .map { .answer($0, .failure(failure)) }
         openCalls.removeAll()
         effects.append(.log(.error, "store \(error)"))
         do {
-            if !(try rebuild(after: error, at: time)) { try reopenStore() }
+            if let rebuildFailure { throw rebuildFailure }
+            if !isRebuilt { try reopenStore() }
             var subscriptions = core.subscriptions
             // Those who waited were told to ask again.
             subscriptions.waiters = []

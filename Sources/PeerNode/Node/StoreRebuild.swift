@@ -31,6 +31,13 @@ struct StoreRebuild {
         try registry.setValue(nil, of: name)
     }
 
+    /// For whoever waited for an answer meanwhile.
+    static var refusal: NodeError {
+        NodeError(
+            .busy, "the store was damaged, and has been rebuilt", hint: "try again",
+            reason: kind)
+    }
+
     /// What people are told.
     var warning: StatusObject.Warning {
         var message =
