@@ -111,7 +111,8 @@ import WorkspaceTestKit
         var now = try Shown(node)
         if node.lastLoss.tables.contains("epoch_key") { now.sealed = shown.sealed }
         #expect(now == shown, "\(what) \(node.lastLoss)")
-        #expect(try node.ok("node.check")["problem_count"] == 0, "\(what)")
+        let left = try node.ok("node.check")
+        #expect(left["problem_count"] == 0, "\(what) \(left.text)")
         #expect(try mina.digest() == joon.digest(), "\(what)")
         try node.send("after")
         bench.advance(60_000)
