@@ -17,7 +17,8 @@ import WorkspaceTestKit
     static let failures = [
         Failure(kind: .full, word: "storage_full", exit: 1, isRetryable: false),
         Failure(kind: .ioFailure, word: "store_failed", exit: 70, isRetryable: false),
-        Failure(kind: .corrupt, word: "store_failed", exit: 70, isRetryable: false),
+        // By then it has been rebuilt.
+        Failure(kind: .corrupt, word: "busy", exit: 1, isRetryable: true),
         Failure(kind: .busy, word: "busy", exit: 1, isRetryable: true),
         Failure(kind: .other, word: "busy", exit: 1, isRetryable: true),
     ]
