@@ -26,51 +26,35 @@ public enum StoreComparison {
         public init() {}
     }
 
-    struct Table {
-        let name: String
-        let key: [String]
-        /// Expressions that have to be equal.
-        let values: [String]
-        /// Which rows are compared.
-        let condition: String
-
-        init(
-            _ name: String, _ key: [String], _ values: [String], where condition: String = "TRUE"
-        ) {
-            (self.name, self.key, self.values) = (name, key, values)
-            self.condition = condition
-        }
-    }
-
     /// What a message that was hidden had been before is history, and so is when a payload is
     /// erased, and where a message stood whose payload is.
     static let tables = [
-        Table("document", ["did"], ["id", "workspace", "kind"]),
-        Table(
+        StoredTable("document", ["did"], ["id", "workspace", "kind"]),
+        StoredTable(
             "log", ["lid"],
             [
                 "did", "device", "inc", "tip_seq", "tip_id", "tip_hlc", "tip_sort", "kept_seq",
                 "kept_id",
             ]),
-        Table("grant_span", ["lid", "first"], ["gid", validEnd]),
-        Table(
+        StoredTable("grant_span", ["lid", "first"], ["gid", validEnd]),
+        StoredTable(
             "message", ["did", "sort", "arr"],
             [
                 "key_hlc", "key_id", "gid", "thread_hlc", "thread_id",
                 "CASE hidden WHEN 3 THEN 1 ELSE hidden END", "mention",
             ], where: "arr NOT IN (SELECT arr FROM absent)"),
-        Table("subscription", ["did", "member"], ["joined", "hlc", "id"]),
-        Table(
+        StoredTable("subscription", ["did", "member"], ["joined", "hlc", "id"]),
+        StoredTable(
             "self_register", ["workspace", "kind", "subject"],
             ["hlc", "id", "arr", "key_hlc", "key_id"]),
-        Table("read_frontier", ["workspace", "subject", "log"], ["count"]),
-        Table("late", ["did", "sort", "arr"], ["log", "seq"]),
-        Table(
+        StoredTable("read_frontier", ["workspace", "subject", "log"], ["count"]),
+        StoredTable("late", ["did", "sort", "arr"], ["log", "seq"]),
+        StoredTable(
             "annotation", ["did", "key_hlc", "key_id", "kind", "member", "tag", "id"],
             ["hlc", "arr", "flags", "hidden", "covered"]),
-        Table("annotation_past", ["did", "key_hlc", "key_id", "id", "cited"], []),
-        Table("redaction", ["did", "target", "by"], ["undo", "gid"]),
-        Table("redacted", ["arr"], ["did", "by"]),
+        StoredTable("annotation_past", ["did", "key_hlc", "key_id", "id", "cited"], []),
+        StoredTable("redaction", ["did", "target", "by"], ["undo", "gid"]),
+        StoredTable("redacted", ["arr"], ["did", "by"]),
     ]
 
     /// How far a span is valid, where that lies in its branch: behind the tip all bounds are alike.
@@ -120,7 +104,7 @@ public enum StoreComparison {
 
 extension StoreComparison.Result {
     fileprivate mutating func note(
-        _ table: StoreComparison.Table, _ stored: [SQLValue]?, _ built: [SQLValue]?, _ limit: Int
+        _ table: StoredTable, _ stored: [SQLValue]?, _ built: [SQLValue]?, _ limit: Int
     ) {
         count += 1
         guard differences.count < limit else { return }
@@ -134,7 +118,7 @@ extension StoreComparison.Result {
 
 /// The rows of one table in the order of its key, read a piece at a time.
 private struct Rows {
-    private let table: StoreComparison.Table
+    private let table: StoredTable
     private let connection: Connection
     private var piece: ArraySlice<[SQLValue]> = []
     private var last: [SQLValue]?
@@ -142,7 +126,7 @@ private struct Rows {
 
     private static let pieceCount: Int64 = 512
 
-    init(_ table: StoreComparison.Table, in connection: Connection) {
+    init(_ table: StoredTable, in connection: Connection) {
         self.table = table
         self.connection = connection
     }
@@ -156,18 +140,17 @@ private struct Rows {
 
     private mutating func read() throws(StorageError) {
         let key = table.key.joined(separator: ", ")
-        let columns = (table.key + table.values).joined(separator: ", ")
+        let columns = table.columns.joined(separator: ", ")
         let places = table.key.map { _ in "?" }.joined(separator: ", ")
         let start = last == nil ? "" : "AND (\(key)) > (\(places))"
         var found: [[SQLValue]] = []
-        let count = table.key.count + table.values.count
         try connection.statement(
             """
             SELECT \(columns) FROM \(table.name) WHERE \(table.condition) \(start)
                 ORDER BY \(key) LIMIT \(Self.pieceCount)
             """
         ).scan(Array((last ?? []).prefix(table.key.count))) { row in
-            found.append((0..<count).map { row.value(Int32($0)) })
+            found.append(table.columns.indices.map { row.value(Int32($0)) })
             return .next
         }
         piece = found[...]

@@ -26,62 +26,41 @@ public enum StoreSalvage {
     /// Under which the registry says that what is derived has to be built.
     public static let unbuilt = "unbuilt"
 
-    /// A table that is taken over.
-    struct Table {
-        let name: String
-        /// Its key in the order in which it is read. One alone is a number that SQLite finds rows
-        /// by.
-        let key: [String]
-        /// What is read, the key first.
-        let columns: [String]
-        /// Which rows.
-        let condition: String
-
-        init(
-            _ name: String, _ key: [String], _ others: [String], where condition: String = "TRUE"
-        ) {
-            self.name = name
-            self.key = key
-            self.condition = condition
-            columns = key + others
-        }
-    }
-
     /// What is taken over, in an order in which each table needs only those before it.
     static let tables = [
-        Table("meta", ["name"], ["value"]),
-        Table("counter", ["name"], ["value"]),
-        Table("workspace", ["did"], ["state", "member", "joined"]),
-        Table("document", ["did"], ["id", "workspace", "kind"]),
-        Table(
+        StoredTable("meta", ["name"], ["value"]),
+        StoredTable("counter", ["name"], ["value"]),
+        StoredTable("workspace", ["did"], ["state", "member", "joined"]),
+        StoredTable("document", ["did"], ["id", "workspace", "kind"]),
+        StoredTable(
             "log", ["lid"],
             [
                 "did", "device", "inc", "parent", "fork", "tip_seq", "tip_id", "tip_hlc",
                 "tip_sort", "changed",
             ]),
-        Table("grant_name", ["gid"], ["id"]),
-        Table("epoch_key", ["kid"], ["workspace", "kind", "id", "secret"]),
-        Table(
+        StoredTable("grant_name", ["gid"], ["id"]),
+        StoredTable("epoch_key", ["kid"], ["workspace", "kind", "id", "secret"]),
+        StoredTable(
             "operation", ["arr"],
             [
                 "lid", "seq", "kind", "hlc", "seen", "sort", "gid", "kid", "id", "deps", "sig",
                 "sigok", "payload",
             ]),
-        Table("absent", ["arr"], ["plen", "phash", "missing"]),
+        StoredTable("absent", ["arr"], ["plen", "phash", "missing"]),
         // Where a message stood that is deleted follows from nothing any more.
-        Table(
+        StoredTable(
             "message", ["did", "sort", "arr"],
             [
                 "key_hlc", "key_id", "gid", "thread_hlc", "thread_id", "hidden", "mention",
             ], where: "arr IN (SELECT arr FROM absent)"),
-        Table("damaged", ["lid", "seq"], []),
-        Table("evidence", ["lid", "seq", "branch"], ["found"]),
-        Table(
+        StoredTable("damaged", ["lid", "seq"], []),
+        StoredTable("evidence", ["lid", "seq", "branch"], ["found"]),
+        StoredTable(
             "event", ["seq"],
             ["at", "type", "workspace", "did", "arr", "extra", "backfill"]),
-        Table("reader", ["name"], ["seq", "at"]),
-        Table("request", ["key"], ["body", "made", "at"]),
-        Table("peer", ["name"], ["value"]),
+        StoredTable("reader", ["name"], ["seq", "at"]),
+        StoredTable("request", ["key"], ["body", "made", "at"]),
+        StoredTable("peer", ["name"], ["value"]),
     ]
 
     /// Copies a store, and leaves what is derived to be built.
@@ -111,13 +90,34 @@ public enum StoreSalvage {
     }
 }
 
+/// A table, as whoever goes through all of its rows has to know it.
+struct StoredTable {
+    let name: String
+    /// Its key in the order in which it is read. One alone may be a number that SQLite finds rows
+    /// by.
+    let key: [String]
+    /// What is read, the key first.
+    let columns: [String]
+    /// Which rows.
+    let condition: String
+
+    init(
+        _ name: String, _ key: [String], _ others: [String], where condition: String = "TRUE"
+    ) {
+        self.name = name
+        self.key = key
+        self.condition = condition
+        columns = key + others
+    }
+}
+
 /// Reads one table to its end, past what cannot be read.
 private struct SalvageReader {
-    private let table: StoreSalvage.Table
+    private let table: StoredTable
     private let former: Connection
     private let fresh: Connection
 
-    init(_ table: StoreSalvage.Table, of former: Connection, into fresh: Connection) {
+    init(_ table: StoredTable, of former: Connection, into fresh: Connection) {
         self.table = table
         self.former = former
         self.fresh = fresh

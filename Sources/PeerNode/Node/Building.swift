@@ -25,7 +25,7 @@ extension NodeCore {
             try foldUnfolded(in: workspace, from: Self.built)
             try reviewRedactions(of: workspace)
         }
-        while !redactionReviews.isEmpty { try settleRedactions() }
+        while !redactionReviews.isEmpty, !workspaces.isEmpty { try settleRedactions() }
         for workspace in ordered { try reloadProfiles(of: workspace) }
         (self.effects, self.notices, mailDue) = (effects, notices, mail)
         (appended, moved, profileEdits) = ([], [:], [:])

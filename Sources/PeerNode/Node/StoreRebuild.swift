@@ -42,6 +42,7 @@ struct StoreRebuild {
     var warning: StatusObject.Warning {
         var message =
             "node.db was damaged, and was rebuilt on \(UTCMinute.text(at)) from what could be read"
+        message += "; the damaged file is kept as node.db.damaged"
         if lostKeys { message += "; some keys could not be, and what only they open stays closed" }
         return .init(
             kind: Self.kind, message: message,

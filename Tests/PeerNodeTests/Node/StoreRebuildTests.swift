@@ -65,6 +65,29 @@ import WorkspaceTestKit
         #expect(try joon.eventTypes().allSatisfy { $0 != "fork.found" && $0 != "store.restored" })
     }
 
+    @Test func `is not built twice in ten minutes, for that would mend nothing`() throws {
+        let mina = try bench.node("Mina")
+        func fail() -> NodeError.Kind? {
+            mina.plant(.commitBefore(0), .corrupt)
+            guard
+                case .failure(let error) = mina.call(
+                    "message.send", ["channel": "general", "text": "x"])
+            else { return nil }
+            return error.kind
+        }
+        #expect(fail() == .busy)
+        #expect(mina.rebuildCount == 1)
+        let warnings = try mina.ok("node.status")["warnings"]?.arrayValue ?? []
+        #expect(warnings.contains { $0["kind"] == "store.rebuilt" })
+        #expect(fail() == .storeFailed)
+        #expect(mina.rebuildCount == 1)
+        bench.advance(10 * 60 * 1_000)
+        #expect(fail() == .busy)
+        #expect(mina.rebuildCount == 2)
+        #expect(try mina.ok("node.check")["problem_count"] == 0)
+        #expect(try mina.ok("node.status")["warnings"]?.arrayValue?.isEmpty == true)
+    }
+
     // MARK: Lost rows
 
     private func arrivals(_ node: BenchNode, of text: String) throws -> Int64 {
