@@ -137,15 +137,25 @@ extension NodeCore {
                 request: request)
         }
         guard let admission else { return nil }
-        if isGuest { try addGuests(only: joiner.member, in: workspace) }
-        for document in isGuest ? [] : invite.channels {
+        if isGuest {
+            try addGuests(only: joiner.member, in: workspace)
+        } else {
+            try add(joiner.member, to: invite.channels, in: workspace)
+        }
+        return admission
+    }
+
+    /// Adds a newcomer to the channels that an invite names.
+    func add(
+        _ member: MemberID, to documents: [DocumentID], in workspace: Workspace
+    ) throws(StorageError) {
+        for document in documents {
             guard let channel = workspace.channels[document], !channel.isDefault,
                 !channel.isArchived
             else { continue }
             _ = try authorContent(
-                .membership(.add, members: [joiner.member]), to: document, in: workspace)
+                .membership(.add, members: [member]), to: document, in: workspace)
         }
-        return admission
     }
 
     /// The valid admission of a member by an invite, so that asking twice admits once.

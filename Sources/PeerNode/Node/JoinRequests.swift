@@ -105,7 +105,7 @@ extension NodeCore {
         let joiner = group.joiner
         let isIn = workspace.members.contains { $0.member == joiner.member }
         let admission = admission(by: joiner.invite, of: joiner.member, in: workspace)
-        if admission != nil || joiner.answering != nil, isIn { return .approved }
+        if isIn, admission != nil || isBound(joiner, in: workspace) { return .approved }
         let isRejected = (workspace.invites.removals[joiner.member] ?? []).contains { removal in
             group.operations.contains { workspace.evaluator.isAncestor($0, of: removal) }
         }
@@ -210,16 +210,29 @@ extension NodeCore {
             invite: group.joiner.invite, member: group.joiner.member,
             devices: group.joiner.devices, proof: group.joiner.proof, name: name)
         let made = try stored { () throws(StorageError) in
-            group.joiner.answering == nil
-                ? try admit(terms, request: cited, to: workspace)
-                : try takeBack(group.joiner, in: workspace)
+            isBound(group.joiner, in: workspace)
+                ? try takeBack(group.joiner, in: workspace)
+                : try admit(terms, request: cited, to: workspace)
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else {
+            throw NodeError(
+                .conflict, "a device in this request was given to somebody else meanwhile",
+                hint: "they can ask again with another device", reason: "request.bound")
+        }
         return object(of: group, in: workspace)
     }
 
-    /// Lets somebody in again whose membership had ended: a grant to the devices that asked, and a
-    /// key that they may hold.
+    /// Whether no admission can let somebody in: who was in before, or whom somebody has admitted
+    /// who may not, where a member has cited that.
+    private func isBound(
+        _ joiner: AuthorityPayload.Joiner, in workspace: Workspace
+    ) -> Bool {
+        joiner.answering != nil
+            || !workspace.evaluator.isNewcomer(joiner.member, joiner.devices.map(\.device))
+    }
+
+    /// Lets somebody in who is bound: a grant to the devices that asked, and a key that they may
+    /// hold.
     private func takeBack(
         _ joiner: AuthorityPayload.Joiner, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
@@ -236,7 +249,11 @@ extension NodeCore {
                     drops: nil, cuts: []))
         }
         guard made != nil else { return nil }
-        if role == .guest { try addGuests(only: joiner.member, in: workspace) }
+        if role == .guest {
+            try addGuests(only: joiner.member, in: workspace)
+        } else if joiner.answering == nil {
+            try add(joiner.member, to: invite.channels, in: workspace)
+        }
         try changeKey(of: workspace)
         return made
     }

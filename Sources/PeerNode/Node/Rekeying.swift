@@ -140,10 +140,12 @@ extension Workspace {
         var holders: [DeviceID: AgreementPublicKey] = [:]
         for standing in members where fits(standing) {
             for device in standing.devices where !excluded.contains(device) {
-                guard let bytes = agreementKeys[standing.member]?[device],
-                    let key = AgreementPublicKey(untrusted: bytes)
-                else { continue }
-                holders[device] = key
+                // Whom an admission without effect has bound is in by a grant, which has no keys; what
+                // the device signed itself is its key all the same.
+                let listed = agreementKeys[standing.member]?[device]
+                holders[device] =
+                    listed.flatMap { AgreementPublicKey(untrusted: $0) }
+                    ?? boxKeys(everOf: device).first
             }
         }
         return holders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

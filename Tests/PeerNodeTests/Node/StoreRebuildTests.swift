@@ -8,35 +8,6 @@ import WorkspaceTestKit
 @Suite struct `A store that is built anew` {
     private let bench = CoreBench()
 
-    /// Two people who do everything that leaves something in a view.
-    private func life() throws -> (BenchNode, BenchNode) {
-        let mina = try bench.node("Mina")
-        let joon = try bench.guest("Joon", of: mina)
-        try joon.ok("channel.join", ["channel": "general"])
-        try mina.ok("channel.create", ["name": "plans"])
-        try mina.ok("channel.create", ["name": "board", "private": true])
-        let root = try mina.send("one").text("id")
-        let answer = try joon.send("two @Mina", thread: root).text("id")
-        for number in 0..<20 { try mina.send("m\(number)", to: "plans") }
-        bench.advance(60_000)
-        try mina.ok("message.edit", ["message": .string(root), "text": "one, said better"])
-        try joon.ok("message.react", ["message": .string(root), "emoji": "👍"])
-        try mina.ok("message.react", ["message": .string(answer), "emoji": "👍"])
-        try mina.ok("message.pin", ["message": .string(root)])
-        try joon.ok("message.unpin", ["message": .string(root)])
-        bench.advance(60_000)
-        try mina.ok("message.pin", ["message": .string(root)])
-        let gone = try joon.send("away with it").text("id")
-        bench.advance(60_000)
-        try mina.ok("message.delete", ["message": .string(gone)])
-        try mina.ok("read.mark", ["channel": "general"])
-        try joon.ok("channel.join", ["channel": "plans"])
-        try joon.ok("channel.leave", ["channel": "plans"])
-        try mina.send("secret", to: "board")
-        bench.advance(600_000)
-        return (mina, joon)
-    }
-
     /// The differences between what a node holds and what is built from its operations.
     private func differences(_ node: BenchNode) throws -> [StoreComparison.Difference] {
         let before = try Connection(image: node.image)
@@ -48,7 +19,7 @@ import WorkspaceTestKit
     }
 
     @Test func `holds what it held`() throws {
-        let (mina, joon) = try life()
+        let (mina, joon) = try bench.life()
         for node in [mina, joon] {
             let shown = try node.log()
             let events = try node.eventTypes()
@@ -104,7 +75,7 @@ import WorkspaceTestKit
 
     @Test(arguments: [["m7"], ["m7", "m8", "m12"], ["m0"], ["m19"], ["m18", "m19"]])
     func `gets a lost operation back into its place`(_ texts: [String]) throws {
-        let (mina, joon) = try life()
+        let (mina, joon) = try bench.life()
         for node in [mina, joon] {
             let before = try plans(node)
             let events = try node.eventTypes()
@@ -144,7 +115,7 @@ import WorkspaceTestKit
         "UPDATE annotation SET flags = 0", "DELETE FROM subscription",
     ])
     func `is what a check compares with, table by table`(_ sql: String) throws {
-        let (mina, joon) = try life()
+        let (mina, joon) = try bench.life()
         let before = (try mina.log(), try plans(mina))
         try mina.damage(sql)
         #expect(try mina.ok("node.check")["ok"] == false)

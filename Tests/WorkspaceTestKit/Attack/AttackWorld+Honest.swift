@@ -127,7 +127,7 @@ extension AttackWorld {
                 !record.secrets.contains($0) && judge.standing(of: $0) != nil
             }
             let heirs = ann.devices.filter { judge.standing(of: $0)?.member == ann.member }
-            guard generator.oneIn(2), !heirs.isEmpty else { return true }
+            guard worker.name == "owner", generator.oneIn(2), !heirs.isEmpty else { return true }
             let words = RoleGrant(
                 member: ann.member, devices: heirs, role: .owner, drops: own)
             guard let written = write(draft(worker, .grant(words))) else { return false }

@@ -73,9 +73,25 @@ extension AttackWorld {
                 ? .request(invite: invite.id, member: member, devices: devices, answering: nil)
                 : .admit(invite: invite.id, member: member, devices: devices, request: nil), "G8")
         (draft.entries, draft.proof) = (entries, proof)
-        if isBehindTransfer(invite.id, worker) { draft.promise = nil }
+        if isWeak(invite.id, worker) { draft.promise = nil }
         guard terms.expires.map({ clock < $0 }) ?? true else { return beLate(draft, worker) }
         return !isBroken(write(draft), at: worker.node)
+    }
+
+    /// Whether something may be stronger than the invite, and so than what comes by it, that is not
+    /// stronger than who answers.
+    private func isWeak(_ invite: OperationID, _ worker: Worker) -> Bool {
+        isBehindTransfer(invite, worker) || record.hasAdmin && !isByStrong(invite)
+    }
+
+    /// Whether no admin among the attackers is stronger than whoever opened the invite.
+    private func isByStrong(_ invite: OperationID) -> Bool {
+        guard let written = record.written.first(where: { $0.operation.id == invite }),
+            let grant = written.operation.grant
+        else { return false }
+        if written.author == "owner" { return true }
+        guard written.author == "ann", case .grant? = history[grant]?.action else { return false }
+        return true
     }
 
     /// Whether a younger device of the own member opened the invite, under a transfer that took
@@ -114,7 +130,7 @@ extension AttackWorld {
             guard judge.isValid(written.operation.id),
                 worker.past.contains(written.operation.id),
                 case .request(let invite, let member, let devices, nil) = written.operation.action,
-                written.isHonest || isNew(member, devices, written.operation, in: worker.past)
+                isNew(member, devices, written.operation, in: worker.past)
             else { return false }
             return open.contains(invite) && !inside.contains(member)
         }
@@ -128,7 +144,7 @@ extension AttackWorld {
                 invite: invite, member: member, devices: devices, request: request.operation.id),
             "G8")
         (draft.entries, draft.proof) = (request.entries, request.proof)
-        if isBehindTransfer(invite, worker) { draft.promise = nil }
+        if isWeak(invite, worker) { draft.promise = nil }
         let expires = terms(invite)?.expires
         guard expires.map({ request.operation.timestamp <= $0 }) ?? true else {
             return beLate(draft, worker)

@@ -1,0 +1,71 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What two people do who use everything that leaves something in a store.
+extension CoreBench {
+    func life() throws -> (BenchNode, BenchNode) {
+        let mina = try node("Mina")
+        let joon = try guest("Joon", of: mina)
+        try joon.ok("channel.join", ["channel": "general"])
+        try mina.ok("channel.create", ["name": "plans"])
+        try mina.ok("channel.create", ["name": "board", "private": true])
+        try mina.ok("channel.add", ["channel": "board", "members": ["@Joon"]])
+        let root = try mina.send("one").text("id")
+        let answer = try joon.send("two @Mina", thread: root).text("id")
+        for number in 0..<20 { try mina.send("m\(number)", to: "plans") }
+        try joon.ok("channel.join", ["channel": "plans"])
+        for number in 0..<5 { try joon.send("j\(number)", to: "plans") }
+        advance(60_000)
+        try mina.ok("message.edit", ["message": .string(root), "text": "one, said better"])
+        try joon.ok("message.react", ["message": .string(root), "emoji": "👍"])
+        try mina.ok("message.react", ["message": .string(answer), "emoji": "👍"])
+        try mina.ok("message.pin", ["message": .string(root)])
+        advance(60_000)
+        try joon.ok("message.unpin", ["message": .string(root)])
+        advance(60_000)
+        try mina.ok("message.pin", ["message": .string(root)])
+        let gone = try joon.send("away with it").text("id")
+        advance(60_000)
+        try mina.ok("message.delete", ["message": .string(gone)])
+        try mina.ok("read.mark", ["channel": "plans"])
+        try joon.ok("channel.leave", ["channel": "plans"])
+        try mina.send("secret", to: "board")
+        try joon.send("secret too", to: "board")
+        advance(600_000)
+        return (mina, joon)
+    }
+}
+
+/// What somebody sees of such a life.
+struct ShownLife: Equatable {
+    let general: JSONValue
+    let plans: JSONValue
+    let members: JSONValue
+    /// What only keys open that nobody else may have.
+    var sealed: [JSONValue] = []
+
+    init(_ node: BenchNode) throws {
+        func history(_ channel: String) throws -> JSONValue {
+            .array(
+                try node.ok(
+                    "message.history", ["channel": .string(channel), "limit": 100]
+                ).items.map { message in
+                    [
+                        "id": message["id"] ?? .null, "text": message["text"] ?? .null,
+                        "edited": message["edited"] ?? .null,
+                        "pinned": message["pinned"] ?? .null,
+                        "reactions": message["reactions"] ?? .null,
+                        "deleted": message["deleted"] ?? .null,
+                    ]
+                })
+        }
+        general = try history("general")
+        plans = try history("plans")
+        members = .array(try node.ok("member.list").items.map { $0["role"] ?? .null })
+        sealed.append(.array(try node.ok("read.status").items.map { $0["unread"] ?? .null }))
+        sealed.append((try? history("board")) ?? .null)
+    }
+}
