@@ -18,6 +18,8 @@ SEEDS ?= 10000
 ATTACKS ?= 100000
 # In how many `campaign-mutants` looks for what misses a rule.
 MUTANTS ?= 2000
+# How many lives `campaign-sim` plays.
+LIVES ?= 100000
 # How many stores `campaign-rot` damages.
 ROTS ?= 1000
 # How many histories of each kind `campaign-reader` compares.
@@ -33,7 +35,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants campaign-reader campaign-rot lint interop bench clean
+.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -75,6 +77,10 @@ campaign-reader: setup ## random histories by the second reader, in Python, and 
 
 campaign-rot: setup ## flipped bits and lost pages of a store, then check and repair; ROTS=N stores
 	WSX_SEEDS=$(ROTS) $(SWIFT) test --disable-xctest $(CHECKS) --filter 'A store that rots'
+
+campaign-sim: setup ## teams with faulty disks, clocks, links and machines put back, until all agree; LIVES=N worlds
+	WSX_FUZZ=lives WSX_SEEDS=$(LIVES) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
+	    --disable-xctest $(CHECKS) --filter 'Lives by chance'
 
 lint: ## the format of every Swift file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

@@ -65,7 +65,7 @@ import WorkspaceTestKit
         Mutant(.a19Own, reaches: "G3", at: 54),
         Mutant(.a19Weaker, reaches: "G17", at: 13),
         Mutant(.a19Bound, reaches: "G1", at: 448),
-        Mutant(.a19Barred, reaches: "G5", at: 31),
+        Mutant(.a19Barred, reaches: "G5", at: 167),
         Mutant(.a20Gives, reaches: "G3", at: 73),
         Mutant(.a20Heir, reaches: "G3", at: 302),
         Mutant(.a20Empty, reaches: "G3", at: 208),

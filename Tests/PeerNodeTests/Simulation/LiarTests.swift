@@ -19,7 +19,7 @@ import WorkspaceTestKit
             #expect(node.startCount == 1)
             let audit = try SlowAudit(node, seed: seed)
             #expect(audit.problems == [])
-            try `Lives by chance`.checkAgain(node)
+            #expect(`Lives by chance`.checkAgain(node) == [])
         }
         #expect(life.world.failures == [])
     }

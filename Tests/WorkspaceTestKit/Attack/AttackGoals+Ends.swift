@@ -52,11 +52,12 @@ extension AttackGoals {
         return history.pasts[end.operation]?.contains(grant.id) != true
     }
 
-    /// Whether attackers who are an owner made somebody more than who ended that one.
+    /// Whether attackers who are an owner made somebody more than who ended that one. What an owner
+    /// revokes, a younger device of an owner gives nobody back.
     private func wasPromoted(_ id: OperationID?, _ device: DeviceID, _ end: AttackEnd) -> Bool {
         guard record.hasOwner, case .grant? = letIn(id, by: device)?.action else { return false }
-        if case .revoked = end.kind { return false }
-        return true
+        guard case .revoked = end.kind else { return true }
+        return history[end.operation].flatMap { author($0) } != record.people["owner"]?.member
     }
 
     /// Who is removed lets nobody in by the invites made before.

@@ -144,14 +144,18 @@ extension AttackWorld {
     }
 
     private func isPromotion(_ id: OperationID, of member: MemberID) -> Bool {
-        guard case .grant(let words)? = history[id]?.action else { return false }
-        return words.member == member && words.role <= .member
+        switch history[id]?.action {
+        case .grant(let words): words.member == member && words.role <= .member
+        case .admit(let invite, member, _, _): (terms(invite)?.role ?? .guest) <= .member
+        default: false
+        }
     }
 
     /// What would leave a workspace without an owner, or to a stranger: nothing of it is possible,
     /// so that no slip does it.
     private func slip(_ worker: Worker, _ owner: AttackPerson) -> Bool {
-        // A guest whom an admin has made a member may become the owner, by a slip or not.
+        // A guest whom an admin has made a member, or whom a member has let in as one, may become the
+        // owner, by a slip or not.
         guard record.transfers.isEmpty, !record.hasOwner,
             let ann = record.people["ann"], let uma = record.people["uma"],
             !worker.past.contains(where: { isPromotion($0, of: uma.member) })

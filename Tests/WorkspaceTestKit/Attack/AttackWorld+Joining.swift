@@ -152,7 +152,7 @@ extension AttackWorld {
         return !isBroken(write(draft), at: worker.node)
     }
 
-    private func terms(_ invite: OperationID) -> InviteTerms? {
+    func terms(_ invite: OperationID) -> InviteTerms? {
         if case .invite(let terms)? = history[invite]?.action { terms } else { nil }
     }
 

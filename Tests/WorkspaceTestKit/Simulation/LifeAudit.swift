@@ -5,15 +5,26 @@ extension RandomLife {
     ///
     /// Checked: all nodes show the same channels, members and messages; every acknowledged message
     /// is there once, and nothing else but what was tried; each author's messages are in the order
-    /// of writing; every message was told once.
+    /// of writing; every message was told once; what was deleted is there nowhere; and a private
+    /// channel is seen by those alone whom somebody added, who see the same.
     public func audit() -> [String] {
         var problems = world.failures
         for (workspace, nodes) in members {
             var views: [String: [Int]] = [:]
+            var privates: [String: [String: [Int]]] = [:]
             for index in nodes {
                 let view = WorkspaceView(workspace, on: world.nodes[index])
                 views[view.summary, default: []].append(index)
+                for (channel, summary) in view.privateSummaries {
+                    privates[channel, default: [:]][summary, default: []].append(index)
+                    if !mayShow(channel, index) { problems.append("node \(index) sees \(channel)") }
+                }
                 problems += check(view, of: workspace).map { "node \(index): \($0)" }
+            }
+            problems += blind(in: privates, of: workspace)
+            for (channel, seen) in privates.sorted(by: { $0.key < $1.key }) where seen.count > 1 {
+                problems.append("\(channel) differs: \(seen.values.map(\.description).sorted())")
+                problems += seen.keys.sorted()
             }
             if views.count > 1 {
                 problems.append("\(workspace) differs: \(views.values.map(\.description).sorted())")
@@ -24,7 +35,29 @@ extension RandomLife {
     }
 
     private func isGone(_ channel: String, in view: WorkspaceView) -> Bool {
-        hasRemovals && !view.channelNames.contains(channel)
+        (hasRemovals || channel.hasPrefix("board-")) && !view.channelNames.contains(channel)
+    }
+
+    /// Members of private channels who do not see them. Whoever came in twice has a name twice.
+    private func blind(
+        in privates: [String: [String: [Int]]], of workspace: String
+    ) -> [String] {
+        guard !hasRemovals else { return [] }
+        return privates.sorted { $0.key < $1.key }.compactMap { channel, seen in
+            let nodes = Set(seen.values.joined())
+            guard let index = nodes.min() else { return nil }
+            let people = world.nodes[index].ask(
+                "channel.members",
+                ["workspace": .string(workspace), "channel": .string(channel), "limit": 100])
+            let names = (people?["items"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
+            let seeing = nodes.map { "Person \($0)" }
+            return Set(names) == Set(seeing)
+                ? nil : "\(channel) of \(names.sorted()) is seen by \(seeing.sorted())"
+        }
+    }
+
+    private func mayShow(_ channel: String, _ index: Int) -> Bool {
+        privateChannels.contains { $0.name == channel && $0.nodes.contains(index) }
     }
 
     private func check(_ view: WorkspaceView, of workspace: String) -> [String] {
@@ -35,8 +68,14 @@ extension RandomLife {
         for message in mine {
             let count = counts.removeValue(forKey: message.text) ?? 0
             // A channel whose maker was removed before anybody heard of it is gone with all in it.
-            let isExcused = isExcused(message) || isGone(message.channel, in: view)
-            if message.isAcknowledged, count != 1, !isExcused || count > 1 {
+            let isExcused =
+                isExcused(message) || isGone(message.channel, in: view) || message.isPutBack
+                || message.deletion != nil
+            if count > 0, !self.isExcused(message),
+                message.isDeleted(on: world.nodes[message.author])
+            {
+                problems.append("\(message.text) was deleted and is there")
+            } else if message.isAcknowledged, count != 1, !isExcused || count > 1 {
                 problems.append("\(message.text) was acknowledged and is there \(count) times")
             } else if count > 1 {
                 problems.append("\(message.text) is there \(count) times")
@@ -46,18 +85,29 @@ extension RandomLife {
         problems += view.disorder(sent: mine)
         let told = view.told.sorted()
         if told != Set(told).sorted() { problems.append("a message was told twice") }
-        if Set(told) != Set(view.ids) {
-            let missing = Set(view.ids).subtracting(told).count
-            let surplus = Set(told).subtracting(view.ids).count
+        // What is deleted before it comes is told of by nobody, and what came before stays told.
+        let deleted = Set(mine.filter { $0.deletion != nil }.compactMap { id(of: $0) })
+        let (shown, heard) = (Set(view.ids).subtracting(deleted), Set(told).subtracting(deleted))
+        // What was told stays told when its author, or a channel, turns out to have had no right.
+        let surplus = hasRemovals ? 0 : heard.subtracting(shown).count
+        if surplus > 0 || !shown.isSubset(of: heard) {
+            let missing = shown.subtracting(heard).count
             problems.append("\(missing) messages were not told, \(surplus) told are not there")
         }
         return problems
+    }
+
+    private func id(of message: Sent) -> String? {
+        world.nodes[message.author].value(message.call)?["id"]?.stringValue
     }
 }
 
 /// What one node shows of one workspace.
 private struct WorkspaceView {
+    /// Of all that everybody sees.
     private(set) var summary = ""
+    /// By the names of private channels.
+    private(set) var privateSummaries: [String: String] = [:]
     private(set) var texts: [String] = []
     private(set) var ids: [String] = []
     private(set) var told: [String] = []
@@ -74,39 +124,59 @@ private struct WorkspaceView {
         let channels = node.ask(
             "channel.list", ["workspace": .string(workspace), "scope": "all", "limit": 100])
         for channel in channels?["items"]?.arrayValue ?? [] {
-            guard let id = channel["id"]?.stringValue else { continue }
-            channel["name"]?.stringValue.map { _ = channelNames.insert($0) }
-            lines.append("channel \(id) \(channel["name"]?.stringValue ?? "?")")
-            for field in ["topic", "owner", "archived"] {
-                lines.append("\(field) \(id) \(channel[field]?.text ?? "?")")
-            }
-            let people = node.ask(
-                "channel.members",
-                ["workspace": .string(workspace), "channel": .string(id), "limit": 100])
-            for person in people?["items"]?.arrayValue ?? [] {
-                lines.append(
-                    "in \(id) \(person["id"]?.text ?? "?") \(person["role"]?.text ?? "?")")
-            }
-            for message in Scenes.messages(of: id, on: node, in: workspace) {
-                let shown = message["text"]?.stringValue ?? "?"
-                // What was edited begins with the text that was sent.
-                let text = String(shown.prefix { $0 != "~" })
-                let author = message["author"]?["id"]?.stringValue ?? "?"
-                let messageID = message["id"]?.stringValue ?? "?"
-                texts.append(text)
-                ids.append(messageID)
-                textsByChannel[id, default: []].append(text)
-                lines.append("message \(id) \(messageID) \(author) \(shown)")
-                let signs = (message["reactions"]?.arrayValue ?? []).map {
-                    "\($0["emoji"]?.text ?? "?")\($0["count"]?.text ?? "?")"
-                }
-                lines.append(
-                    "said \(messageID) \(signs) \(message["pinned"]?.text ?? "?") "
-                        + (message["version"]?.text ?? "?"))
+            guard let name = channel["name"]?.stringValue else { continue }
+            channelNames.insert(name)
+            let shown = show(channel, of: workspace, on: node)
+            if channel["private"] == true {
+                privateSummaries[name] = shown.sorted().joined(separator: "\n")
+            } else {
+                lines += shown
             }
         }
         summary = lines.sorted().joined(separator: "\n")
         told = Self.told(workspace, by: node)
+    }
+
+    private mutating func show(
+        _ channel: JSONValue, of workspace: String, on node: SimulatedNode
+    ) -> [String] {
+        guard let id = channel["id"]?.stringValue else { return [] }
+        var lines = ["channel \(id) \(channel["name"]?.stringValue ?? "?")"]
+        for field in ["topic", "owner", "archived"] {
+            lines.append("\(field) \(id) \(channel[field]?.text ?? "?")")
+        }
+        let people = node.ask(
+            "channel.members",
+            ["workspace": .string(workspace), "channel": .string(id), "limit": 100])
+        for person in people?["items"]?.arrayValue ?? [] {
+            lines.append("in \(id) \(person["id"]?.text ?? "?") \(person["role"]?.text ?? "?")")
+        }
+        for message in Scenes.messages(of: id, on: node, in: workspace) {
+            lines += show(message, in: id)
+        }
+        return lines
+    }
+
+    private mutating func show(_ message: JSONValue, in channel: String) -> [String] {
+        let name = message["id"]?.stringValue ?? "?"
+        ids.append(name)
+        // Its author alone sees what others do not take, and is told so.
+        if message["state"] == "refused" { return [] }
+        guard let shown = message["text"]?.stringValue else {
+            return ["deleted \(channel) \(name)"]
+        }
+        // What was edited begins with the text that was sent.
+        let text = String(shown.prefix { $0 != "~" })
+        texts.append(text)
+        textsByChannel[channel, default: []].append(text)
+        let signs = (message["reactions"]?.arrayValue ?? []).map {
+            "\($0["emoji"]?.text ?? "?")\($0["count"]?.text ?? "?")"
+        }
+        return [
+            "message \(channel) \(name) \(message["author"]?["id"]?.stringValue ?? "?") \(shown)",
+            "said \(name) \(signs) \(message["pinned"]?.text ?? "?") "
+                + (message["version"]?.text ?? "?"),
+        ]
     }
 
     /// The ids of all messages of which there are events.

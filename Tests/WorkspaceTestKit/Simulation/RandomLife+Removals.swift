@@ -38,8 +38,9 @@ extension RandomLife {
             if node.value(call) != nil {
                 removed[workspace, default: []].insert(index)
                 members[workspace].nodes.removeAll { $0 == index }
-            } else if isLost(call, on: node) {
-                // The founder crashed: whether it is on his disk shows only when he is back.
+            } else if isUnsure(call, on: node) {
+                // The founder crashed, or the disk failed: whether it is there shows only when the
+                // node is back.
                 guard node.isRunning else { continue }
                 let people = node.ask(
                     "member.list",
@@ -54,6 +55,12 @@ extension RandomLife {
             }
             removals.removeAll { $0.call == call && $0.workspace == workspace }
         }
+    }
+
+    /// Whether nobody was told what came of a call: it is lost, or the disk failed.
+    private func isUnsure(_ call: UInt64, on node: SimulatedNode) -> Bool {
+        guard case .failure(let error)? = node.answers[call] else { return isLost(call, on: node) }
+        return Self.passing.contains(error.kind)
     }
 
     /// Whoever was let in by somebody who was removed meanwhile is out, and says so; he comes back

@@ -147,6 +147,14 @@ public final class SimulatedNode: SimulatedHost {
         if !open.isEmpty { world.network.vanish(self, isSilent: isSilent) }
     }
 
+    /// Plants a failure in the open store; it is gone with the process.
+    package func plant(
+        _ place: Fault.Place, _ kind: StorageError.Kind, losesTransaction: Bool = false
+    ) {
+        store?.connection.inject(
+            Fault(place, StorageError(kind, "planted"), losesTransaction: losesTransaction))
+    }
+
     /// A whole machine at one moment: the store as of the last COMMIT, and the other files.
     public struct Snapshot {
         let image: [UInt8]

@@ -1,0 +1,53 @@
+import PeerNode
+import WorkspaceModel
+
+/// How everything is mended in the end.
+extension RandomLife {
+    /// Mends everything, lets everybody in who is not, and waits until all agree.
+    ///
+    /// - Returns: whether they do, within `limit` virtual milliseconds.
+    public func heal(within limit: UInt64 = 40 * 60_000) -> Bool {
+        isHealing = true
+        let end = world.now + limit
+        world.network.heal()
+        world.options.latency = 1...20
+        for node in world.nodes {
+            node.commitsUntilCrash = nil
+            if faults.contains(.clockYears) { node.clockSkew = 0 }
+        }
+        follow()
+        // Invites that were made ten years ago by the clock have ended.
+        links = []
+        snapshots = [:]
+        for node in world.nodes { node.call("net.resume") }
+        while world.now < end {
+            world.run(for: 5_000)
+            follow()
+            if hasRemovals { followVoided() }
+            for workspace in members.indices { letEverybodyIn(workspace) }
+            if isSettled, world.run(within: 1_000, until: { false }) || isSettled { return true }
+        }
+        return false
+    }
+
+    var isSettled: Bool {
+        guard joins.isEmpty, removals.isEmpty,
+            sent.allSatisfy({ $0.isAcknowledged || $0.isRefused })
+        else {
+            return false
+        }
+        for (place, (workspace, nodes)) in members.enumerated() {
+            let outside = removed[place]?.count ?? 0
+            guard nodes.count + outside == world.nodes.count else { return false }
+            let digests = nodes.map { digest(of: workspace, on: world.nodes[$0]) }
+            guard digests.allSatisfy({ $0 != nil && $0 == digests[0] }) else { return false }
+        }
+        return true
+    }
+
+    /// The digest that a node shows for a workspace.
+    public func digest(of workspace: String, on node: SimulatedNode) -> String? {
+        node.ask("workspace.list")?["items"]?.arrayValue?
+            .first { $0["id"]?.stringValue == workspace }?["digest"]?.stringValue
+    }
+}
