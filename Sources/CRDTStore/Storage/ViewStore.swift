@@ -334,55 +334,7 @@ public final class ViewStore {
     }
 }
 
-// MARK: - Subscriptions
-
 extension ViewStore {
-    /// Takes over what somebody said last about following a channel: the larger (hlc, id) wins,
-    /// so every order gives the same rows.
-    public func fold(
-        _ member: MemberID, joined: Bool, in document: Int64, at timestamp: HybridTimestamp,
-        by id: OperationID
-    ) throws(StorageError) {
-        let sql = """
-            INSERT INTO subscription VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(did, member)
-                DO UPDATE SET joined = ?3, hlc = ?4, id = ?5
-                WHERE (hlc < 0, hlc, id) < (?4 < 0, ?4, ?5)
-            """
-        try connection.statement(sql).run { row in
-            row.bind(1, document)
-            row.bind(2, member)
-            row.bind(3, joined ? 1 : 0)
-            row.bind(4, Int64(bitPattern: timestamp.rawValue))
-            row.bind(5, id)
-        }
-    }
-
-    /// Who follows a channel, by member id.
-    public func followers(of document: Int64) throws(StorageError) -> [MemberID] {
-        try connection.statement(
-            "SELECT member FROM subscription WHERE did = ? AND joined = 1 ORDER BY member"
-        ).rows(.integer(document)) { (row) throws(StorageError) in try row.identifier16(0) }
-    }
-
-    /// Whether `member` follows the channel.
-    public func isFollowing(
-        _ member: MemberID, _ document: Int64
-    ) throws(StorageError) -> Bool {
-        try connection.statement(
-            "SELECT joined FROM subscription WHERE did = ? AND member = ?"
-        ).integer(.integer(document), .blob(member.bytes)) == 1
-    }
-
-    /// When `member` began to follow the channel, by the latest word; `nil` for who does not.
-    public func joined(
-        _ member: MemberID, _ document: Int64
-    ) throws(StorageError) -> HybridTimestamp? {
-        try connection.statement(
-            "SELECT hlc FROM subscription WHERE did = ? AND member = ? AND joined = 1"
-        ).integer(.integer(document), .blob(member.bytes))
-            .map { HybridTimestamp(rawValue: UInt64(bitPattern: $0)) }
-    }
-
     /// Forgets everything that one channel shows. What is deleted in it stays deleted for as long
     /// as the operations that say so are stored: relays have to know it as well.
     public func clear(_ document: Int64) throws(StorageError) {

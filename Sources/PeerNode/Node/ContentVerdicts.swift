@@ -97,6 +97,8 @@ extension NodeCore {
             }
             try judgeAnnotations(
                 positions.map(\.arrival), isValid: isShown == true, in: workspace, source)
+            try judgeFollowing(
+                positions, in: branch.document, isValid: isShown == true, workspace)
         }
         return hasChanged
     }

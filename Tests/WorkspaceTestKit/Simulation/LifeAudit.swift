@@ -204,7 +204,9 @@ private struct WorkspaceView {
     /// Pairs of one author's messages in one channel that are shown the wrong way round.
     func disorder(sent: [RandomLife.Sent]) -> [String] {
         var places: [String: Int] = [:]
-        for (place, message) in sent.enumerated() { places[message.text] = place }
+        for (place, message) in sent.enumerated() where !message.isRepeated {
+            places[message.text] = place
+        }
         var problems: [String] = []
         for texts in textsByChannel.values {
             var last: [Substring: (Int, String)] = [:]

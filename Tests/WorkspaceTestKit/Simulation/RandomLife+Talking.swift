@@ -83,6 +83,7 @@ extension RandomLife {
             case .success?: sent[index].isAcknowledged = true
             case .failure(let error)? where Self.passing.contains(error.kind):
                 sent[index].call = nil
+                sent[index].isRepeated = true
             case .failure?: sent[index].isRefused = true
             case nil: break
             }

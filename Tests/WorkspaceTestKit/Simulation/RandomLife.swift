@@ -27,6 +27,8 @@ public final class RandomLife {
         /// Whether the author was told that it is on disk.
         public internal(set) var isAcknowledged = false
         var isRefused = false
+        /// Whether it was tried again after a failure, and so may stand behind what came later.
+        var isRepeated = false
         /// The author's attempt to delete it, if there was one.
         var deletion: UInt64?
         /// Whether the author's machine was put back to an earlier moment since.
