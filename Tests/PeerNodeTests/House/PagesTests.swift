@@ -9,7 +9,7 @@ import WorkspaceModel
 @Suite struct `The pages` {
     private static let pages = [
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/ARCHITECTURE.md",
-        "docs/OPERATIONS.md", "docs/PROTOCOL.md", "docs/SECURITY.md",
+        "docs/OPERATIONS.md", "docs/PROTOCOL.md", "docs/RELIABILITY.md", "docs/SECURITY.md",
     ]
 
     // MARK: The walk
