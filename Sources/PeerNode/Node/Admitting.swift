@@ -111,8 +111,16 @@ extension NodeCore {
             return .busy
         }
         if asksFirst {
-            let count = UInt64(workspace.invites.requests[id]?.count ?? 0)
-            return count < max(Limits.requestsPerInviteMin, invite.maximum) ? nil : .busy
+            // Who was rejected takes no room, as in A-10.
+            let requests = workspace.invites.requests[id] ?? []
+            let count = requests.count { request in
+                guard let member = workspace.authority[request]?.payload.joiner?.member else {
+                    return false
+                }
+                return workspace.invites.removals[member]?.isEmpty ?? true
+            }
+            let room = max(Limits.requestsPerInviteMin, invite.maximum)
+            return UInt64(count) < room ? nil : .busy
         }
         return own <= invite.role ? nil : .busy
     }

@@ -120,6 +120,9 @@ struct HomeIdentity: Sendable {
         name = try decoder.text(maxBytes: Limits.nameBytesMax)
         guard try decoder.key() == 6 else { throw Malformed(.wrongKeys, at: decoder.position) }
         createdAt = try decoder.uint()
+        guard createdAt <= UInt64(Int64.max) else {
+            throw Malformed(.outOfRange, at: decoder.position)
+        }
         recovery = count == 7 ? try Self.recovery(from: &decoder) : nil
         try decoder.finish()
     }

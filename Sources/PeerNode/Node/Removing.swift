@@ -133,7 +133,9 @@ extension NodeCore {
         _ role: Role, of standing: MemberStanding, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
         // The order of a grant's devices is their rank: who came first stays the strongest.
+        // No grant may list a barred one, also where it is in by what does not know that.
         let devices = workspace.evaluator.byAge(standing.devices, of: standing.member)
+            .filter { !workspace.evaluator.isBarred($0) }
         let isGuest = role > .member
         let everOf = self.devices(everOf: standing.member, in: workspace)
         // What was deleted by the right that ends here stays deleted as far as the cuts say.

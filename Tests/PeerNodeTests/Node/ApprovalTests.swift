@@ -112,6 +112,20 @@ extension BenchNode {
         #expect(try joon.warnings().isEmpty)
     }
 
+    @Test func `has room again for others when requests were rejected`() throws {
+        let (bench, mina, joon, link) = try bench()
+        for number in 0..<Limits.requestsPerInviteMin {
+            #expect(try bench.bareNode("Stranger \(number)").ask(link) == "pending")
+        }
+        #expect(joon.ask(link) != "pending")
+        for _ in 0..<Limits.requestsPerInviteMin { try mina.decide("join.reject") }
+        bench.advance(2_000)
+        #expect(joon.ask(link) == "pending")
+        try mina.decide("join.approve")
+        bench.advance(2_000)
+        #expect(try mina.memberNames() == ["Joon", "Mina"])
+    }
+
     @Test func `turns somebody down, who is told and leaves nothing behind`() throws {
         let (bench, mina, joon, link) = try bench()
         #expect(joon.ask(link) == "pending")

@@ -31,6 +31,15 @@ import WorkspaceTestKit
         #expect(read.fileBytes == identity.fileBytes)
     }
 
+    /// From a backup that somebody made: what is shown as a time has to be one.
+    @Test(arguments: [UInt64(Int64.max) + 1, .max])
+    func `is refused with a time of making that is none`(time: UInt64) throws {
+        let identity = HomeIdentity(name: "Mina", createdAt: time, using: random)
+        #expect(throws: HomeFileError.self) {
+            _ = try IdentityFile(fileBytes: identity.fileBytes)
+        }
+    }
+
     @Test func `that is sealed has its device outside, and its keys inside`() throws {
         let identity = identity()
         let (sealed, key) = try sealed(identity)
