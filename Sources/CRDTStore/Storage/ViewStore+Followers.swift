@@ -74,12 +74,14 @@ extension ViewStore {
     public func wordsBesideMessages(in document: Int64) throws(StorageError) -> [Int64] {
         try connection.statement(
             """
-            SELECT arr FROM log JOIN operation USING(lid) WHERE did = ?1
-                AND NOT \(Self.aboutMessages("?1", "sort", "arr")) ORDER BY arr
+            SELECT operation.arr FROM log JOIN operation USING(lid) WHERE log.did = ?1
+                AND NOT \(Self.aboutMessages("?1", "operation.sort", "operation.arr"))
+                ORDER BY operation.arr
             """
         ).rows(.integer(document)) { $0.integer(0) }
     }
 
+    /// The operation is named in full: a bare `sort` or `arr` would be the inner table's own.
     private static func aboutMessages(
         _ document: String, _ sort: String, _ arrival: String
     ) -> String {

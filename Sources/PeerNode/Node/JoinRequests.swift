@@ -209,16 +209,13 @@ extension NodeCore {
         let terms = JoinerTerms(
             invite: group.joiner.invite, member: group.joiner.member,
             devices: group.joiner.devices, proof: group.joiner.proof, name: name)
+        let isBound = isBound(group.joiner, in: workspace)
         let made = try stored { () throws(StorageError) in
-            isBound(group.joiner, in: workspace)
+            isBound
                 ? try takeBack(group.joiner, in: workspace)
                 : try admit(terms, request: cited, to: workspace)
         }
-        guard made != nil else {
-            throw NodeError(
-                .conflict, "a device in this request was given to somebody else meanwhile",
-                hint: "they can ask again with another device", reason: "request.bound")
-        }
+        guard made != nil else { throw notAllowed(in: workspace) }
         return object(of: group, in: workspace)
     }
 

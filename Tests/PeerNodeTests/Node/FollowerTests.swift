@@ -58,3 +58,37 @@ import WorkspaceTestKit
         }
     }
 }
+
+/// What somebody said last before a removal that does not know it has no effect, and what was said
+/// before that counts again.
+@Suite struct `Followers of a channel whose last word is cut off` {
+    @Test func `are those of the word before, on every node`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let bob = try bench.guest("Bob", of: mina)
+        let joon = try bench.guest("Joon", of: mina)
+        try mina.ok("channel.create", ["name": "plans"])
+        bench.advance(5_000)
+        try joon.ok("channel.join", ["channel": "plans"])
+        let root = try joon.send("one", to: "plans").text("id")
+        try mina.ok("message.react", ["message": .string(root), "emoji": "👍"])
+        bench.advance(5_000)
+        func followers(_ node: BenchNode) throws -> [String] {
+            try node.ok("channel.members", ["channel": "plans"]).texts("name").sorted()
+        }
+        for node in [mina, bob, joon] { #expect(try followers(node) == ["Joon", "Mina"]) }
+        for other in [bob, joon] { bench.cut(mina, other) }
+        try joon.ok("channel.leave", ["channel": "plans"])
+        bench.advance(5_000)
+        #expect(try followers(bob) == ["Mina"])
+        try mina.ok("member.remove", ["member": "Joon"])
+        for other in [bob, joon] { bench.heal(mina, other) }
+        bench.advance(60_000)
+        try joon.comeBack(to: mina, in: bench)
+        bench.advance(60_000)
+        for node in [mina, bob, joon] {
+            #expect(try followers(node) == ["Joon", "Mina"], "\(node.name)")
+            #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
+        }
+    }
+}

@@ -89,7 +89,9 @@ extension RandomLife {
         let deleted = Set(mine.filter { $0.deletion != nil }.compactMap { id(of: $0) })
         let (shown, heard) = (Set(view.ids).subtracting(deleted), Set(told).subtracting(deleted))
         // What was told stays told when its author, or a channel, turns out to have had no right.
-        let surplus = hasRemovals ? 0 : heard.subtracting(shown).count
+        let excused = mine.filter { isExcused($0) || isGone($0.channel, in: view) }
+        let former = hasRemovals ? Set(excused.compactMap { id(of: $0) }) : []
+        let surplus = heard.subtracting(shown).subtracting(former).count
         if surplus > 0 || !shown.isSubset(of: heard) {
             let missing = shown.subtracting(heard).count
             problems.append("\(missing) messages were not told, \(surplus) told are not there")

@@ -7,6 +7,11 @@ extension RandomLife {
         removed[workspace]?.contains(index) == true
     }
 
+    /// Whether the node was out of some workspace at some time.
+    public func hasBeenOut(_ index: Int) -> Bool {
+        (Array(removed.values) + Array(voided.values)).contains { $0.contains(index) }
+    }
+
     /// Whether the author of a message was removed from its workspace: what he was told is on his
     /// disk may have been cut off.
     func isExcused(_ message: Sent) -> Bool {

@@ -1,0 +1,49 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Whoever has stolen Mallory's first device revokes her phone with it, in a past before Ada revokes
+/// that device; and a member cites it. It has no effect, and bars the phone from every later list
+/// while the phone is in.
+@Suite struct `A member who is in with a barred device` {
+    private let pair: HostilePair
+    private let phone: DeviceID
+
+    init() throws {
+        pair = try HostilePair()
+        let eve = try pair.accomplice()
+        let node = try pair.bench.bareNode("Phone")
+        try pair.mallory.link(node)
+        pair.bench.advance(5_000)
+        phone = try ForeignDevice(of: node).id
+        var stolen = try ForgedLog(pair.mallory, incarnation: 80)
+        let void = stolen.write(
+            .removeDevice(phone, cuts: [], rekey: nil), knowing: try ForgedLog.heads(of: pair.ada))
+        let main = try pair.mallory.deviceID()
+        pair.takeOver()
+        try pair.ada.ok("device.revoke", ["device": .string(main)])
+        pair.bench.advance(5_000)
+        var citing = eve.log
+        let cited = citing.write(
+            .createDocument(type: 1, nonce: [UInt8](repeating: 1, count: 16)),
+            knowing: try pair.heads(and: [void]))
+        try pair.hand([cited, void], as: eve.keys)
+    }
+
+    @Test func `can be given every role`() throws {
+        let evaluator = try pair.ada.workspace().evaluator
+        #expect(evaluator.isBarred(phone))
+        #expect(evaluator.bestGrant(of: phone, as: pair.known.member) != nil)
+        for role in ["admin", "member", "guest"] {
+            #expect(
+                pair.ada.outcome(
+                    "member.role", ["member": "@Mallory", "role": .string(role)]) == "ok",
+                "\(role)")
+            pair.bench.advance(2_000)
+        }
+        try pair.expectPeace()
+    }
+}
