@@ -96,7 +96,11 @@ def is_answer(asked, o):
 
 def adddev(a, o, author):
     past, devices = a.past[o.id], [d[0] for d in o.map[1]]
-    linked = [p for p in a.known(o, ADDDEV) if a.author(p).member == author.member]
+    own = a.age(o.device, author.member, past)
+    linkers = [p.device for p in a.known(o, ADDDEV) if a.author(p).member == author.member]
+    counting = {d for d in linkers if d == o.device
+                or a.age(d, author.member, past) < own and not a.is_barred(d, past)}
+    linked = [d for d in linkers if d in counting]
     return broken("A-17", len(linked) < 64,
                   all(a.members_of(d, past) <= {author.member} for d in devices),
                   not any(a.is_barred(d, past) for d in devices))

@@ -4,8 +4,8 @@ from terms import ADDDEV, ADMIN, ADMIT, CREATE, GRANT, LEAVE, REMOVE, RMDEV, RVI
 
 
 def is_revocation(a, o):
-    """Whether it may hit anything. What binds devices hits who binds them to somebody else."""
-    return (o.type in (REMOVE, RMDEV, RVINV, LEAVE, CREATE, ADMIT, ADDDEV)
+    """Whether it may hit anything."""
+    return (o.type in (REMOVE, RMDEV, RVINV, LEAVE)
             or o.type == GRANT and (o.map[4] or a.drops(o)))
 
 
@@ -15,19 +15,12 @@ def hits(a, r, o):
         return False
     if r.type == RVINV:
         return o.type == ADMIT and o.map[1] == r.map[1]
-    if r.type in (CREATE, ADMIT, ADDDEV):
-        return binds_another(a, r, o)
     if r.type == REMOVE and o.type == ADMIT:
         invite = a.ops[o.map[1]]
         if (a.author(invite).member == r.map[1]
                 and not a.knows(a.ops[invite.grant], r.id)):
             return True
     return is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member)
-
-
-def binds_another(a, r, o):
-    (devices, member), (taken, other) = a.binds(r), a.binds(o)
-    return o.type in (ADMIT, ADDDEV) and member != other and bool(set(devices) & set(taken))
 
 
 def is_aimed(a, r, grant, device, member):

@@ -73,11 +73,31 @@ extension AuthEvaluator {
             if isBound(device, toOthersThan: author, before: record) { return .deviceTaken }
             if isBarred(device, before: record) { return .deviceBarred }
         }
-        let known = (additions[author] ?? []).lazy.filter { record.knows(records[$0].place) }
-        guard known.prefix(Limits.devicesLinkedMax).count < Limits.devicesLinkedMax else {
-            return .tooManyDevices
+        return hasLinkedMost(record, author) ? .tooManyDevices : keyFault(record)
+    }
+
+    /// Whether as many devices as a member may have are linked in this past, by the author's or by
+    /// older ones. What younger devices link takes no room from an older one, nor what one that was
+    /// revoked has linked: whoever steals a device keeps nobody's phrase from bringing them back.
+    private func hasLinkedMost(_ record: AuthRecord, _ author: MemberID) -> Bool {
+        let all = additions[author] ?? []
+        guard all.count >= Limits.devicesLinkedMax,
+            let own = age(of: record.operation.device, author, before: record)
+        else { return false }
+        var counted: [DeviceID: Bool] = [:]
+        var count = 0
+        for index in all where record.knows(records[index].place) {
+            let linker = records[index].operation.device
+            let counts =
+                counted[linker]
+                ?? (linker == record.operation.device
+                    || age(of: linker, author, before: record).map { $0 < own } == true
+                        && !isBarred(linker, before: record))
+            counted[linker] = counts
+            count += counts ? 1 : 0
+            if count >= Limits.devicesLinkedMax { return true }
         }
-        return keyFault(record)
+        return false
     }
 
     /// what devices are handed is a key that this past knows.

@@ -244,16 +244,29 @@ extension AuthEvaluator {
 
     // MARK: Devices
 
-    /// Whose a device is by what is valid, the strongest first; `nil` while nothing valid binds it.
-    public func owner(of device: DeviceID) -> MemberID? {
-        var best: (rank: AuthRank, member: MemberID)?
-        for (member, bindings) in bindings[device] ?? [:] {
-            for index in bindings where records[index].isValid {
-                if let known = best, known.rank < records[index].rank { continue }
-                best = (records[index].rank, member)
+    /// Whose a device is: for whom it is in, the strongest first; of one that is in for nobody, whose
+    /// it was by what is valid. More than one, where somebody has stolen it and made it an own one.
+    public func members(of device: DeviceID) -> [MemberID] {
+        let bound = (bindings[device] ?? [:]).compactMap { member, bindings in
+            bindings.filter { records[$0].isValid }.map { records[$0].rank }.min()
+                .map { (rank: $0, member: member) }
+        }
+        guard bound.count > 1 else { return bound.map(\.member) }
+        var members: [MemberID] = []
+        for grant in inForce(device) {
+            if let member = records[grant].subject, !members.contains(member) {
+                members.append(member)
             }
         }
-        return best?.member
+        return members.isEmpty ? bound.sorted { $0.rank < $1.rank }.map(\.member) : members
+    }
+
+    /// The first of `members(of:)`; `nil` while nothing valid binds the device.
+    public func owner(of device: DeviceID) -> MemberID? { members(of: device).first }
+
+    /// Whether something valid makes a device a member's, whoever else has it.
+    public func isBound(_ device: DeviceID, to member: MemberID) -> Bool {
+        (bindings[device]?[member] ?? []).contains { records[$0].isValid }
     }
 
     /// Every device that something valid binds.
@@ -262,10 +275,9 @@ extension AuthEvaluator {
             .keys.sorted()
     }
 
-    /// The operation that first bound a device to its owner, of those that are valid.
-    public func binding(of device: DeviceID) -> OperationID? {
-        guard let owner = owner(of: device) else { return nil }
-        return (bindings[device]?[owner] ?? []).filter { records[$0].isValid }
+    /// The operation that first bound a device to a member, of those that are valid.
+    public func binding(of device: DeviceID, to member: MemberID) -> OperationID? {
+        (bindings[device]?[member] ?? []).filter { records[$0].isValid }
             .min {
                 (records[$0].lamport, records[$0].operation.id)
                     < (records[$1].lamport, records[$1].operation.id)

@@ -9,8 +9,6 @@ enum AuthTarget: Hashable {
     case device(DeviceID)
     /// Admissions on an invite.
     case invite(Int)
-    /// Operations that make a device somebody's.
-    case binding(DeviceID)
 }
 
 /// What a revocation takes the effect from. It is a plain value: every question about anybody looks
@@ -26,8 +24,6 @@ enum AuthAim: Hashable, Sendable {
     case departure
     /// A grant: what the member had before, what its author had, or both.
     case role(replaced: MemberID?, drops: Bool)
-    /// Whatever binds one of its devices to somebody else.
-    case otherBindings
 }
 
 /// The side of an operation that revocations look at. Content has one too: it is weaker than
@@ -42,15 +38,12 @@ struct AuthExposure {
     /// For an admission: its invite, and who opened it.
     var invite: Int?
     var inviter: MemberID?
-    /// The devices it makes its subject's, and who that is.
-    var bound: [DeviceID] = []
-    var subject: MemberID?
 
     var targets: [AuthTarget] {
         var targets: [AuthTarget] = [.member(author), .device(device)]
         if let invite { targets.append(.invite(invite)) }
         if let inviter, inviter != author { targets.append(.member(inviter)) }
-        return targets + bound.map(AuthTarget.binding)
+        return targets
     }
 }
 
@@ -63,9 +56,6 @@ extension AuthEvaluator {
         var exposure = AuthExposure(
             rank: records[index].rank, grant: grant, author: author,
             device: records[index].operation.device, index: index)
-        exposure.subject = records[index].subject
-        guard records[index].aim == .otherBindings else { return exposure }
-        exposure.bound = records[index].operation.action.boundDevices ?? []
         if records[index].operation.action.isAdmission {
             exposure.invite = records[index].reference
             exposure.inviter = exposure.invite.flatMap { records[$0].author }
@@ -82,7 +72,6 @@ extension AuthEvaluator {
         case .leave: .departure
         case .grant(let grant) where grant.replaces || grant.drops != nil:
             .role(replaced: grant.replaces ? grant.member : nil, drops: grant.drops != nil)
-        case .create, .admit, .addDevices: .otherBindings
         default: .nothing
         }
     }
@@ -98,8 +87,6 @@ extension AuthEvaluator {
         case .role(let replaced, let drops):
             let own = drops ? records[index].author.map(AuthTarget.member) : nil
             return [replaced.map(AuthTarget.member), own].compactMap { $0 }
-        case .otherBindings:
-            return (records[index].operation.action.boundDevices ?? []).map(AuthTarget.binding)
         }
     }
 
@@ -118,8 +105,8 @@ extension AuthEvaluator {
     /// devices, stronger ones and those that were added later included: as far as the role in
     /// which it acts, so that a device that holds more stays (V-4).
     ///
-    /// Of two operations that bind one device to different members the stronger counts, like a
-    /// revocation of the other. They are concurrent: knowing one, the other is faulty.
+    /// What binds a device to somebody takes nothing from what binds it to somebody else: whoever
+    /// has stolen a device would take it, and all that rests on it, from its person.
     func hits(_ index: Int, _ target: AuthExposure) -> Bool {
         let aim = records[index].aim
         if aim == .departure, target.index == nil {
@@ -133,7 +120,6 @@ extension AuthEvaluator {
         }
         switch aim {
         case .nothing: return false
-        case .otherBindings: return bindsOtherwise(index, target)
         case .invite(let invite): return target.invite == invite
         case .member(let member) where target.inviter == member:
             if let grant = target.invite.flatMap({ records[$0].grant }), !knows(grant, index) {
@@ -145,13 +131,6 @@ extension AuthEvaluator {
         let grant = aim == .departure ? records[target.grant].admission : target.grant
         if let grant, knows(grant, index) { return false }
         return isAimed(index, aim, at: target)
-    }
-
-    /// Whether an operation makes a device of its own subject's that `target` makes another's.
-    private func bindsOtherwise(_ index: Int, _ target: AuthExposure) -> Bool {
-        guard !target.bound.isEmpty, records[index].subject != target.subject else { return false }
-        let devices = records[index].operation.action.boundDevices ?? []
-        return target.bound.contains { devices.contains($0) }
     }
 
     /// A grant replaces what it knows: nobody is out because two changed the role without knowing
@@ -174,7 +153,7 @@ extension AuthEvaluator {
             // Of content, and of what is asked now, it takes one role instead (V-3).
             return drops && target.index != nil && target.author == records[index].author
                 && target.grant != records[index].ownPart
-        case .nothing, .otherBindings, .invite:
+        case .nothing, .invite:
             return false
         }
     }

@@ -34,12 +34,14 @@ public struct WaitingRoom: Sendable {
         public let vouchers: [Voucher]
         /// What it cites that is not stored, as far as it says where that lies.
         public let needed: [Place]
+        /// What its first operation cites in a log that may have more branches than are kept.
+        public let cited: [Citation]
 
         /// A run that `source` brought at `arrived`.
         public init(
             run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
             isBackfill: Bool = false, isOutsiders: Bool = false, isAuthority: Bool = false,
-            vouchers: [Voucher] = [], needed: [Place] = []
+            vouchers: [Voucher] = [], needed: [Place] = [], cited: [Citation] = []
         ) {
             self.run = run
             self.source = source
@@ -50,6 +52,7 @@ public struct WaitingRoom: Sendable {
             self.isAuthority = isAuthority
             self.vouchers = vouchers
             self.needed = needed
+            self.cited = cited
         }
 
         /// What it needs, for each who wants it.
@@ -75,6 +78,20 @@ public struct WaitingRoom: Sendable {
         public static func < (left: Self, right: Self) -> Bool {
             if left.member == right.member { return left.device < right.device }
             return left.member.lexicographicallyPrecedes(right.member)
+        }
+    }
+
+    /// An operation that another one cites, and where it lies.
+    public struct Citation: Hashable, Sendable {
+        /// Its place.
+        public let place: Place
+        /// Its id.
+        public let id: OperationID
+
+        /// The operation with this id, at its place.
+        public init(_ id: OperationID, at place: Place) {
+            self.id = id
+            self.place = place
         }
     }
 
@@ -117,6 +134,10 @@ public struct WaitingRoom: Sendable {
     /// Who wants something of a log: in how many runs of members, and up to where. As long as any
     /// is left, the farthest stands.
     private var wanting: [LogName: [Voucher: (runs: Int, through: UInt64)]] = [:]
+    /// What runs of members cite where logs are bounded, and how many of them each; of very many
+    /// not all.
+    private var cited: [DocumentID: [Citation: Int]] = [:]
+    private var citedCount = 0
     private var usage: [Source: (count: Int, byteCount: Int)] = [:]
     private var nextTicket: UInt64 = 0
 
@@ -150,6 +171,7 @@ public struct WaitingRoom: Sendable {
         guests[nextTicket] = Seat(
             missing: missing, others: others, guest: guest, byteCount: bytes)
         if !guest.isOutsiders {
+            for citation in guest.cited { note(citation) }
             for other in others { wanted[other, default: 0] += 1 }
             for (place, voucher) in guest.wishes {
                 let known = wanting[place.log]?[voucher] ?? (0, 0)
@@ -178,6 +200,16 @@ public struct WaitingRoom: Sendable {
     public func awaitsForMembers(_ missing: Missing) -> Bool {
         if case .operation(let id) = missing, wanted[id] != nil { return true }
         return (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
+    }
+
+    /// What members' runs that wait cite in a document, in no order.
+    public func citations(in document: DocumentID) -> [Citation] {
+        (cited[document] ?? [:]).map(\.key)
+    }
+
+    /// Whether a member's run that waits cites this operation.
+    public func cites(_ citation: Citation) -> Bool {
+        cited[citation.place.log.document]?[citation] != nil
     }
 
     /// Who wants an operation, or one behind it in its log, besides the device whose log that is.
@@ -215,6 +247,7 @@ public struct WaitingRoom: Sendable {
         guard let seat = guests.removeValue(forKey: ticket) else { return nil }
         let (guest, bytes) = (seat.guest, seat.byteCount)
         if !guest.isOutsiders {
+            for citation in guest.cited { forget(citation) }
             for other in seat.others {
                 wanted[other] = wanted[other].flatMap { $0 > 1 ? $0 - 1 : nil }
             }
@@ -235,13 +268,32 @@ public struct WaitingRoom: Sendable {
         return guest
     }
 
+    private mutating func note(_ citation: Citation) {
+        let document = citation.place.log.document
+        if let count = cited[document]?[citation] {
+            cited[document]?[citation] = count + 1
+        } else if citedCount < Limits.waitingCitationsMax {
+            cited[document, default: [:]][citation] = 1
+            citedCount += 1
+        }
+    }
+
+    private mutating func forget(_ citation: Citation) {
+        let document = citation.place.log.document
+        guard let count = cited[document]?[citation] else { return }
+        cited[document]?[citation] = count > 1 ? count - 1 : nil
+        guard count == 1 else { return }
+        citedCount -= 1
+        if cited[document]?.isEmpty == true { cited[document] = nil }
+    }
+
     /// About what memory takes. Runs of the authority document are of one operation, and each place
     /// that members' need has an entry in a table.
     private static func byteCount(of guest: Guest) -> Int {
         let start =
             guest.isAuthority && !guest.isOutsiders
             ? 640 + 512 * guest.needed.count * guest.vouchers.count : 128
-        return guest.run.entries.reduce(start) {
+        return guest.run.entries.reduce(start + 192 * guest.cited.count) {
             $0 + $1.payload.count + 80 * $1.dependencies.count + 240
         }
     }

@@ -1,6 +1,40 @@
+import WorkspaceCrypto
+import WorkspaceModel
+
 extension OperationStore {
+    /// Where a branch may end: at a place, or at the next one behind it whose own signature is good.
+    /// A run ends on such a one, or nobody would take it; and inside of runs signatures are not
+    /// looked at, where an author may have put anything.
+    ///
+    /// - Returns: at most the tip of the branch.
+    public func servableEnd(
+        of branch: Int64, at place: UInt64
+    ) throws(StorageError) -> UInt64 {
+        guard let known = branches[branch], place < known.tipSequence else { return place }
+        var end = known.tipSequence
+        let sql = """
+            SELECT seq, id, sig, sigok FROM operation WHERE lid = ? AND seq >= ? ORDER BY seq
+            """
+        try connection.statement(sql)
+            .scan([.integer(branch), .integer(Int64(bitPattern: place))]) {
+                (row) throws(StorageError) in
+                guard row.integer(3) == 0 else {
+                    end = UInt64(bitPattern: row.integer(0))
+                    return .stop
+                }
+                guard let signature = Signature(untrusted: row.blob(2)),
+                    OperationSigning.verify(
+                        signature, of: try row.identifier32(1),
+                        by: known.log.device)
+                else { return .next }
+                end = UInt64(bitPattern: row.integer(0))
+                return .stop
+            }
+        return end
+    }
+
     /// Removes what a branch holds behind a place, all of it where that is `nil`. What other
-    /// branches build on stays.
+    /// branches build on stays, and what vouches for the place (`servableEnd`).
     ///
     /// - Returns: where what is gone stood in the view.
     @discardableResult
@@ -14,19 +48,22 @@ extension OperationStore {
             try forget(branch: number)
             return gone
         }
-        guard place < branch.tipSequence, let end = try self.place(in: number, at: place) else {
+        let last = try servableEnd(of: number, at: place)
+        guard last < branch.tipSequence, let end = try self.place(in: number, at: last) else {
             return []
         }
-        let gone = try positions(in: number, (place + 1)...branch.tipSequence)
-        try forgetAbsence(in: number, behind: place)
+        try connection.statement("UPDATE operation SET sigok = 1 WHERE lid = ? AND seq = ?")
+            .run(.integer(number), .integer(Int64(bitPattern: last)))
+        let gone = try positions(in: number, (last + 1)...branch.tipSequence)
+        try forgetAbsence(in: number, behind: last)
         for table in ["operation WHERE lid = ? AND seq", "grant_span WHERE lid = ? AND first"] {
             try connection.statement("DELETE FROM \(table) > ?")
-                .run(.integer(number), .integer(Int64(bitPattern: place)))
+                .run(.integer(number), .integer(Int64(bitPattern: last)))
         }
-        spansByBranch[number]?.removeAll { $0.first > place }
-        forgetDamage(in: number, behind: place)
+        spansByBranch[number]?.removeAll { $0.first > last }
+        forgetDamage(in: number, behind: last)
         count -= branch.ownCount
-        branches[number]?.tipSequence = place
+        branches[number]?.tipSequence = last
         branches[number]?.tip = end.link
         branches[number]?.tipSort = end.sort
         count += branches[number]?.ownCount ?? 0

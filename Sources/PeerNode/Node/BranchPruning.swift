@@ -4,14 +4,16 @@ import WorkspaceModel
 /// The bound on the branches of a log: a device that writes two histories gets both kept, and one
 /// that writes hundreds does not fill the disk of everybody else.
 extension NodeCore {
-    /// Removes what is too much of the logs that got branches, once everything that came with
-    /// them was taken.
+    /// Removes what is too much of the documents in which logs got branches, once everything that
+    /// came with them was taken.
     func pruneOvergrown() throws(StorageError) {
-        let logs = overgrown.sorted { ($0.workspace, $0.log) < ($1.workspace, $1.log) }
+        let places = overgrown.sorted {
+            ($0.workspace, $0.document) < ($1.workspace, $1.document)
+        }
         overgrown.removeAll()
-        for place in logs {
+        for place in places {
             guard let workspace = workspaces[place.workspace] else { continue }
-            try prune(place.log, in: workspace)
+            try prune(place.document, in: workspace)
         }
     }
 
@@ -19,24 +21,22 @@ extension NodeCore {
     func noteBranches(of log: LogName, in workspace: Workspace) {
         let branches = store.operations.branches(of: log, in: workspace.number)
         guard branches.count > Limits.branchesMax else { return }
-        overgrown.insert(.init(workspace: workspace.number, log: log))
+        overgrown.insert(.init(workspace: workspace.number, document: log.document))
     }
 
-    private func prune(_ log: LogName, in workspace: Workspace) throws(StorageError) {
-        let branches = store.operations.branches(of: log, in: workspace.number)
-        let valid = validEnds(of: branches)
-        var stored: OperationStore.BranchEnds = [:]
-        for branch in branches { stored[branch.number] = branch.tipSequence }
-        let validLeaves = try store.operations.leaves(of: branches, ends: valid)
-        let leaves = try store.operations.leaves(of: branches, ends: stored)
-        let excess = leaves.count - min(validLeaves.count, Limits.branchesMax)
-        guard validLeaves.count > Limits.branchesMax || excess > Limits.voidBranchesMax else {
-            return
-        }
+    /// All logs of a document at once: nothing is left whose past is not.
+    private func prune(
+        _ document: DocumentID, in workspace: Workspace
+    ) throws(StorageError) {
+        let logs = logs(in: store.operations.branches(in: document, of: workspace.number))
+        let crowded = logs.filter { $0.count > Limits.branchesMax }
+        var hasExcess = false
+        for log in crowded where !hasExcess { hasExcess = try self.hasExcess(log) }
+        guard hasExcess else { return }
         try write()
-        try rekeep(log.document, in: workspace)
-        let left = try ends(leftOf: leaves, in: log, valid: valid, workspace)
-        for branch in branches {
+        try rekeep(document, in: workspace)
+        let left = try ends(leftOf: crowded, in: document, workspace)
+        for branch in crowded.joined() {
             // What these redactions deleted, or these undos brought back, may be so no more.
             if try store.view.hasNamings(in: branch.number, behind: left[branch.number]) {
                 try reviewRedactions(inDocument: branch.document)
@@ -47,26 +47,57 @@ extension NodeCore {
             if left[branch.number] == nil { store.peers.forget(branch: branch.number) }
         }
         try reloadPrivate(
-            log.document, in: workspace, from: .released(source: 0, isBackfill: false))
-        if log.document == workspace.profileDocument {
-            try reloadProfiles(of: workspace)
-        }
-        workspace.staleDocuments.insert(log.document)
+            document, in: workspace, from: .released(source: 0, isBackfill: false))
+        if document == workspace.profileDocument { try reloadProfiles(of: workspace) }
+        workspace.staleDocuments.insert(document)
     }
 
-    /// How far each branch stays stored: as far as it is kept, and the first of those that are
-    /// void, in case a verdict changes.
+    /// Whether a log has more leaves than count, valid ones or void ones.
+    private func hasExcess(_ branches: [LogBranch]) throws(StorageError) -> Bool {
+        let validLeaves = try store.operations.leaves(of: branches, ends: validEnds(of: branches))
+        let leaves = try store.operations.leaves(of: branches, ends: storedEnds(of: branches))
+        let excess = leaves.count - min(validLeaves.count, Limits.branchesMax)
+        return validLeaves.count > Limits.branchesMax || excess > Limits.voidBranchesMax
+    }
+
+    private func storedEnds(of branches: [LogBranch]) -> OperationStore.BranchEnds {
+        var ends: OperationStore.BranchEnds = [:]
+        for branch in branches { ends[branch.number] = branch.tipSequence }
+        return ends
+    }
+
+    /// How far each branch stays stored: as far as it is kept, or needed by something that waits,
+    /// and the first of those that are void, in case a verdict changes; with the past of all.
     private func ends(
-        leftOf leaves: [Int64], in log: LogName, valid: OperationStore.BranchEnds,
-        _ workspace: Workspace
+        leftOf crowded: [[LogBranch]], in document: DocumentID, _ workspace: Workspace
     ) throws(StorageError) -> OperationStore.BranchEnds {
-        var left: OperationStore.BranchEnds = [:]
-        for branch in store.operations.branches(of: log, in: workspace.number) {
-            branch.kept.map { left[branch.number] = $0.sequence }
-        }
+        var left = try neededEnds(of: document, in: workspace)
         let kept = left
-        var voidCount = 0
-        for leaf in leaves where voidCount < Limits.voidBranchesMax {
+        let numbers = Set(crowded.joined().map(\.number))
+        var staying = kept
+        // Of other logs everything stays, and so does what that cites.
+        for branch in store.operations.branches(in: document, of: workspace.number)
+        where !numbers.contains(branch.number) {
+            staying[branch.number] = branch.tipSequence
+        }
+        for log in crowded {
+            for (number, end) in try voidEnds(of: log, kept) {
+                staying[number] = max(staying[number] ?? 0, end)
+            }
+        }
+        try raise(&left, to: staying, in: document, workspace)
+        return left
+    }
+
+    /// How far the first of the void branches of a log reach.
+    private func voidEnds(
+        of log: [LogBranch], _ kept: OperationStore.BranchEnds
+    ) throws(StorageError) -> OperationStore.BranchEnds {
+        let valid = validEnds(of: log)
+        var ends: OperationStore.BranchEnds = [:]
+        var count = 0
+        for leaf in try store.operations.leaves(of: log, ends: storedEnds(of: log))
+        where count < Limits.voidBranchesMax {
             guard let tip = store.operations.branch(leaf)?.tipSequence, kept[leaf] != tip else {
                 continue
             }
@@ -77,15 +108,15 @@ extension NodeCore {
                 return kept[step.owner].map { min(end, step.last) > $0 } ?? true
             }
             if isSurplus { continue }
-            voidCount += 1
-            for step in steps { left[step.owner] = max(left[step.owner] ?? 0, step.last) }
+            count += 1
+            for step in steps { ends[step.owner] = max(ends[step.owner] ?? 0, step.last) }
         }
-        return left
+        return ends
     }
 }
 
-/// A log of one workspace.
-struct WorkspaceLog: Hashable {
+/// A document of one workspace.
+struct WorkspaceDocument: Hashable {
     let workspace: Int64
-    let log: LogName
+    let document: DocumentID
 }

@@ -45,7 +45,7 @@ extension NodeCore {
                 number: row.number, standing: .member, member: .zero, joined: 0)
             let workspace = Workspace(id: row.id, row: blank, vault: vault)
             try loadAuthority(of: workspace)
-            guard let member = workspace.evaluator.owner(of: home.device) else { continue }
+            guard let member = workspace.member(of: home) else { continue }
             try store.begin()
             try store.registry.setWorkspace(
                 .init(number: row.number, standing: .member, member: member, joined: 0))

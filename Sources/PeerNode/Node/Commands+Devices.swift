@@ -16,7 +16,10 @@ extension NodeCore {
         }
         let all = knownDevices(of: owner ?? workspace.member, in: workspace)
         let (items, next) = try page(all, request)
-        return Page(items.compactMap { object(ofDevice: $0, in: workspace) }, next: next)
+        let found = items.compactMap {
+            object(ofDevice: $0, of: owner ?? workspace.member, in: workspace)
+        }
+        return Page(found, next: next)
     }
 
     /// Every device that was ever bound to a member, the earliest first.
@@ -24,7 +27,7 @@ extension NodeCore {
         var devices: [DeviceID] = []
         for id in workspace.authorityOrder {
             for entry in workspace.authority[id]?.payload.listedDevices ?? []
-            where workspace.owner(of: entry.device) == member
+            where workspace.evaluator.isBound(entry.device, to: member)
                 && !devices.contains(entry.device)
             {
                 devices.append(entry.device)
@@ -33,10 +36,13 @@ extension NodeCore {
         return devices
     }
 
-    func object(ofDevice device: DeviceID, in workspace: Workspace) -> DeviceObject? {
-        guard let binding = workspace.evaluator.binding(of: device),
-            let record = workspace.authority[binding],
-            let owner = workspace.owner(of: device)
+    /// A device as one of a member's; without one as that of whose it is.
+    func object(
+        ofDevice device: DeviceID, of member: MemberID? = nil, in workspace: Workspace
+    ) -> DeviceObject? {
+        guard let owner = member ?? workspace.owner(of: device),
+            let binding = workspace.evaluator.binding(of: device, to: owner),
+            let record = workspace.authority[binding]
         else { return nil }
         let isRecovery = workspace.recoveryDevices.contains(device)
         let id = PublicID.device(device)
@@ -45,7 +51,7 @@ extension NodeCore {
             name: workspace.deviceNames[device]?.name
                 ?? (isRecovery ? "recovery phrase" : String(id.prefix(10))),
             addedAt: Int64(clamping: record.timestamp.milliseconds))
-        let (origin, author) = origin(of: device, binding, in: workspace)
+        let (origin, author) = origin(of: device, owner, binding, in: workspace)
         object.origin = origin
         object.addedBy = author.map { person($0, in: workspace) }
         object.isSelf = device == home?.device
@@ -58,11 +64,11 @@ extension NodeCore {
     /// How a device came in, and who let it: what `device list` and `member show` say, so that
     /// nobody's device is there without anybody's noticing.
     private func origin(
-        of device: DeviceID, _ binding: OperationID, in workspace: Workspace
+        of device: DeviceID, _ owner: MemberID, _ binding: OperationID, in workspace: Workspace
     ) -> (word: String, by: MemberID?) {
         let evaluator = workspace.evaluator
-        let ends = workspace.owner(of: device).flatMap { workspace.memberEnds[$0] } ?? []
-        if let grant = evaluator.bestGrant(of: device),
+        let ends = workspace.memberEnds[owner] ?? []
+        if let grant = evaluator.bestGrant(of: device, as: owner),
             case .grant? = workspace.authority[grant]?.payload,
             ends.contains(where: { evaluator.isAncestor($0, of: grant) })
         {
@@ -246,20 +252,40 @@ extension NodeCore {
         for device in devices {
             try record(
                 isOwn ? .deviceAdded : .memberKeyChanged, workspace: workspace, arrival: arrival,
-                extra: device.bytes, isBackfill: source.isBackfill)
+                extra: device.bytes + owner.bytes, isBackfill: source.isBackfill)
             let names = "member=\(PublicID.member(owner)) device=\(PublicID.device(device))"
             effects.append(.log(isOwn ? .info : .warning, "member.key_changed \(names)"))
+            if !isOwn { try warnOfTaken(device, by: owner, in: workspace) }
         }
+    }
+
+    /// Who makes somebody's device an own one has its key: nobody else could have signed that.
+    private func warnOfTaken(
+        _ device: DeviceID, by member: MemberID, in workspace: Workspace
+    ) throws(StorageError) {
+        guard workspace.evaluator.isBound(device, to: workspace.member) else { return }
+        let name = NodeError.quoted(workspace.displayName(of: member))
+        let id = PublicID.device(device)
+        let own = workspace.deviceNames[device].map { NodeError.quoted($0.name) } ?? id
+        try warn([
+            "kind": "device.taken",
+            "message": .string(
+                "\(name) uses your device \(own) as well, so its key is in strange hands: "
+                    + "wsx-node device revoke \(id.prefix(14))"),
+            "workspace": .string(PublicID.workspace(workspace.id)),
+        ])
+        effects.append(.log(.warning, "device.taken"))
     }
 
     func deviceData(
         _ event: EventStore.StoredEvent, _ type: EventType, _ workspace: Workspace
     ) -> JSONValue {
-        guard let device = event.extra.flatMap(DeviceID.init(untrusted:)),
-            let object = object(ofDevice: device, in: workspace)
+        guard let extra = event.extra, let device = DeviceID(untrusted: Array(extra.prefix(32))),
+            let owner = MemberID(untrusted: Array(extra.dropFirst(32)))
+                ?? workspace.owner(of: device),
+            let object = object(ofDevice: device, of: owner, in: workspace)
         else { return .null }
-        guard var fields = object.json.objectValue, let owner = workspace.owner(of: device)
-        else { return object.json }
+        guard var fields = object.json.objectValue else { return object.json }
         let member = person(owner, in: workspace).json
         fields["revoked"] = .bool(type == .deviceRevoked)
         if type == .memberKeyChanged { return ["member": member, "device": object.json] }

@@ -66,8 +66,10 @@ extension CoreReplica {
         guard let known = workspace.privateDocuments[document], known.root != nil else {
             return true
         }
-        guard let member = peer.flatMap({ workspace.owner(of: $0) }) else { return false }
-        return known.authority.standing(of: member) != nil || known.everIn.contains(member)
+        let members = peer.map { workspace.evaluator.members(of: $0) } ?? []
+        return members.contains {
+            known.authority.standing(of: $0) != nil || known.everIn.contains($0)
+        }
     }
 }
 

@@ -75,9 +75,12 @@ extension NodeCore {
         return .waiting
     }
 
+    /// - Parameter isNeeded: something that waits goes on from it, so that it is not one branch too
+    ///   many.
     @discardableResult
     private func acceptOne(
-        _ run: OperationRun, in workspace: Workspace, from source: OperationSource
+        _ run: OperationRun, in workspace: Workspace, from source: OperationSource,
+        isNeeded: Bool = false
     ) throws(StorageError) -> IngestOutcome {
         if isErased(run, in: workspace) { return .known }
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
@@ -88,10 +91,12 @@ extension NodeCore {
             return .rejected(error)
         }
         if let gap = try missing(of: run, in: workspace) {
+            // What is one branch too many would not be taken when it has what it cites either.
+            if !isNeeded, !gap.cited.isEmpty, try isSurplus(run, in: workspace) { return .known }
             return try wait(for: gap, run, in: workspace, from: source)
         }
         let position: RunPosition
-        switch try place(run, in: workspace) {
+        switch try place(run, in: workspace, isNeeded: isNeeded) {
         case .refused(let rejection): return .rejected(rejection)
         case .surplus: return .known
         case .at(let found): position = found
@@ -143,12 +148,15 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
         var rest = run
+        var cited = gap.cited
         if gap.offset > 0 {
             let start = OperationRun(
                 log: run.log, firstSequence: run.firstSequence,
                 entries: Array(run.entries.prefix(gap.offset)))
-            switch try acceptOne(start, in: workspace, from: source) {
+            let last = cited.isEmpty ? nil : try lastOperation(of: start, in: workspace)
+            switch try acceptOne(start, in: workspace, from: source, isNeeded: last != nil) {
             case .stored, .known, .dropped:
+                last.map { cited.append($0) }
                 rest = OperationRun(
                     log: run.log, firstSequence: run.firstSequence + UInt64(gap.offset),
                     entries: Array(run.entries.dropFirst(gap.offset)))
@@ -159,11 +167,36 @@ extension NodeCore {
         // Only what changes rights has to be paid for, and nothing of a first sync.
         let mayVouch =
             source.isBackfill || gap.needed.isEmpty ? false : try isSigned(rest, in: workspace)
-        let guest = guest(rest, needing: mayVouch ? gap.needed : [], in: workspace, from: source)
+        let guest = guest(
+            rest, needing: mayVouch ? gap.needed : [], citing: cited, in: workspace,
+            from: source)
+        // Who has this has that. It may have been passed over as one branch too many.
+        if let target = gap.target,
+            let sync = network.links[LinkID(source.number)]?.syncs[workspace.number]
+        {
+            sync.cited.append(target)
+        }
         if waiting.admit(guest, until: gap.missing, besides: gap.others), mayVouch {
             needed[workspace.number, default: []].formUnion(gap.needed.map(\.log))
         }
         return .waiting
+    }
+
+    /// The last operation of a run, where its place can be told.
+    private func lastOperation(
+        of run: OperationRun, in workspace: Workspace
+    ) throws(StorageError) -> WaitingRoom.Citation? {
+        guard case .at(let position) = try place(run, in: workspace, isNeeded: true) else {
+            return nil
+        }
+        let id: OperationID?
+        if position.checked.isEmpty {
+            id = (try? OperationChecks.identities(of: run, after: position.link))?.last?.id
+        } else {
+            id = position.checked.last?.id
+        }
+        let sequence = run.firstSequence + UInt64(run.entries.count) - 1
+        return id.map { .init($0, at: .init(run.log, sequence)) }
     }
 
     /// Whether a run stands behind what could not be paid for: it waits at its source. Here it would
@@ -187,7 +220,8 @@ extension NodeCore {
 
     /// - Parameter needed: what it needs of others, where it is known to be its author's.
     private func guest(
-        _ run: OperationRun, needing needed: [WaitingRoom.Place] = [], in workspace: Workspace,
+        _ run: OperationRun, needing needed: [WaitingRoom.Place] = [],
+        citing cited: [WaitingRoom.Citation] = [], in workspace: Workspace,
         from source: OperationSource
     ) -> WaitingRoom.Guest {
         let isAuthority = run.log.document == workspace.id && !source.isBackfill
@@ -202,7 +236,7 @@ extension NodeCore {
             run: run, source: source.number, arrived: time.monotonic,
             workspace: workspace.number, isBackfill: source.isBackfill,
             isOutsiders: isOutsider(source, in: workspace), isAuthority: isAuthority,
-            vouchers: vouchers, needed: needed)
+            vouchers: vouchers, needed: needed, cited: cited)
     }
 
     /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is

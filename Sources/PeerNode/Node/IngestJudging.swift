@@ -85,8 +85,8 @@ extension NodeCore {
 
     /// The own share of the device that writes a log; `nil` for one that nothing valid binds.
     private func share(of log: LogName, in workspace: Workspace) -> AuthorityBudget.Share? {
-        guard let entry = workspace.evaluator.binding(of: log.device),
-            let owner = workspace.owner(of: log.device)
+        guard let owner = workspace.owner(of: log.device),
+            let entry = workspace.evaluator.binding(of: log.device, to: owner)
         else { return nil }
         guard workspace.authority[entry]?.payload.isLink == true else {
             return .init(.device, of: log.holder)

@@ -11,8 +11,19 @@ struct IngestGap {
     var others: [OperationID] = []
     /// Where what it cites lies, as far as that is found out.
     var needed: [WaitingRoom.Place] = []
+    /// All that the entry cites in its document, where logs there have a bound on their branches.
+    var cited: [WaitingRoom.Citation] = []
     /// The entry's place in the run.
     var offset: Int
+
+    /// What is missing as a peer is asked for it, where that is known.
+    var target: LogTip? {
+        guard case .operation(let id) = missing,
+            let citation = cited.first(where: { $0.id == id })
+        else { return nil }
+        let place = citation.place
+        return LogTip(log: place.log, sequence: place.sequence, id: Identifier16(prefixOf: id))
+    }
 }
 
 /// What a run cites and this node does not hold.
@@ -38,7 +49,10 @@ extension NodeCore {
             }
             for dependency in entry.dependencies {
                 guard try holds(dependency, in: run, of: workspace) else {
-                    return IngestGap(missing: .operation(dependency.id), offset: offset)
+                    return IngestGap(
+                        missing: .operation(dependency.id),
+                        cited: entry.dependencies.map { citation($0, in: run.log.document) },
+                        offset: offset)
                 }
             }
         }
@@ -81,12 +95,23 @@ extension NodeCore {
                 let found = try store.operations.find(
                     dependency, in: log.document, of: workspace.number)
                 guard found != nil else {
-                    return IngestGap(missing: .operation(dependency.id), offset: offset)
+                    return IngestGap(
+                        missing: .operation(dependency.id),
+                        cited: operation.header.dependencies.map { citation($0, in: log.document) },
+                        offset: offset)
                 }
             }
             before.insert(operation.id)
         }
         return nil
+    }
+
+    private func citation(
+        _ reference: OperationReference, in document: DocumentID
+    ) -> WaitingRoom.Citation {
+        let log = LogName(
+            document: document, device: reference.device, incarnation: reference.incarnation)
+        return .init(reference.id, at: .init(log, reference.sequence))
     }
 
     private func holds(

@@ -23,7 +23,10 @@ extension NodeCore {
         case refused(Rejection)
     }
 
-    func place(_ run: OperationRun, in workspace: Workspace) throws(StorageError) -> Placing {
+    /// - Parameter isNeeded: no branch of it is too many.
+    func place(
+        _ run: OperationRun, in workspace: Workspace, isNeeded: Bool = false
+    ) throws(StorageError) -> Placing {
         let branches = store.operations.branches(of: run.log, in: workspace.number)
         guard !branches.isEmpty else {
             return .at(RunPosition(place: .newLog, link: nil, skipped: 0))
@@ -34,7 +37,16 @@ extension NodeCore {
             return .at(
                 RunPosition(place: .behind(branch: only.number), link: only.tip, skipped: 0))
         }
-        return try placeBesideOthers(run, branches, in: workspace)
+        return try placeBesideOthers(run, branches, in: workspace, isNeeded: isNeeded)
+    }
+
+    /// Whether a run opens a branch behind those that its log keeps.
+    func isSurplus(_ run: OperationRun, in workspace: Workspace) throws(StorageError) -> Bool {
+        let branches = store.operations.branches(of: run.log, in: workspace.number)
+        guard branches.count >= Limits.branchesMax,
+            case .surplus = try place(run, in: workspace)
+        else { return false }
+        return true
     }
 
     /// The general case: part of the run is stored, or the log has forked, or forks here.
@@ -44,9 +56,9 @@ extension NodeCore {
     /// candidate, its ids say so and no signature is looked at: the branches that are too many
     /// cost hashing, and there are few candidates because branches are bounded.
     private func placeBesideOthers(
-        _ run: OperationRun, _ branches: [LogBranch], in workspace: Workspace
+        _ run: OperationRun, _ branches: [LogBranch], in workspace: Workspace, isNeeded: Bool
     ) throws(StorageError) -> Placing {
-        let bound = try branchBound(of: run.log, branches, in: workspace)
+        let bound = isNeeded ? nil : try branchBound(of: run.log, branches, in: workspace)
         var firstRefusal: Rejection?
         var isSurplus = false
         for candidate in try candidates(before: run.firstSequence, in: branches) {
@@ -164,6 +176,10 @@ private struct BranchBound {
             of: branches, ends: ends)
         guard count >= Limits.branchesMax else { return false }
         // What an operation cites that came before it is taken, or that would wait for ever.
-        return !new.contains { waiting.awaits(.operation($0.id)) }
+        let place = run.firstSequence + UInt64(position.skipped)
+        return !new.enumerated().contains { offset, link in
+            waiting.awaits(.operation(link.id))
+                || waiting.cites(.init(link.id, at: .init(run.log, place + UInt64(offset))))
+        }
     }
 }

@@ -18,7 +18,7 @@ extension NodeCore {
         to workspace: Workspace, by invite: OperationID, before answerer: DeviceID?
     ) throws(NodeError) -> JoinEntrance {
         guard let home, let answerer else { throw Self.refusal(.invalid) }
-        guard let owner = workspace.owner(of: home.device) else {
+        guard let owner = workspace.member(of: home) else {
             if let recovery = home.recovery, workspace.owner(of: recovery.device) != nil {
                 throw Self.boundByPhrase
             }
@@ -65,7 +65,8 @@ extension NodeCore {
             workspace.authority[id]?.payload.joiner?.member == member
                 && evaluator.isAncestor(id, of: end)
         }
-        let wasIn = evaluator.binding(of: device).map { evaluator.isAncestor($0, of: end) }
+        let wasIn = evaluator.binding(of: device, to: member)
+            .map { evaluator.isAncestor($0, of: end) }
         return asked && wasIn != true
     }
 

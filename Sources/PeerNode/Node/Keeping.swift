@@ -25,7 +25,7 @@ extension NodeCore {
     }
 
     /// Branches come in the order of their logs.
-    private func logs(in branches: [LogBranch]) -> [[LogBranch]] {
+    func logs(in branches: [LogBranch]) -> [[LogBranch]] {
         var logs: [[LogBranch]] = []
         for branch in branches {
             if logs.last?.last?.log == branch.log {
@@ -77,6 +77,50 @@ extension NodeCore {
         try close(&tips, with: ranges, in: document, of: workspace)
         for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
         try keepGrants(of: document, in: workspace)
+    }
+
+    /// How far branches of a document are kept, or will be once what waits has what it cites: that,
+    /// with its past, would have to come again.
+    func neededEnds(
+        of document: DocumentID, in workspace: Workspace
+    ) throws(StorageError) -> OperationStore.BranchEnds {
+        var ends: OperationStore.BranchEnds = [:]
+        for branch in store.operations.branches(in: document, of: workspace.number) {
+            branch.kept.map { ends[branch.number] = $0.sequence }
+        }
+        var cited = ends
+        for citation in waiting.citations(in: document) {
+            let (log, sequence) = (citation.place.log, citation.place.sequence)
+            let reference = OperationReference(
+                device: log.device, incarnation: log.incarnation, sequence: sequence,
+                id: citation.id)
+            guard
+                let place = try store.operations.find(
+                    reference, in: document, of: workspace.number)
+            else { continue }
+            cited[place.branch] = max(cited[place.branch] ?? 0, sequence)
+        }
+        try raise(&ends, to: cited, in: document, workspace)
+        return ends
+    }
+
+    /// Raises how far branches reach, and with them their past.
+    func raise(
+        _ ends: inout OperationStore.BranchEnds, to others: OperationStore.BranchEnds,
+        in document: DocumentID, _ workspace: Workspace
+    ) throws(StorageError) {
+        var tips: [Int64: LogBranch.KeptTip] = [:]
+        for (number, end) in ends { tips[number] = .init(sequence: end, id: .zero) }
+        var ranges: [(branch: Int64, places: ClosedRange<UInt64>)] = []
+        for (number, end) in others.sorted(by: { $0.key < $1.key }) {
+            guard let branch = store.operations.branch(number) else { continue }
+            let next = tips[number].map { $0.sequence + 1 } ?? branch.forkSequence
+            guard next <= end else { continue }
+            tips[number] = .init(sequence: end, id: .zero)
+            ranges.append((number, next...end))
+        }
+        try close(&tips, with: ranges, in: document, of: workspace)
+        ends = tips.mapValues(\.sequence)
     }
 
     // MARK: Grants that lost their effect

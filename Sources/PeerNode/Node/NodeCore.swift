@@ -32,7 +32,7 @@ final class NodeCore {
     /// Branches with damage for which peers were asked since the start.
     var askedFor: Set<Int64> = []
     /// Logs with more branches than may stay.
-    var overgrown: Set<WorkspaceLog> = []
+    var overgrown: Set<WorkspaceDocument> = []
     var subscriptions = SubscriptionTable()
     /// Rows of the event table that calls may still look at in this turn.
     var eventRowsLeft = Limits.eventsLookedAtMax

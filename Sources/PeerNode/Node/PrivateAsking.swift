@@ -10,14 +10,13 @@ extension NodeCore {
 
     /// Asks a peer whose copy is known to equal this one for what still does not open.
     func askForKeys(of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink) {
-        guard sync.standing == .full, let peer = link.peer?.device,
-            let other = workspace.owner(of: peer), mayWrite
-        else { return }
+        guard sync.standing == .full, let peer = link.peer?.device, mayWrite else { return }
+        let others = workspace.evaluator.members(of: peer)
         let view = CoreReplica(core: self, workspace: workspace, peer: peer)
         // Of a document that the peer is told nothing of it is not told either that there is one.
         guard sync.session.scope != nil || !view.isPeerGuest else { return }
         let scope = view.confined(to: sync.session.scope)
-        for (document, keys) in missingKeys(of: workspace, from: other)
+        for (document, keys) in missingKeys(of: workspace, from: others)
         where scope.serves(document) {
             // What was asked on this link without avail is asked again on the next.
             guard link.wanted[document] != keys else { continue }
@@ -30,24 +29,29 @@ extension NodeCore {
         }
     }
 
-    /// What does not open and `other` may have. A device that is new here asks for documents too of
-    /// which it knows nothing, for it may be meant by them; any other one asks those who are in.
+    /// What does not open and one of `others` may have, who share a device. A device that is new
+    /// here asks for documents too of which it knows nothing, for it may be meant by them; any other
+    /// one asks those who are in.
     private func missingKeys(
-        of workspace: Workspace, from other: MemberID
+        of workspace: Workspace, from others: [MemberID]
     ) -> [(DocumentID, [KeyID])] {
         var missing: [(DocumentID, [KeyID])] = []
         for id in store.operations.documents(ofWorkspace: workspace.number)
         where store.operations.document(id, in: workspace.number)?.kind == .privateDocument {
             guard let document = workspace.privateDocuments[id] else {
                 if (try? isErased(private: id)) != false { continue }
-                if isNewHere(workspace) || other == workspace.member { missing.append((id, [])) }
+                if isNewHere(workspace) || others.contains(workspace.member) {
+                    missing.append((id, []))
+                }
                 continue
             }
             guard document.authority.root != nil else {
                 missing.append((id, []))
                 continue
             }
-            guard document.authority.standing(of: other) != nil else { continue }
+            guard others.contains(where: { document.authority.standing(of: $0) != nil }) else {
+                continue
+            }
             let wanted = document.lackedKeys(for: workspace.member)
             guard !wanted.isEmpty else { continue }
             missing.append((id, Array(wanted.sorted().prefix(SyncMessage.wantedKeysMax))))
@@ -63,14 +67,20 @@ extension NodeCore {
 
     // MARK: Answering
 
+    /// Of those who share a device, the one who has a seat.
+    private func reader(_ members: [MemberID], of document: PrivateDocument) -> MemberID? {
+        members.first { document.authority.standing(of: $0) != nil } ?? members.first
+    }
+
     func keysWanted(
         _ want: KeyWant, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         // While something waits to be judged nobody can say who may be given what.
         guard try !awaitsJudging(want.document, in: workspace) else { return }
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
-            let device = link.peer?.device, let other = workspace.owner(of: device),
+            let device = link.peer?.device,
             let document = workspace.privateDocuments[want.document],
+            let other = reader(workspace.evaluator.members(of: device), of: document),
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
         else { return }
         let allowed = document.authority.keys(for: other)

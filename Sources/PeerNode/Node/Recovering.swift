@@ -226,7 +226,8 @@ extension NodeCore {
         guard workspace.recoveryDevices.contains(signing.device),
             let member = workspace.owner(of: signing.device)
         else { return try endJoin(index, .failure(Self.unknownPhrase)) }
-        guard (workspace.owner(of: home.device) ?? member) == member else {
+        let owners = workspace.evaluator.members(of: home.device)
+        guard owners.isEmpty || owners.contains(member) else {
             return try endJoin(index, .failure(Self.unknownPhrase))
         }
         guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil else {

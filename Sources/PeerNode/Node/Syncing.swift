@@ -322,6 +322,11 @@ extension NodeCore {
             for link in network.ordered {
                 for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                     try tell(sync, on: link, stored, branches[sync.workspace] ?? [])
+                    if !sync.cited.isEmpty {
+                        let cited = sync.cited
+                        sync.cited = []
+                        try feed(.cited(cited), to: sync, on: link)
+                    }
                     guard let logs = logs[sync.workspace] else { continue }
                     try feed(.needed(logs.sorted()), to: sync, on: link)
                 }

@@ -39,6 +39,10 @@ extension NodeCore {
         guard kept.map({ $0 < branch.tipSequence }) ?? true,
             workspace.owner(of: branch.log.device) != workspace.member
         else { return false }
+        let operations = store.operations
+        if let kept, try operations.servableEnd(of: branch.number, at: kept) == branch.tipSequence {
+            return false
+        }
         let isBuiltOn = others.contains {
             $0.parent == branch.number && $0.forkSequence > (kept ?? branch.forkSequence)
         }

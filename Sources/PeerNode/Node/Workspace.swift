@@ -211,8 +211,18 @@ final class Workspace {
         keys.contentKey(document, keyID)
     }
 
-    /// Whose a device is, by what is valid; `nil` while nothing valid binds it.
-    func owner(of device: DeviceID) -> MemberID? { evaluator.owner(of: device) }
+    /// Whose a device is, by what is valid; `nil` while nothing valid binds it. An own one is one's
+    /// own, whoever has stolen it.
+    func owner(of device: DeviceID) -> MemberID? {
+        evaluator.isBound(device, to: member) ? member : evaluator.owner(of: device)
+    }
+
+    /// Who a home is here by the authority document alone; `nil` where it is nobody. Whoever came in
+    /// with it stays that, whoever else has the key of its device.
+    func member(of home: HomeIdentity) -> MemberID? {
+        let own = home.member(salt: id.bytes)
+        return evaluator.isBound(home.device, to: own) ? own : evaluator.owner(of: home.device)
+    }
 
     /// The valid departure of a member, the first that arrived. A departure does not reach the
     /// recovery device, which is stronger than the device that wrote it; whoever has nothing but

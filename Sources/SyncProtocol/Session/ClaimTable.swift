@@ -21,9 +21,15 @@ struct ClaimTable: Sendable {
 
     /// One log that the peer holds more of.
     struct Claim: Sendable {
-        /// What the peer announced, one for each branch.
+        /// What the peer announced, one for each branch: first those that were not asked for yet.
         var targets: [LogPoint]
+        /// How many of them were not.
+        var freshCount: Int
+        /// How often those were asked for that something cites.
+        var wanted: [LogPoint: Int] = [:]
         var state = State.queued
+        /// How often an answer was cut short that brought nothing of use, since one that did.
+        var vainCount = 0
         /// The peer found no common branch: the next pull names samples.
         var needsSamples = false
         let isAuthority: Bool
@@ -46,9 +52,20 @@ struct ClaimTable: Sendable {
     private var fresh = LogQueue()
     private var elsewhere: [LogName] = []
     private var waiting: [LogName] = []
+    /// Targets of all claims beyond those that every log may have.
+    private var extraCount = 0
 
-    /// Branches of one log that a peer may claim: those that everybody keeps.
+    /// Branches of one log that are asked for at a time: as many as everybody keeps. A peer may
+    /// claim so many of each log.
     static let targetsMax = 8
+    /// What a peer may claim of one log beyond that, and of all logs together: branches are kept
+    /// that others cite.
+    static let extraTargetsMax = (ofLog: 248, ofAll: 4_096)
+    /// How often something is asked for because it is cited, until a comparison brings it up again.
+    private static let wantedMax = 8
+    /// Answers in a row that are cut short and bring nothing of use; and such of which something
+    /// waits for what it cites.
+    static let vainMax = (cut: 3, waiting: 64)
     /// More than any log has, so that sums of claims cannot overflow.
     private static let behindMax: UInt64 = 1 << 40
 
@@ -80,8 +97,10 @@ struct ClaimTable: Sendable {
         if var claim = claims[log] {
             guard !claim.targets.contains(point) else { return true }
             // A higher place of the same branch replaces the lower one when that has come.
-            if claim.targets.count == Self.targetsMax { claim.targets.removeFirst() }
-            claim.targets.append(point)
+            if isFull(claim) {
+                drop(claim.freshCount > 1 ? 0 : claim.targets.count - 1, of: &claim)
+            }
+            insert(point, at: claim.freshCount, of: &claim)
             behind -= claim.behind
             claim.behind = max(claim.behind, amount)
             behind += claim.behind
@@ -92,7 +111,8 @@ struct ClaimTable: Sendable {
         }
         guard isAuthority ? authorityCount < mostOfAuthority : claims.count - authorityCount < most
         else { return false }
-        claims[log] = Claim(targets: [point], isAuthority: isAuthority, behind: amount)
+        claims[log] = Claim(
+            targets: [point], freshCount: 1, isAuthority: isAuthority, behind: amount)
         if isAuthority { authorityCount += 1 }
         behind += amount
         activeCount += 1
@@ -103,8 +123,11 @@ struct ClaimTable: Sendable {
     /// Forgets what has come meanwhile; `true` when nothing of the log is missing any more.
     mutating func settle(_ log: LogName, holds: (LogTip) -> Bool) -> Bool {
         guard var claim = claims[log] else { return true }
-        claim.targets.removeAll { point in
-            holds(LogTip(log: log, sequence: point.sequence, id: point.id))
+        for place in claim.targets.indices.reversed() {
+            let point = claim.targets[place]
+            if holds(LogTip(log: log, sequence: point.sequence, id: point.id)) {
+                drop(place, of: &claim)
+            }
         }
         if claim.targets.isEmpty {
             remove(log)
@@ -117,12 +140,78 @@ struct ClaimTable: Sendable {
     mutating func remove(_ log: LogName) {
         guard let claim = claims.removeValue(forKey: log) else { return }
         behind -= claim.behind
+        extraCount -= max(claim.targets.count - Self.targetsMax, 0)
         if claim.isAuthority { authorityCount -= 1 }
         if Self.isActive(claim.state) { activeCount -= 1 }
     }
 
     mutating func removeAll() {
         self = ClaimTable(most: most, mostOfAuthority: mostOfAuthority)
+    }
+
+    // MARK: Targets
+
+    /// Notes what something that waits cites: it is asked for before all else of its log, also where
+    /// that was given up.
+    mutating func want(_ tip: LogTip, ownSequence: UInt64?) {
+        let (log, point) = (tip.log, LogPoint(tip))
+        let count = claims[log]?.wanted[point] ?? 0
+        guard count < Self.wantedMax,
+            add(tip, ownSequence: ownSequence, isAuthority: false), var claim = claims[log],
+            let place = claim.targets.firstIndex(of: point)
+        else { return }
+        drop(place, of: &claim)
+        insert(point, at: 0, of: &claim)
+        claim.wanted[point] = count + 1
+        claims[log] = claim
+        if claim.state == .ignored || claim.state == .waiting { set(.queued, of: log) }
+    }
+
+    /// What is asked for next of a log. It is behind all others then.
+    mutating func nextTargets(of log: LogName) -> [LogPoint] {
+        guard var claim = claims[log] else { return [] }
+        let next = claim.targets.prefix(Self.targetsMax)
+        claim.targets = Array(claim.targets.dropFirst(next.count) + next)
+        claim.freshCount = max(claim.freshCount - next.count, 0)
+        claims[log] = claim
+        return Array(next)
+    }
+
+    /// Counts an answer that brought nothing, and says whether that was the last one to wait for.
+    mutating func isInVainAgain(_ log: LogName, most: Int) -> Bool {
+        claims[log]?.vainCount += 1
+        return (claims[log]?.vainCount ?? 0) >= most
+    }
+
+    /// Begins anew with a log that was left.
+    mutating func begin(_ log: LogName) {
+        claims[log]?.vainCount = 0
+        claims[log]?.wanted = [:]
+        set(.queued, of: log)
+    }
+
+    /// Forgets that answers brought nothing.
+    mutating func hasBroughtSome(_ log: LogName) { claims[log]?.vainCount = 0 }
+
+    /// Whether the peer claims branches of a log that were not asked for yet.
+    func hasFresh(_ log: LogName) -> Bool { (claims[log]?.freshCount ?? 0) > 0 }
+
+    private func isFull(_ claim: Claim) -> Bool {
+        let extra = claim.targets.count - Self.targetsMax
+        return extra >= 0
+            && (extra >= Self.extraTargetsMax.ofLog || extraCount >= Self.extraTargetsMax.ofAll)
+    }
+
+    private mutating func insert(_ point: LogPoint, at place: Int, of claim: inout Claim) {
+        claim.targets.insert(point, at: place)
+        claim.freshCount += 1
+        if claim.targets.count > Self.targetsMax { extraCount += 1 }
+    }
+
+    private mutating func drop(_ place: Int, of claim: inout Claim) {
+        if claim.targets.count > Self.targetsMax { extraCount -= 1 }
+        claim.wanted[claim.targets.remove(at: place)] = nil
+        if place < claim.freshCount { claim.freshCount -= 1 }
     }
 
     mutating func askForSamples(_ log: LogName) {

@@ -11,6 +11,8 @@ struct Outstanding: Sendable {
     /// The logs that were asked for, in order, and the highest sequence wanted of each.
     let logs: [LogName]
     let highest: [LogName: UInt64]
+    /// What was there of each log when it was asked for.
+    var before: [LogName: [LogPoint]] = [:]
     /// When it was asked for, and for how many bytes.
     var sent: UInt64 = 0
     var bytesMax = Limits.operationsMessageBytesMax
@@ -71,10 +73,23 @@ extension SyncSession {
             // Without room the tip is lost; the next comparison announces it again.
             guard claims.add(tip, ownSequence: own, isAuthority: isAuthority) else { continue }
             noteTheirs(tip)
-            // It owed this and announces it again after a comparison: it gets another chance.
-            if case .tips = descent, claims[tip.log]?.state == .ignored {
-                requeue(tip.log)
+            // It owed this and announces it again after a comparison: it gets another chance. And
+            // so does what has waited, maybe in vain.
+            if case .tips = descent, let claim = claims[tip.log],
+                claim.state == .ignored || claim.state == .waiting
+            {
+                claims.begin(tip.log)
             }
+        }
+    }
+
+    /// Asks for what something that waits cites, whatever became of it before.
+    mutating func want(_ tips: [LogTip], replica: some Replica) {
+        guard standing == .full else { return }
+        for tip in tips where !replica.holds(tip) {
+            guard scope == nil || replica.takes(tip.log.document) else { continue }
+            let own = replica.branchTips(of: tip.log).last?.sequence
+            claims.want(tip, ownSequence: own)
         }
     }
 
@@ -98,10 +113,12 @@ extension SyncSession {
                     highest[log] = item.target.sequence
                 }
             }
+            let before = logs.map { ($0, replica.branchTips(of: $0)) }
             let most = isProven ? Limits.operationsMessageBytesMax : Self.bytesOfUnproven
             outstanding.append(
                 Outstanding(
-                    request: lastRequest, logs: logs, highest: highest, sent: now, bytesMax: most,
+                    request: lastRequest, logs: logs, highest: highest,
+                    before: .init(uniqueKeysWithValues: before), sent: now, bytesMax: most,
                     deadline: now + Outstanding.patienceMilliseconds))
             takeoversInVain = 0
             let pull = PullRequest(request: lastRequest, items: items, maxBytes: most)
@@ -134,7 +151,7 @@ extension SyncSession {
             guard let claim = claims[log] else { continue }
             let points = claim.needsSamples ? replica.samples(of: log) : replica.branchTips(of: log)
             let have = [LogPoint](points.prefix(SyncMessage.pullPointsMax))
-            for target in claim.targets {
+            for target in claims.nextTargets(of: log) {
                 let tip = LogTip(log: log, sequence: target.sequence, id: target.id)
                 items.append(PullItem(target: tip, have: have))
                 bytes += 112 + 28 * have.count
@@ -261,17 +278,26 @@ extension SyncSession {
             let isOthersTurn = !isProven && planner.isWanted(log)
             release(log, planner: &planner)
             guard !claims.settle(log, holds: replica.holds) else { continue }
+            // What was stored may have been one branch too many, and be gone again.
+            let isOfUse = replica.branchTips(of: log) != pull.before[log]
+            if isOfUse { claims.hasBroughtSome(log) }
             if pull.probed.contains(log) {
                 claims.askForSamples(log)
                 claims.set(.queued, of: log)
             } else if isOthersTurn, stored.contains(log) {
                 leaveToOthers(log)
             } else if waiting.contains(log), pull.isComplete || !stored.contains(log) {
-                claims.set(.waiting, of: log)
-            } else if stored.contains(log) {
+                let isStuck = claims.isInVainAgain(log, most: ClaimTable.vainMax.waiting)
+                isStuck ? leave(log) : claims.set(.waiting, of: log)
+            } else if isOfUse {
                 claims.set(.queued, of: log)
             } else if pull.isComplete || blamesNext || isInVain(pull.answered[log], log, replica) {
                 blamesNext = false
+                // Of many branches the next ones may be of use.
+                claims.hasFresh(log) ? claims.set(.queued, of: log) : leave(log)
+            } else if pull.answered[log] != nil,
+                claims.isInVainAgain(log, most: ClaimTable.vainMax.cut)
+            {
                 leave(log)
             } else {
                 claims.set(.queued, of: log)

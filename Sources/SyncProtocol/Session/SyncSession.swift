@@ -85,6 +85,8 @@ public struct SyncSession: Sendable {
         case stored([LogTip], waiting: [LogName], answering: RequestNumber?)
         /// Something that waits needs these logs: what of them was left is asked for again.
         case needed([LogName])
+        /// What the peer has brought waits for these, which it cites: so the peer has them.
+        case cited([LogTip])
         /// Another session gave logs back.
         case replan
         /// The peer holds these tips, as another message said (`join_result`).
@@ -289,6 +291,7 @@ public struct SyncSession: Sendable {
             stored(tips, waiting: waiting, answering: request, replica, &planner)
         case .needed(let logs):
             for log in logs where claims[log]?.state == .ignored { requeue(log) }
+        case .cited(let tips): want(tips, replica: replica)
         case .replan:
             for log in claims.takeElsewhere() { requeue(log) }
         case .announced(let tips): claim(tips, replica: replica)

@@ -236,22 +236,32 @@ private struct Plans {
         }
     }
 
-    @Test func `so of two who did not know of each other the stronger binds`() throws {
+    /// Both had its key. Whoever stole it would take it from its person, and what rests on that.
+    @Test func `or of two who did not know of each other, each for its own`() throws {
         var story = Story(admins: ["ann"], members: ["bob", "cat"])
         let start = story.heads
-        let bobs = story.write("bob", after: start, .addDevices([story.device("new")]))
-        let cats = story.write("cat", after: start, .addDevices([story.device("new")]))
-        let resting = story.write("new", under: cats, after: [cats], .createDocument)
+        let (bob, cat, new) = (story.member("bob"), story.member("cat"), story.device("new"))
+        let bobs = story.write("bob", after: start, .addDevices([new]))
+        let cats = story.write("cat", after: start, .addDevices([new]))
+        let forBob = story.write("new", under: bobs, after: [bobs], .createDocument)
+        let forCat = story.write("new", under: cats, after: [cats], .createDocument)
         try story.inEveryOrder { evaluator in
-            #expect(evaluator.isValid(bobs))
-            #expect(evaluator.verdict(on: cats) == .revoked(by: bobs))
-            #expect(evaluator.verdict(on: resting) == .unsupported(by: cats))
+            for id in [bobs, cats, forBob, forCat] { #expect(evaluator.isValid(id)) }
+            #expect(evaluator.author(of: forBob) == bob && evaluator.author(of: forCat) == cat)
+            #expect(evaluator.members(of: new) == [bob, cat])
+            #expect(evaluator.isBound(new, to: bob) && evaluator.isBound(new, to: cat))
         }
-        // When the stronger one loses its effect, the weaker has it.
-        let removal = story.write("ann", after: start, .remove(member: story.member("bob")))
+        // Each ends it for themselves, and an admin for both.
+        _ = story.write("bob", after: story.heads, .removeDevice(new))
         try story.inEveryOrder { evaluator in
-            #expect(evaluator.isValid(removal) && !evaluator.isValid(bobs))
-            #expect(evaluator.isValid(cats) && evaluator.isValid(resting))
+            #expect(evaluator.bestGrant(of: new, as: bob) == nil)
+            #expect(evaluator.members(of: new) == [cat] && evaluator.isBound(new, to: bob))
+            #expect(evaluator.isValid(forCat))
+        }
+        _ = story.write("ann", after: story.heads, .removeDevice(new))
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.bestGrant(of: new) == nil)
+            #expect(evaluator.members(of: new) == [bob, cat])
         }
     }
 

@@ -187,12 +187,10 @@ import WorkspaceTestKit
                 }
                 return invite.publicKey == link.secret.publicKey.bytes
             })
-        let member = Binding.member(of: home.device, salt: workspace.id.bytes)
+        let member = home.member(salt: workspace.id.bytes)
         let answerer = try #require(other.host?.core.home).device
-        let devices = [
-            home.deviceEntry(
-                entering: .joining(workspace.id, by: invite, before: answerer, member: member))
-        ]
+        let devices = home.deviceEntries(
+            entering: .joining(workspace.id, by: invite, before: answerer, member: member))
         return JoinerTerms(
             invite: invite, member: member, devices: devices,
             proof: link.secret.admissionProof(

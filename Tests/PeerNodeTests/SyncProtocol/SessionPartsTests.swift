@@ -52,13 +52,39 @@ import WorkspaceTestKit
         #expect(next == [log(4), nil])
     }
 
-    @Test func `keeps eight targets of a log, the newest`() {
+    @Test func `keeps the newest targets of a log, and hands them out eight at a time`() {
+        var table = ClaimTable()
+        for sequence in 0..<300 { #expect(add(&table, 1, sequence: UInt64(sequence)) == true) }
+        #expect(add(&table, 1, sequence: 299) == true, "said twice is said once")
+        #expect(table[log(1)]?.targets.map(\.sequence) == (44..<300).map { UInt64($0) })
+        #expect(table.claims.count == 1 && table.activeCount == 1)
+        #expect(table.behind == 300, "the farthest counts")
+        for round in 0..<32 {
+            #expect(table.hasFresh(log(1)))
+            let first = UInt64(44 + 8 * round)
+            #expect(table.nextTargets(of: log(1)).map(\.sequence) == Array(first..<first + 8))
+        }
+        #expect(!table.hasFresh(log(1)) && table.nextTargets(of: log(1))[0].sequence == 44)
+    }
+
+    @Test func `asks first for what is cited, and not for ever`() throws {
         var table = ClaimTable()
         for sequence in 0..<20 { #expect(add(&table, 1, sequence: UInt64(sequence)) == true) }
-        #expect(add(&table, 1, sequence: 19) == true, "said twice is said once")
-        #expect(table[log(1)]?.targets.map(\.sequence) == (12..<20).map { UInt64($0) })
-        #expect(table.claims.count == 1 && table.activeCount == 1)
-        #expect(table.behind == 20, "the farthest counts")
+        let point = try #require(table[log(1)]?.targets[7])
+        let tip = LogTip(log: log(1), sequence: point.sequence, id: point.id)
+        for _ in 0..<3 { _ = table.nextTargets(of: log(1)) }
+        for _ in 0..<8 {
+            table.set(.ignored, of: log(1))
+            table.want(tip, ownSequence: nil)
+            #expect(table[log(1)]?.state == .queued && table.hasFresh(log(1)))
+            #expect(table.nextTargets(of: log(1)).first?.sequence == 7)
+        }
+        table.set(.ignored, of: log(1))
+        table.want(tip, ownSequence: nil)
+        #expect(table[log(1)]?.state == .ignored, "until a comparison names it")
+        table.begin(log(1))
+        #expect(table[log(1)]?.state == .queued)
+        #expect(table[log(1)]?.targets.count == 20)
     }
 
     @Test func `has room for as many logs as are remembered, and for more of those`() {
@@ -147,7 +173,8 @@ import WorkspaceTestKit
                 }
             }
             #expect(table.activeCount == active, "WSX_SEED=\(seed)")
-            #expect(claims.allSatisfy { (1...8).contains($0.targets.count) })
+            #expect(claims.allSatisfy { (1...256).contains($0.targets.count) })
+            #expect(claims.allSatisfy { (0...$0.targets.count).contains($0.freshCount) })
         }
         table.removeAll()
         #expect(table.behind == 0 && table.activeCount == 0 && table.nextQueued() == nil)

@@ -143,7 +143,8 @@ extension StolenPhone {
 
     /// The grant by which the phone is in.
     fileprivate func linking() throws -> OperationID {
-        try #require(try pair.ada.workspace().evaluator.binding(of: phone.id))
+        let ada = try pair.ada.workspace()
+        return try #require(ada.evaluator.binding(of: phone.id, to: ada.member))
     }
 
     fileprivate func handingOver(keeping: [DeviceID]?) -> AuthorityPayload {

@@ -228,6 +228,7 @@ enum FrozenScenes {
                     approve: false, documents: [], psk: log.field, policy: nil)),
             knowing: heads)
         log.write(.createDocument(type: 1, nonce: [UInt8](repeating: 7, count: 16)), knowing: heads)
+        log.write(try log.binding(3_002), knowing: heads)
         return log.operations
     }
 

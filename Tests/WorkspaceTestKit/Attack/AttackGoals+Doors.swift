@@ -86,9 +86,10 @@ extension AttackGoals {
             guard waiting.count >= max(16, Int(terms(invite)?.uses ?? 0)) else { return nil }
             return "\(label(operation.id)) waits behind \(waiting.count)"
         case .addDevices:
+            // What others of the same member link takes no room from this one.
             let linked = past.filter {
                 guard case .addDevices = $0.action else { return false }
-                return author($0) == author(operation)
+                return author($0) == author(operation) && $0.device == operation.device
             }
             guard linked.count >= 64 else { return nil }
             return "\(label(operation.id)) is linked behind \(linked.count)"

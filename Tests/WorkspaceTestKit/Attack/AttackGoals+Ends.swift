@@ -33,11 +33,12 @@ extension AttackGoals {
         let member = record.people[end.person]?.member
         for device in devices.sorted() {
             if case .revoked = end.kind, !end.devices.contains(device) { continue }
-            guard let standing = judge.standing(of: device), standing.member == member,
-                !isBack(standing.grant, device, member, end),
-                !wasPromoted(standing.grant, device, end)
-            else { continue }
-            return "\(end.person) is in after \(label(end.operation))"
+            let standings = judge.standings(of: device).filter { $0.member == member }
+            // Who holds more by another grant stays with all of them (V-4).
+            if standings.contains(where: { wasPromoted($0.grant, device, end) }) { continue }
+            for standing in standings where !isBack(standing.grant, device, member, end) {
+                return "\(end.person) is in after \(label(end.operation))"
+            }
         }
         return nil
     }
@@ -102,12 +103,11 @@ extension AttackGoals {
         }
     }
 
-    /// What a stolen device signs for somebody else is that one's own affair, where that one is
-    /// stronger than the device's person.
+    /// What a stolen device signs for somebody else is that one's own affair, like every key that
+    /// one has made. What the owner has revoked nobody has.
     private func isRevoked(_ operation: AuthOperation, _ end: AttackEnd) -> Bool {
         guard end.devices.contains(operation.device) else { return false }
-        let hasStronger = record.hasAdmin || record.hasOwner
-        return end.person == "owner" || !hasStronger
+        return end.person == "owner"
             || author(operation) == record.people[end.person]?.member
     }
 
@@ -150,11 +150,12 @@ extension AttackGoals {
                 return "\(label(id)) by \(person.name) as \(acting) after \(label(end.operation))"
             }
             for device in devices.sorted() {
-                guard let standing = judge.standing(of: device), standing.member == person.member,
-                    standing.role < role,
-                    !isGivenByAnother(standing.grant, device, person.member, before, end)
-                else { continue }
-                return "\(person.name) is \(standing.role) after \(label(end.operation))"
+                for standing in judge.standings(of: device)
+                where standing.member == person.member && standing.role < role
+                    && !isGivenByAnother(standing.grant, device, person.member, before, end)
+                {
+                    return "\(person.name) is \(standing.role) after \(label(end.operation))"
+                }
             }
         }
         return nil

@@ -22,7 +22,7 @@ extension AttackWorld {
         return !nodes[node].judge.isValid(written.id)
     }
 
-    private func worker(at node: Int) -> Worker? {
+    func worker(at node: Int) -> Worker? {
         let name = ["owner", "ann", "hal"][node]
         guard let person = record.people[name] else { return nil }
         let judge = nodes[node].judge

@@ -180,6 +180,9 @@ extension AttackWorld {
         guard let person = record.people[worker.name] else { return true }
         let new = device()
         var draft = draft(worker, .addDevices([new]))
+        // What an older stolen device has linked takes room until that is revoked.
+        let elder = person.devices.prefix { !record.secrets.contains($0) }
+        if !elder.contains(worker.device) { draft.promise = nil }
         draft.entries = signed(
             [new],
             AttackWords(

@@ -42,8 +42,7 @@ extension AttackWorld {
         if generator.oneIn(2) { promote("bob", root) }
         record.hasAdmin = generator.oneIn(2)
         if record.hasAdmin { promote("xan", root) }
-        stealDevice(root)
-        stealFromWim()
+        steal(root, door)
         sayWhoInvites(root)
         offerAhead("yan")
         askInVain(asking, root)
@@ -55,7 +54,7 @@ extension AttackWorld {
         }
     }
 
-    private var everything: Set<OperationID> { Set(history.operations.map(\.id)) }
+    var everything: Set<OperationID> { Set(history.operations.map(\.id)) }
 
     private func byOwner(_ root: AuthOperation, _ action: AuthAction) -> OperationID {
         write(
@@ -68,21 +67,25 @@ extension AttackWorld {
         byOwner(root, .invite(terms))
     }
 
-    private func join(
-        _ name: String, on invite: OperationID, _ root: AuthOperation, isHonest: Bool
+    /// Whoever wrote `grant` lets somebody in under it.
+    func join(
+        _ name: String, on invite: OperationID, _ grant: AuthOperation, by author: String = "owner",
+        isHonest: Bool, withPhrase: Bool? = nil
     ) {
-        let devices = (0..<1 + generator.below(2)).map { _ in device() }
+        let answerer = author == "owner" ? grant.device : record.people[author]?.devices.last
+        let hasPhrase = withPhrase ?? generator.oneIn(2)
+        let devices = (0..<(hasPhrase ? 2 : 1)).map { _ in device() }
         let member = member(of: devices[0])
         record.people[name] = AttackPerson(
             name: name, member: member, devices: devices, isHonest: isHonest)
         if !isHonest { record.secrets.formUnion(devices) }
         let words = AttackWords(
             type: 3, workspace: AttackSignatures.workspace, context: invite,
-            answerer: root.device, member: member, list: devices.map(pair))
+            answerer: answerer ?? grant.device, member: member, list: devices.map(pair))
         let entries = signed(devices, words)
         write(
             Draft(
-                author: "owner", device: root.device, grant: root.id, past: everything,
+                author: author, device: answerer ?? grant.device, grant: grant.id, past: everything,
                 action: .admit(invite: invite, member: member, devices: devices, request: nil),
                 entries: entries,
                 proof: AttackProof(invite: invite, member: member, entries: entries)))
@@ -94,57 +97,7 @@ extension AttackWorld {
             root, .grant(RoleGrant(member: person.member, devices: person.devices, role: .admin)))
     }
 
-    /// A further device of the owner's is stolen, or the first one was; there is another besides.
-    private func stealDevice(_ root: AuthOperation) {
-        guard let owner else { return }
-        let (recovery, day) = (owner.devices[0], owner.devices[1])
-        let variant = generator.below(3)
-        let stolen = variant == 0 ? day : link(to: "owner", by: day, under: root.id)
-        let linker = variant == 1 ? stolen : recovery
-        let grant = history.operations.last { history.devices(of: $0).contains(linker) }?.id
-        _ = link(to: "owner", by: linker, under: grant ?? root.id)
-        record.secrets.insert(stolen)
-        if variant == 0 { ruler = recovery }
-        let judge = variant == 0 || generator.oneIn(3) ? recovery : day
-        let end = write(
-            Draft(
-                author: "owner", device: judge, grant: root.id, past: everything,
-                action: .removeDevice(stolen)))
-        end.map { note(.revoked, $0.id, "owner", [stolen]) }
-        guard variant != 0, generator.oneIn(5) else { return }
-        // Another one is in strange hands, and nobody has seen that.
-        record.hasOwner = true
-        let unseen = link(to: "owner", by: day, under: root.id)
-        record.secrets.insert(unseen)
-        deceive("owner", by: unseen)
-    }
-
-    /// A device that its person believes to be linked, and that a stolen one has answered.
-    private func deceive(_ name: String, by stolen: DeviceID) {
-        guard let person = record.people[name] else { return }
-        let new = device()
-        record.people[name]?.devices.append(new)
-        see(
-            signed(
-                [new],
-                AttackWords(
-                    type: 5, workspace: AttackSignatures.workspace, context: .zero,
-                    answerer: stolen, member: person.member, list: [pair(new)])))
-    }
-
-    /// A plain member's device is stolen, and revoked.
-    private func stealFromWim() {
-        guard let wim = record.people["wim"], let grant = firstGrant(of: wim) else { return }
-        let stolen = link(to: "wim", by: wim.devices[0], under: grant.id)
-        record.secrets.insert(stolen)
-        let end = write(
-            Draft(
-                author: "wim", device: wim.devices[0], grant: grant.id, past: everything,
-                action: .removeDevice(stolen)))
-        end.map { note(.revoked, $0.id, "wim", [stolen]) }
-    }
-
-    private func firstGrant(of person: AttackPerson) -> AuthOperation? {
+    func firstGrant(of person: AttackPerson) -> AuthOperation? {
         history.operations.first { history.devices(of: $0).contains(person.devices[0]) }
     }
 
@@ -192,25 +145,6 @@ extension AttackWorld {
         draft.proof = AttackProof(invite: invite, member: zed.member, entries: draft.entries)
         write(draft)
         remove("zed", root)
-    }
-
-    /// A new device of somebody honest, linked by one of the others.
-    @discardableResult
-    func link(
-        to name: String, by device: DeviceID, under grant: OperationID,
-        knowing past: Set<OperationID>? = nil
-    ) -> DeviceID {
-        guard let person = record.people[name] else { return .zero }
-        let new = self.device()
-        let words = AttackWords(
-            type: 5, workspace: AttackSignatures.workspace, context: .zero, answerer: device,
-            member: person.member, list: [pair(new)])
-        write(
-            Draft(
-                author: name, device: device, grant: grant, past: past ?? everything,
-                action: .addDevices([new]), entries: signed([new], words)))
-        record.people[name]?.devices.append(new)
-        return new
     }
 
     private func endMemberships(_ root: AuthOperation) {

@@ -178,20 +178,23 @@ extension AttackWorld {
         return draft
     }
 
-    /// As many requests or devices as fit in, and some more.
+    /// As many requests or devices as fit in, and some more: by a member, or with a stolen device.
     func flood() {
-        guard let eve = record.people["eve"], let door = links.sorted().first,
+        let stolen = generator.oneIn(2) ? stolenDevices.randomElement(using: &generator) : nil
+        guard let own = record.people["eve"]?.devices[0], let door = links.sorted().first,
             let grant = history.operations.first(where: {
-                history.devices(of: $0).contains(eve.devices[0])
+                history.devices(of: $0).contains(stolen ?? own)
             })
         else { return }
-        let isLinking = generator.oneIn(2)
+        // What a stolen device writes is stored where a member cites it.
+        var past = history.closure(of: stolen == nil ? probe.valid : [grant.id, door])
+        let isLinking = stolen != nil || generator.oneIn(2)
         for _ in 0..<(isLinking ? 66 : 24) {
             let device = device()
             record.secrets.insert(device)
             var draft = Draft(
-                author: "eve", device: eve.devices[0], grant: grant.id,
-                past: history.closure(of: probe.valid), action: .addDevices([device]))
+                author: "eve", device: stolen ?? own, grant: grant.id, past: past,
+                action: .addDevices([device]))
             draft.isHonest = false
             if !isLinking {
                 draft.action = .request(
@@ -199,7 +202,18 @@ extension AttackWorld {
             }
             fillEntries(&draft, [pair(device)])
             prove(&draft, door, member(of: device))
-            write(draft)
+            write(draft).map { _ = past.insert($0.id) }
         }
+        if stolen != nil { citeAll(by: own) }
+    }
+
+    /// A member cites all that is void; and the owner, who has heard of it, links a device.
+    private func citeAll(by own: DeviceID) {
+        guard var draft = draft(by: own) else { return }
+        draft.past = everything
+        draft.action = .createDocument
+        guard let cited = write(draft) else { return }
+        deliver(cited.id, to: 0)
+        if let worker = worker(at: 0) { _ = addDevice(worker) }
     }
 }

@@ -13,25 +13,22 @@ extension AuthDefinition {
         public let grant: OperationID
     }
 
-    /// V-2: what the strongest grant gives under which the device would write now.
-    public func standing(of device: DeviceID, among valid: PlainSet) -> Standing? {
+    /// V-2: what the grants give under which the device would write now, the strongest first.
+    public func standings(of device: DeviceID, among valid: PlainSet) -> [Standing] {
         // Of two that rank alike, because one transfer has taken both, the one that was stronger.
-        var best: (rank: (now: Rank, asGiven: Rank), given: Given)?
+        var found: [(rank: (now: Rank, asGiven: Rank), given: Given)] = []
         for grant in valid {
             guard let given = given(by: grant, to: device) else { continue }
             let now = asked(given, among: valid)
             if isReplaced(given, among: valid) { continue }
             let rank = lastRank(now)
-            let isHit = valid.contains { hitsNow($0, now, rank, among: valid) }
-            let both = (rank, lastRank(given))
-            guard !isHit, best.map({ both < $0.rank }) ?? true else { continue }
-            best = (both, now)
+            if valid.contains(where: { hitsNow($0, now, rank, among: valid) }) { continue }
+            found.append(((rank, lastRank(given)), now))
         }
-        return best.flatMap { best in
-            Role(rawValue: UInt64(best.given.role)).map {
+        return found.sorted { $0.rank < $1.rank }.compactMap { _, given in
+            Role(rawValue: UInt64(given.role)).map {
                 Standing(
-                    member: best.given.member, role: $0,
-                    grant: facts[best.given.grant].operation.id)
+                    member: given.member, role: $0, grant: facts[given.grant].operation.id)
             }
         }
     }
@@ -237,6 +234,6 @@ extension AuthDefinition {
     public func standing(of device: DeviceID, among valid: Set<OperationID>) -> Standing? {
         var places = PlainSet()
         for id in valid { self.places[id].map { places.insert($0) } }
-        return standing(of: device, among: places)
+        return standings(of: device, among: places).first
     }
 }

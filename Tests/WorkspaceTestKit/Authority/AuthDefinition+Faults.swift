@@ -215,9 +215,16 @@ extension AuthDefinition {
                 return "A-17"
             }
         }
+        let own = age(of: author.device, as: author.member, in: fact.past)
         let linked = fact.past.filter { place in
-            guard case .addDevices = facts[place].operation.action else { return false }
-            return facts[place].author?.member == author.member
+            guard case .addDevices = facts[place].operation.action, let own,
+                let linker = facts[place].author, linker.member == author.member
+            else { return false }
+            if rules.isOld || !rules.has(.a17Older) || linker.device == author.device {
+                return true
+            }
+            let age = age(of: linker.device, as: author.member, in: fact.past)
+            return age.map { $0 < own } ?? false && !isBarred(linker.device, in: fact.past)
         }
         if rules.has(.a17Count), linked.count >= Limits.devicesLinkedMax { return "A-17" }
         return keyFault(fact)

@@ -29,11 +29,6 @@ extension AuthDefinition {
 
     /// The rows that are about what is done, not about who does it.
     private func hitsAdmission(_ r: Int, _ target: Fact) -> Bool {
-        if rules.has(.binds), let own = bound(by: target), let other = bound(by: facts[r]),
-            own.member != other.member, !Set(own.devices).isDisjoint(with: other.devices)
-        {
-            return true
-        }
         guard case .admit(let id, _, _, _) = target.operation.action,
             let invite = place(id, in: target.past)
         else { return false }

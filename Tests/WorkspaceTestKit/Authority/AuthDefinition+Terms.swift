@@ -119,7 +119,7 @@ extension AuthDefinition {
     }
 
     /// The smallest (lam, id, place in its list) of what binds `device` to `member`.
-    private func age(of device: DeviceID, as member: MemberID, in past: PlainSet) -> Rank? {
+    func age(of device: DeviceID, as member: MemberID, in past: PlainSet) -> Rank? {
         past.compactMap { place -> Rank? in
             guard let bound = bound(by: facts[place]), bound.member == member,
                 let index = bound.devices.firstIndex(of: device)

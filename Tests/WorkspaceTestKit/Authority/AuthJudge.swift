@@ -19,8 +19,15 @@ public protocol AuthJudge {
     func subject(ofGrant id: OperationID, device: DeviceID) -> MemberID?
     /// What a grant gives to a device.
     func role(ofGrant id: OperationID, device: DeviceID) -> Role?
-    /// The grant under which a device acts now; `nil` where it may do nothing (V-2).
-    func standing(of device: DeviceID) -> AuthDefinition.Standing?
+    /// The grants under which a device acts now, the strongest first (V-2).
+    func standings(of device: DeviceID) -> [AuthDefinition.Standing]
+}
+
+extension AuthJudge {
+    /// The strongest grant under which a device acts now; `nil` where it may do nothing.
+    public func standing(of device: DeviceID) -> AuthDefinition.Standing? {
+        standings(of: device).first
+    }
 }
 
 extension AuthEvaluator {
@@ -81,12 +88,13 @@ public struct EvaluatorJudge: AuthJudge {
     }
 
     /// Who a device is now.
-    public func standing(of device: DeviceID) -> AuthDefinition.Standing? {
-        guard let grant = evaluator.bestGrant(of: device),
-            let member = evaluator.subject(ofGrant: grant, device: device),
-            let role = evaluator.standing(ofGrant: grant, device: device)?.role
-        else { return nil }
-        return AuthDefinition.Standing(member: member, role: role, grant: grant)
+    public func standings(of device: DeviceID) -> [AuthDefinition.Standing] {
+        evaluator.grants(of: device).compactMap { grant in
+            guard let member = evaluator.subject(ofGrant: grant, device: device),
+                let role = evaluator.standing(ofGrant: grant, device: device)?.role
+            else { return nil }
+            return AuthDefinition.Standing(member: member, role: role, grant: grant)
+        }
     }
 }
 
@@ -157,7 +165,7 @@ public final class DefinitionJudge: AuthJudge {
     }
 
     /// Who a device is now.
-    public func standing(of device: DeviceID) -> AuthDefinition.Standing? {
-        book.standing(of: device, among: verdicts)
+    public func standings(of device: DeviceID) -> [AuthDefinition.Standing] {
+        book.standings(of: device, among: verdicts)
     }
 }
