@@ -26,11 +26,11 @@ def a_strangers_device():
 
 @history
 def two_bind_one_device():
-    """The stronger counts; the weaker is void."""
+    """Each counts: both had its key."""
     w = World()
     on, new = w.invite(w.owner, MEMBER), Device()
     mina, before = w.join(MEMBER), list(w.ops)
-    w.link(mina, new, "void", knows=before)
+    w.link(mina, new, "valid", knows=before)
     w.admit(w.owner, on, new, "valid", knows=before)
     return w
 
@@ -172,7 +172,7 @@ def a_device_of_two_is_revoked_by_one():
     w = World()
     on, new = w.invite(w.owner, MEMBER), Device()
     mina, before = w.join(MEMBER), list(w.ops)
-    w.link(mina, new, "void", knows=before)
+    w.link(mina, new, "valid", knows=before)
     joon, _ = w.admit(w.owner, on, new, "valid", knows=before)
     w.write(mina, rmdev(new), "valid")
     w.link(joon, expect="valid")

@@ -51,6 +51,23 @@ def one_member_has_sixty_four_devices():
 
 
 @history
+def as_many_as_a_stolen_device_links():
+    """A-17: they take no room from an older one; and from a younger one until it is revoked."""
+    w = World()
+    mina = w.join(MEMBER)
+    stolen, _ = w.link(mina)
+    younger, _ = w.link(mina)
+    for _ in range(62):
+        w.link(stolen, expect="valid")
+    w.link(stolen, expect="A-17")
+    w.link(younger, expect="A-17")
+    w.link(mina, expect="valid")
+    w.write(mina, rmdev(stolen.device), "valid")
+    w.link(younger, expect="valid")
+    return w
+
+
+@history
 def a_late_admit_makes_a_device_stronger():
     """G15: who answered a newcomer admits it again in an older past. The revoked device acts under
     that, above the phrase's rmdev, until the phrase revokes it there as well."""

@@ -123,6 +123,7 @@ public struct WaitingRoom: Sendable {
     private struct Seat {
         let missing: Missing
         let others: [OperationID]
+        let cited: [Citation]
         let guest: Guest
         let byteCount: Int
     }
@@ -137,6 +138,8 @@ public struct WaitingRoom: Sendable {
     /// What runs of members cite where logs are bounded, and how many of them each; of very many
     /// not all.
     private var cited: [DocumentID: [Citation: Int]] = [:]
+    /// How many citations of each source are known.
+    private var citing: [UInt64: Int] = [:]
     private var citedCount = 0
     private var usage: [Source: (count: Int, byteCount: Int)] = [:]
     private var nextTicket: UInt64 = 0
@@ -168,10 +171,12 @@ public struct WaitingRoom: Sendable {
         guard used.count + count <= most, used.byteCount + bytes <= bytesMax,
             byteCount + bytes <= Limits.waitingBytesMax
         else { return false }
+        let cited = mayCite(guest.cited.count, guest.source) ? guest.cited : []
         guests[nextTicket] = Seat(
-            missing: missing, others: others, guest: guest, byteCount: bytes)
+            missing: missing, others: others, cited: guest.isOutsiders ? [] : cited, guest: guest,
+            byteCount: bytes)
         if !guest.isOutsiders {
-            for citation in guest.cited { note(citation) }
+            for citation in cited { note(citation, by: guest.source) }
             for other in others { wanted[other, default: 0] += 1 }
             for (place, voucher) in guest.wishes {
                 let known = wanting[place.log]?[voucher] ?? (0, 0)
@@ -247,7 +252,7 @@ public struct WaitingRoom: Sendable {
         guard let seat = guests.removeValue(forKey: ticket) else { return nil }
         let (guest, bytes) = (seat.guest, seat.byteCount)
         if !guest.isOutsiders {
-            for citation in guest.cited { forget(citation) }
+            for citation in seat.cited { forget(citation, by: guest.source) }
             for other in seat.others {
                 wanted[other] = wanted[other].flatMap { $0 > 1 ? $0 - 1 : nil }
             }
@@ -268,23 +273,27 @@ public struct WaitingRoom: Sendable {
         return guest
     }
 
-    private mutating func note(_ citation: Citation) {
-        let document = citation.place.log.document
-        if let count = cited[document]?[citation] {
-            cited[document]?[citation] = count + 1
-        } else if citedCount < Limits.waitingCitationsMax {
-            cited[document, default: [:]][citation] = 1
-            citedCount += 1
-        }
+    /// Whether so many more citations of what a source brings are heeded. Each may keep a branch that
+    /// is too many, and each makes pruning longer.
+    public func mayCite(_ count: Int, _ source: UInt64) -> Bool {
+        (citing[source] ?? 0) + count <= Limits.waitingCitationsPerPeerMax
+            && citedCount + count <= Limits.waitingCitationsMax
     }
 
-    private mutating func forget(_ citation: Citation) {
+    private mutating func note(_ citation: Citation, by source: UInt64) {
+        cited[citation.place.log.document, default: [:]][citation, default: 0] += 1
+        citing[source, default: 0] += 1
+        citedCount += 1
+    }
+
+    private mutating func forget(_ citation: Citation, by source: UInt64) {
         let document = citation.place.log.document
-        guard let count = cited[document]?[citation] else { return }
-        cited[document]?[citation] = count > 1 ? count - 1 : nil
-        guard count == 1 else { return }
+        if let count = cited[document]?[citation] {
+            cited[document]?[citation] = count > 1 ? count - 1 : nil
+            if cited[document]?.isEmpty == true { cited[document] = nil }
+        }
+        citing[source] = citing[source].flatMap { $0 > 1 ? $0 - 1 : nil }
         citedCount -= 1
-        if cited[document]?.isEmpty == true { cited[document] = nil }
     }
 
     /// About what memory takes. Runs of the authority document are of one operation, and each place

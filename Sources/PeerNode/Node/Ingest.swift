@@ -153,7 +153,8 @@ extension NodeCore {
             let start = OperationRun(
                 log: run.log, firstSequence: run.firstSequence,
                 entries: Array(run.entries.prefix(gap.offset)))
-            let last = cited.isEmpty ? nil : try lastOperation(of: start, in: workspace)
+            let mayCite = !cited.isEmpty && waiting.mayCite(cited.count + 1, source.number)
+            let last = mayCite ? try lastOperation(of: start, in: workspace) : nil
             switch try acceptOne(start, in: workspace, from: source, isNeeded: last != nil) {
             case .stored, .known, .dropped:
                 last.map { cited.append($0) }

@@ -253,9 +253,11 @@ public enum Limits {
     /// Operations that wait for what they cite, of somebody who is no member: an own admission
     /// with what it stands on.
     public static let waitingPerOutsiderMax = 1_024
-    /// What operations that wait cite of logs with many branches, and so is not pruned meanwhile. Of
-    /// more the rest may have to come again.
-    public static let waitingCitationsMax = 4_096
+    /// What operations that wait cite of logs with many branches, and so is not pruned meanwhile: of
+    /// each peer, and of all. More may have to come again.
+    public static let waitingCitationsPerPeerMax = 128
+    /// See `waitingCitationsPerPeerMax`.
+    public static let waitingCitationsMax = 1_024
     /// Authors, and hosts, that are counted at a time; of more those are forgotten who used least.
     public static let authorityBudgetsMax = 10_000
     /// Devices that one device, with older ones of the same person, links in a workspace: more than a

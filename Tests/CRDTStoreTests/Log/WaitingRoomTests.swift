@@ -45,6 +45,34 @@ import WorkspaceTestKit
         #expect(!(1...3).contains { room.awaitsForMembers(Self.missing($0)) })
     }
 
+    @Test func `heeds what members' guests cite, and of one peer only so much`() {
+        var room = WaitingRoom()
+        let log = Self.guest(1).run.log
+        func citation(_ number: Int) -> WaitingRoom.Citation {
+            .init(Self.id(UInt8(number % 200)), at: .init(log, UInt64(number)))
+        }
+        func admit(_ numbers: Range<Int>, from source: UInt64, out: Bool = false) {
+            let guest = WaitingRoom.Guest(
+                run: Self.guest(UInt64(numbers.lowerBound)).run, source: source, arrived: 1,
+                isOutsiders: out, cited: numbers.map(citation))
+            _ = room.admit(guest, until: Self.missing(1))
+        }
+        let most = Limits.waitingCitationsPerPeerMax
+        admit(0..<16, from: 1, out: true)
+        #expect(room.citations(in: .zero).isEmpty)
+        for start in stride(from: 0, to: 2 * most, by: 16) { admit(start..<start + 16, from: 2) }
+        #expect(room.citations(in: .zero).count == most && !room.mayCite(1, 2))
+        #expect(room.cites(citation(0)) && !room.cites(citation(most)))
+        // Two cite the same, and each of them for itself.
+        admit(0..<16, from: 3)
+        room.forget(source: 2)
+        #expect(Set(room.citations(in: .zero)) == Set((0..<16).map(citation)))
+        for source in UInt64(10)..<100 { admit(0..<16, from: source) }
+        #expect(!room.mayCite(1, 99))
+        _ = room.release(Self.missing(1))
+        #expect(room.citations(in: .zero).isEmpty && room.mayCite(most, 2))
+    }
+
     @Test func `knows who else wants what lies in a log, and up to where`() {
         var room = WaitingRoom()
         let log = Self.guest(1).run.log
