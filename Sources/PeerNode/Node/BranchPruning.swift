@@ -36,7 +36,12 @@ extension NodeCore {
         try write()
         try rekeep(document, in: workspace)
         let left = try ends(leftOf: crowded, in: document, workspace)
+        let number = store.operations.document(document, in: workspace.number)
+        var silenced: Set<MemberID> = []
         for branch in crowded.joined() {
+            if number?.kind == .channel {
+                silenced.formUnion(try silenceTail(of: branch, left[branch.number], workspace))
+            }
             // What these redactions deleted, or these undos brought back, may be so no more.
             if try store.view.hasNamings(in: branch.number, behind: left[branch.number]) {
                 try reviewRedactions(inDocument: branch.document)
@@ -46,10 +51,21 @@ extension NodeCore {
             try store.view.remove(gone, in: branch.document)
             if left[branch.number] == nil { store.peers.forget(branch: branch.number) }
         }
+        if let number { try heedAgain(silenced, in: number.number, workspace) }
         try reloadPrivate(
             document, in: workspace, from: .released(source: 0, isBackfill: false))
         if document == workspace.profileDocument { try reloadProfiles(of: workspace) }
         workspace.staleDocuments.insert(document)
+    }
+
+    /// What is removed says nothing any more about who follows a channel.
+    private func silenceTail(
+        of branch: LogBranch, _ end: UInt64?, _ workspace: Workspace
+    ) throws(StorageError) -> Set<MemberID> {
+        let first = max(end.map { $0 + 1 } ?? 0, branch.forkSequence)
+        guard first <= branch.tipSequence else { return [] }
+        let gone = try store.operations.positions(in: branch.number, first...branch.tipSequence)
+        return try silence(gone, in: branch.document, workspace)
     }
 
     /// Whether a log has more leaves than count, valid ones or void ones.

@@ -16,23 +16,37 @@ extension NodeCore {
         _ positions: [ViewStore.Position], in document: Int64, isValid: Bool,
         _ workspace: Workspace
     ) throws(StorageError) {
-        var words: [Word] = []
-        for position in positions where try !store.view.isAboutMessages(position, in: document) {
-            if let word = try word(position.arrival, in: workspace) { words.append(word) }
+        guard isValid else {
+            let silenced = try silence(positions, in: document, workspace)
+            return try heedAgain(silenced, in: document, workspace)
         }
-        guard !words.isEmpty else { return }
-        workspace.readMarks.lateLimits = [:]
-        guard !isValid else {
-            for word in words { try fold(word, of: nil, in: document) }
-            return
+        for word in try words(at: positions, in: document, workspace) {
+            workspace.readMarks.lateLimits = [:]
+            try fold(word, of: nil, in: document)
         }
+    }
+
+    /// Forgets what the operations at these places say about following, while they are stored.
+    ///
+    /// - Returns: whose last word that was.
+    func silence(
+        _ positions: [ViewStore.Position], in document: Int64, _ workspace: Workspace
+    ) throws(StorageError) -> Set<MemberID> {
         var silenced: Set<MemberID> = []
-        for word in words {
+        for word in try words(at: positions, in: document, workspace) {
+            workspace.readMarks.lateLimits = [:]
             for member in word.members
             where try store.view.forget(member, in: document, saidBy: word.stored.place.link.id) {
                 silenced.insert(member)
             }
         }
+        return silenced
+    }
+
+    /// Takes over what was said before about following by some members.
+    func heedAgain(
+        _ silenced: Set<MemberID>, in document: Int64, _ workspace: Workspace
+    ) throws(StorageError) {
         guard !silenced.isEmpty else { return }
         for arrival in try store.view.wordsBesideMessages(in: document) {
             guard let word = try word(arrival, in: workspace),
@@ -40,6 +54,16 @@ extension NodeCore {
             else { continue }
             try fold(word, of: silenced, in: document)
         }
+    }
+
+    private func words(
+        at positions: [ViewStore.Position], in document: Int64, _ workspace: Workspace
+    ) throws(StorageError) -> [Word] {
+        var words: [Word] = []
+        for position in positions where try !store.view.isAboutMessages(position, in: document) {
+            if let word = try word(position.arrival, in: workspace) { words.append(word) }
+        }
+        return words
     }
 
     private func word(_ arrival: Int64, in workspace: Workspace) throws(StorageError) -> Word? {

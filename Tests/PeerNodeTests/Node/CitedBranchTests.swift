@@ -25,7 +25,9 @@ private struct Braid {
             let cited = operations.shuffled(using: &random).prefix([0, 1, 3][random.below(3)])
             operations.append(
                 try world.sign(
-                    by: author, behind: parent, citing: cited.filter { $0.id != parent?.id }))
+                    by: author, behind: parent, citing: cited.filter { $0.id != parent?.id },
+                    saying: random.oneIn(4)
+                        ? .membership(random.oneIn(2) ? .join : .leave, members: []) : nil))
         }
     }
 
@@ -91,6 +93,11 @@ extension BenchNode {
         for node in world.nodes + [newcomer] {
             let stored = try node.stored(braid.operations, in: world)
             #expect(kept.subtracting(stored).count == 0, "\(node.name), WSX_SEED=\(seed)")
+            // Who follows a channel is not always right yet (docs/RELIABILITY.md).
+            let problems = try node.ok("node.check")["problems"]?.arrayValue ?? []
+            #expect(
+                problems.allSatisfy { $0["text"] == "who follows a channel differs" },
+                "\(node.name), WSX_SEED=\(seed): \(problems)")
             #expect(
                 try world.root(of: node) == world.root(of: world.nodes[0]),
                 "\(node.name), WSX_SEED=\(seed)")

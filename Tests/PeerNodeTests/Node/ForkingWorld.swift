@@ -49,12 +49,13 @@ final class ForkingWorld {
     /// What `author` signs behind an operation, without storing it.
     func sign(
         by author: BenchNode, behind previous: SignedOperation? = nil,
-        citing: [SignedOperation] = [], under grant: OperationID? = nil
+        citing: [SignedOperation] = [], under grant: OperationID? = nil,
+        saying content: ContentPayload? = nil
     ) throws -> SignedOperation {
         let (core, home, draft) = try draft(
             .content, by: author, behind: previous, citing: citing, under: grant)
         return draft.sealedAndSigned(
-            plaintext: ContentPayload.message(.init(text: "\(written)")).encoded, under: key.key,
+            plaintext: (content ?? .message(.init(text: "\(written)"))).encoded, under: key.key,
             keyID: key.id, with: home.signing, using: core.environment.random)
     }
 
