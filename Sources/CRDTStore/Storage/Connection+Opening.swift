@@ -156,6 +156,8 @@ extension Connection {
             try setOption(option, to: 0)
         }
         if !isDamaged { try setOption(SQLITE_DBCONFIG_DEFENSIVE, to: 1) }
+        // A plan that looked at what is bound would be made anew whenever something else is.
+        try setOption(SQLITE_DBCONFIG_ENABLE_QPSG, to: 1)
         // Only a stranger's tool can hold a lock; the loop does not wait long for it.
         sqlite3_busy_timeout(database.pointer, 100)
         try execute(Self.settings)

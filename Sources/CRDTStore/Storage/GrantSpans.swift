@@ -16,6 +16,20 @@ extension OperationStore {
     /// The spans of a branch's own operations, in order.
     public func spans(of branch: Int64) -> [GrantSpan] { spansByBranch[branch] ?? [] }
 
+    /// Those of them that have any of these places.
+    ///
+    /// - Cost: the spans behind the first of the places.
+    public func spans(
+        of branch: Int64, overlapping places: ClosedRange<UInt64>
+    ) -> [GrantSpan] {
+        var found: [GrantSpan] = []
+        for span in (spansByBranch[branch] ?? []).reversed() where span.first <= places.upperBound {
+            found.append(span)
+            if span.first <= places.lowerBound { break }
+        }
+        return found.reversed()
+    }
+
     /// The places of one span; `index` counts from the branch's first one.
     public func places(ofSpan index: Int, in branch: Int64) -> ClosedRange<UInt64>? {
         guard let tip = branches[branch]?.tipSequence, let spans = spansByBranch[branch],

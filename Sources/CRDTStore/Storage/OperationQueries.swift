@@ -46,8 +46,10 @@ extension OperationStore {
     /// All branches of all logs of a document, in the order of log names.
     public func branches(in document: DocumentID, of workspace: Int64) -> [LogBranch] {
         guard let number = self.document(document, in: workspace)?.number else { return [] }
-        return (logsByDocument[number] ?? []).sorted()
+        let found = (logsByDocument[number] ?? []).sorted()
             .flatMap { branches(of: $0, numbered: number) }
+        listedCount &+= found.count
+        return found
     }
 
     /// One branch.

@@ -28,6 +28,8 @@ public final class OperationStore {
     var writtenArrival: Int64 = 0
     /// How many operations are stored.
     public internal(set) var count: Int64 = 0
+    /// Branches that were listed because their whole document was, for tests that count the cost.
+    public internal(set) var listedCount = 0
 
     let insert: Statement
 

@@ -217,7 +217,8 @@ extension ViewStore {
         var isCovered = false
         try connection.statement(
             """
-            SELECT 1 FROM annotation_past p JOIN annotation a ON a.did = p.did
+            SELECT 1 FROM annotation_past p INDEXED BY annotation_citing
+                CROSS JOIN annotation a ON a.did = p.did
                 AND a.key_hlc = p.key_hlc AND a.key_id = p.key_id AND a.kind = ?4
                 AND a.member = ?5 AND a.tag = ?6 AND a.id = p.id
                 WHERE p.did = ?1 AND p.key_hlc = ?2 AND p.key_id = ?3 AND p.cited = ?7

@@ -4,8 +4,8 @@ import WorkspaceModel
 /// The bound on the branches of a log: a device that writes two histories gets both kept, and one
 /// that writes hundreds does not fill the disk of everybody else.
 extension NodeCore {
-    /// Removes what is too much of the documents in which logs got branches, once everything that
-    /// came with them was taken.
+    /// Removes what is too much of the documents in which logs got branches: as a rule once
+    /// everything that came with them was taken.
     func pruneOvergrown() throws(StorageError) {
         let places = overgrown.sorted {
             ($0.workspace, $0.document) < ($1.workspace, $1.document)
@@ -22,6 +22,13 @@ extension NodeCore {
         let branches = store.operations.branches(of: log, in: workspace.number)
         guard branches.count > Limits.branchesMax else { return }
         overgrown.insert(.init(workspace: workspace.number, document: log.document))
+    }
+
+    /// Whether a log has so many branches that it cannot wait for the end of the turn: what one
+    /// message brings may be thousands.
+    func isCrowded(_ log: LogName, in workspace: Workspace) -> Bool {
+        store.operations.branches(of: log, in: workspace.number).count > Limits.branchesCrowdedMax
+            && overgrown.contains(.init(workspace: workspace.number, document: log.document))
     }
 
     /// All logs of a document at once: nothing is left whose past is not.

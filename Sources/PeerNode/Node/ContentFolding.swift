@@ -14,12 +14,6 @@ extension NodeCore {
             return
         }
         guard let first = appended.first?.operation.header.sequence else { return }
-        // What is new on a branch changes nothing about what was there.
-        let mayChange =
-            store.operations.branches(of: log, in: workspace.number).count > 1
-            || store.operations.spans(of: branch).contains {
-                $0.validThrough != .max && $0.first < first
-            }
         let isJudgedAnew = try judgeAppended(
             to: branch, from: first, in: workspace, because: source)
         let before = store.operations.branch(branch)?.kept
@@ -48,12 +42,11 @@ extension NodeCore {
         try noteRedactions(appended, of: log, in: document, from: source)
         // Nothing is judged before it is known what a document is.
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
-        if isJudgedAnew && mayChange || isRoot { try reviewRedactions(inDocument: document.number) }
+        if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
         if isJudgedAnew, document.kind == .profile { try reloadProfiles(of: workspace) }
         try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
         try applyPrivate(
-            appended, document, isJudgedAnew: isJudgedAnew && mayChange, in: workspace,
-            from: source)
+            appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
             return
         }
@@ -62,11 +55,11 @@ extension NodeCore {
             own.parent == nil && start == first
             && appended.allSatisfy { $0.operation.header.dependencies.isEmpty }
         guard start <= tip.sequence else { return }
+        let range = KeptRange(branch: branch, places: start...tip.sequence)
         guard !isPlain else {
-            guard coversVoid(branch, start...tip.sequence) else { return }
-            return try keepGrants(of: log.document, in: workspace)
+            return try keepGrants(citedBy: [range], of: log.document, in: workspace)
         }
-        try keepCited(by: [(branch, start...tip.sequence)], of: log.document, in: workspace)
+        try keepCited(by: [range], of: log.document, in: workspace)
     }
 
     /// One operation on its way into the view.

@@ -17,7 +17,7 @@ extension DocumentKind {
 extension NodeCore {
     /// Judges what was just stored on a branch, and what of it waited for a cut's place to come.
     ///
-    /// - Returns: whether a verdict is another one than before.
+    /// - Returns: whether a verdict is another one than before, of something that was there.
     func judgeAppended(
         to number: Int64, from first: UInt64, in workspace: Workspace,
         because source: OperationSource
@@ -82,12 +82,14 @@ extension NodeCore {
                 bounds[span.grant] = .some(bound)
             }
             guard bound != span.validThrough else { continue }
-            hasChanged = true
             try store.operations.setValid(through: bound, ofSpan: index, in: number)
             guard let places = store.operations.places(ofSpan: index, in: number),
-                store.operations.document(numbered: branch.document)?.kind == .channel
+                let moving = Self.moving(in: places, span.validThrough, bound, before: end)
             else { continue }
-            let positions = try moving(branch, places, span.validThrough, bound, before: end)
+            hasChanged = true
+            guard store.operations.document(numbered: branch.document)?.kind == .channel
+            else { continue }
+            let positions = try store.operations.positions(in: branch.number, moving)
             let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
             if isShown == true {
                 try tellRestored(positions, of: branch, under: span.grant, in: workspace, source)
@@ -103,17 +105,15 @@ extension NodeCore {
         return hasChanged
     }
 
-    /// Where the operations stand that lie between the old and the new end of what is valid.
-    private func moving(
-        _ branch: LogBranch, _ places: ClosedRange<UInt64>, _ old: UInt64?, _ new: UInt64?,
-        before end: UInt64
-    ) throws(StorageError) -> [ViewStore.Position] {
+    /// The operations of a span that lie between the old and the new end of what is valid.
+    private static func moving(
+        in places: ClosedRange<UInt64>, _ old: UInt64?, _ new: UInt64?, before end: UInt64
+    ) -> ClosedRange<UInt64>? {
         let ends = (new.map { old != nil && $0 < (old ?? 0) } ?? true) ? [new, old] : [old, new]
-        guard let high = ends[1], end > 0, ends[0] != .max else { return [] }
+        guard let high = ends[1], end > 0, ends[0] != .max else { return nil }
         let first = max(places.lowerBound, ends[0].map { $0 + 1 } ?? 0)
         let last = min(places.upperBound, high, end - 1)
-        guard first <= last else { return [] }
-        return try store.operations.positions(in: branch.number, first...last)
+        return first <= last ? first...last : nil
     }
 
     /// Shows what counts from now on, and tells of what was never shown before.

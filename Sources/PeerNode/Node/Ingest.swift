@@ -4,31 +4,42 @@ import WorkspaceModel
 
 /// The waist: every operation, our own and other people's, comes through `accept`.
 extension NodeCore {
-    /// Checks a run and stores what is new of it, with everything that follows from it, waiting
-    /// runs that it releases included.
+    /// Checks a run and stores what is new of it, with what follows from it at once. Waiting runs
+    /// that it releases are taken when the turn ends (`acceptReleased`).
     @discardableResult
     func accept(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
         let outcome = try acceptAll(of: run, in: workspace, from: source)
         try foldUnfolded(in: workspace, from: source)
+        if isCrowded(run.log, in: workspace) { try pruneOvergrown() }
+        return outcome
+    }
+
+    /// Takes runs for which something has come that they waited for: so many that whoever asks
+    /// something is not kept waiting, and the rest in the next turns.
+    func acceptReleased() throws(StorageError) {
+        guard mayWrite else { return }
+        var left = Limits.releasedPerTurnMax
         // A queue and not recursion: what waits may be a long chain in reverse.
-        while let guest = released.popLast() {
+        while left > 0, let guest = released.popLast() {
+            left -= guest.run.entries.count
             // Whoever brought it for one workspace has not brought it for another.
             guard let own = workspaces[guest.workspace] else { continue }
             let source = OperationSource.released(
                 source: guest.source, isBackfill: guest.isBackfill)
-            let belated = try acceptAll(of: guest.run, in: own, from: source)
+            let outcome = try acceptAll(of: guest.run, in: own, from: source)
             try foldUnfolded(in: own, from: source)
             // Not held against who brought it: it waited for a place, and another branch may have
             // taken that.
-            if case .rejected(let rejection) = belated {
+            if case .rejected(let rejection) = outcome {
                 effects.append(.log(.info, "op.rejected waited=true reason=\(rejection.word)"))
             }
+            if isCrowded(guest.run.log, in: own) { try pruneOvergrown() }
         }
+        if !released.isEmpty { return hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.
         if !overgrown.isEmpty { try pruneOvergrown() }
-        return outcome
     }
 
     /// Authority operations are taken one by one: each may cite the one before it as its grant,

@@ -8,7 +8,7 @@ extension NodeCore {
     func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let branches = store.operations.branches(in: document, of: workspace.number)
         var tips: [Int64: LogBranch.KeptTip] = [:]
-        var ranges: [(branch: Int64, places: ClosedRange<UInt64>)] = []
+        var ranges: [KeptRange] = []
         for log in logs(in: branches) {
             let ends = try countedEnds(of: log)
             for branch in log {
@@ -16,7 +16,7 @@ extension NodeCore {
                     let tip = try keptTip(of: branch, at: end)
                 else { continue }
                 tips[branch.number] = tip
-                ranges.append((branch.number, branch.forkSequence...end))
+                ranges.append(.init(branch: branch.number, places: branch.forkSequence...end))
             }
         }
         try close(&tips, with: ranges, in: document, of: workspace)
@@ -67,16 +67,19 @@ extension NodeCore {
 
     /// Keeps, valid or not, what operations cite that are kept from now on: whoever takes those
     /// over cannot store them without it.
+    ///
+    /// - Cost: what is kept from now on, and not what the document holds.
     func keepCited(
-        by ranges: [(branch: Int64, places: ClosedRange<UInt64>)], of document: DocumentID,
-        in workspace: Workspace
+        by ranges: [KeptRange], of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) {
-        let branches = store.operations.branches(in: document, of: workspace.number)
-        var tips: [Int64: LogBranch.KeptTip] = [:]
-        for branch in branches { tips[branch.number] = branch.kept }
-        try close(&tips, with: ranges, in: document, of: workspace)
-        for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
-        try keepGrants(of: document, in: workspace)
+        var raised: [Int64: LogBranch.KeptTip] = [:]
+        let covered = try close(&raised, with: ranges, in: document, of: workspace) { branch in
+            store.operations.branch(branch)?.kept?.sequence
+        }
+        for (number, tip) in raised.sorted(by: { $0.key < $1.key }) {
+            setKept(tip, of: number, in: workspace)
+        }
+        try keepGrants(citedBy: covered, of: document, in: workspace)
     }
 
     /// How far branches of a document are kept, or will be once what waits has what it cites: that,
@@ -89,7 +92,9 @@ extension NodeCore {
             branch.kept.map { ends[branch.number] = $0.sequence }
         }
         var cited = ends
-        for citation in waiting.citations(in: document) {
+        // What is to be taken next has left the room, and cites still.
+        let next = released.filter { $0.run.log.document == document }.flatMap(\.cited)
+        for citation in waiting.citations(in: document) + next {
             let (log, sequence) = (citation.place.log, citation.place.sequence)
             let reference = OperationReference(
                 device: log.device, incarnation: log.incarnation, sequence: sequence,
@@ -111,13 +116,13 @@ extension NodeCore {
     ) throws(StorageError) {
         var tips: [Int64: LogBranch.KeptTip] = [:]
         for (number, end) in ends { tips[number] = .init(sequence: end, id: .zero) }
-        var ranges: [(branch: Int64, places: ClosedRange<UInt64>)] = []
+        var ranges: [KeptRange] = []
         for (number, end) in others.sorted(by: { $0.key < $1.key }) {
             guard let branch = store.operations.branch(number) else { continue }
             let next = tips[number].map { $0.sequence + 1 } ?? branch.forkSequence
             guard next <= end else { continue }
             tips[number] = .init(sequence: end, id: .zero)
-            ranges.append((number, next...end))
+            ranges.append(.init(branch: number, places: next...end))
         }
         try close(&tips, with: ranges, in: document, of: workspace)
         ends = tips.mapValues(\.sequence)
@@ -137,6 +142,24 @@ extension NodeCore {
             releasing: known.subtracting(void).sorted(), in: workspace)
     }
 
+    /// The same for operations that are kept from now on, where nothing else has changed.
+    func keepGrants(
+        citedBy ranges: [KeptRange], of document: DocumentID, in workspace: Workspace
+    ) throws(StorageError) {
+        let known = workspace.keptGrants[document] ?? []
+        var void: Set<OperationID> = []
+        for range in ranges {
+            for span in store.operations.spans(of: range.branch, overlapping: range.places) {
+                guard let grant = voidGrant(of: span, in: workspace), !known.contains(grant)
+                else { continue }
+                void.insert(grant)
+            }
+        }
+        guard !void.isEmpty else { return }
+        workspace.keptGrants[document] = known.union(void)
+        try rekeepAuthority(holding: void.sorted(), releasing: [], in: workspace)
+    }
+
     /// The grants without effect that kept operations of a document cite.
     func voidGrants(citedIn document: DocumentID, of workspace: Workspace) -> Set<OperationID> {
         var void: Set<OperationID> = []
@@ -144,60 +167,67 @@ extension NodeCore {
             guard let kept = branch.kept else { continue }
             for span in store.operations.spans(of: branch.number) where span.first <= kept.sequence
             {
-                guard let grant = store.operations.grant(span.grant),
-                    !workspace.evaluator.isValid(grant)
-                else { continue }
-                void.insert(grant)
+                voidGrant(of: span, in: workspace).map { _ = void.insert($0) }
             }
         }
         return void
     }
 
-    /// Whether any operation of a branch at these places is void, so that it is kept only because
-    /// of what comes behind it.
-    func coversVoid(_ branch: Int64, _ range: ClosedRange<UInt64>) -> Bool {
-        let spans = store.operations.spans(of: branch)
-        return spans.indices.contains { index in
-            guard let places = store.operations.places(ofSpan: index, in: branch),
-                places.overlaps(range)
-            else { return false }
-            return (spans[index].validThrough ?? 0) < min(places.upperBound, range.upperBound)
-                || spans[index].validThrough == nil
-        }
+    private func voidGrant(of span: GrantSpan, in workspace: Workspace) -> OperationID? {
+        guard let grant = store.operations.grant(span.grant), !workspace.evaluator.isValid(grant)
+        else { return nil }
+        return grant
     }
 
     /// Raises `tips` until the past of everything below them is below them.
+    ///
+    /// - Parameter base: how far a branch reaches already that has none of the tips.
+    /// - Returns: everything that is below them from now on, `ranges` included.
+    @discardableResult
     private func close(
-        _ tips: inout [Int64: LogBranch.KeptTip],
-        with ranges: [(branch: Int64, places: ClosedRange<UInt64>)], in document: DocumentID,
-        of workspace: Workspace
-    ) throws(StorageError) {
-        var left = ranges
-        while let (number, range) = left.popLast() {
-            for place in try past(of: number, range, in: document, of: workspace) {
+        _ tips: inout [Int64: LogBranch.KeptTip], with ranges: [KeptRange],
+        in document: DocumentID, of workspace: Workspace,
+        above base: (Int64) -> UInt64? = { _ in nil }
+    ) throws(StorageError) -> [KeptRange] {
+        var covered = ranges
+        var next = 0
+        while next < covered.count {
+            let range = covered[next]
+            next += 1
+            for place in try past(of: range, in: document, of: workspace) {
                 guard let owner = store.operations.branch(place.branch) else { continue }
-                let next = tips[owner.number].map { $0.sequence + 1 } ?? owner.forkSequence
-                guard next <= place.sequence else { continue }
+                let end = tips[owner.number]?.sequence ?? base(owner.number)
+                let first = end.map { $0 + 1 } ?? owner.forkSequence
+                guard first <= place.sequence else { continue }
                 tips[owner.number] = .init(sequence: place.sequence, id: place.link.id)
-                left.append((owner.number, next...place.sequence))
+                covered.append(.init(branch: owner.number, places: first...place.sequence))
             }
         }
+        return covered
     }
 
     /// What these operations of a branch cite, and where the branch leaves its parent.
     private func past(
-        of branch: Int64, _ range: ClosedRange<UInt64>, in document: DocumentID,
-        of workspace: Workspace
+        of range: KeptRange, in document: DocumentID, of workspace: Workspace
     ) throws(StorageError) -> [StoredPlace] {
         var places: [StoredPlace] = []
-        for reference in try store.operations.dependencies(in: branch, range) {
+        let (branch, first) = (range.branch, range.places.lowerBound)
+        for reference in try store.operations.dependencies(in: branch, range.places) {
             try store.operations.find(reference, in: document, of: workspace.number)
                 .map { places.append($0) }
         }
-        if range.lowerBound > 0, range.lowerBound == store.operations.branch(branch)?.forkSequence {
-            try store.operations.place(in: branch, at: range.lowerBound - 1)
+        if first > 0, first == store.operations.branch(branch)?.forkSequence {
+            try store.operations.place(in: branch, at: first - 1)
                 .map { places.append($0) }
         }
         return places
     }
+}
+
+/// Operations of one branch that are kept.
+struct KeptRange {
+    /// The branch's number.
+    let branch: Int64
+    /// Their places, from 0.
+    let places: ClosedRange<UInt64>
 }

@@ -99,6 +99,7 @@ extension NodeCore {
         }
         workspaces = [:]
         waiting = WaitingRoom()
+        released = []
         judgings = JudgingQueue()
         appended = []
         moved = [:]

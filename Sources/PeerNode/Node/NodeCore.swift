@@ -192,6 +192,7 @@ final class NodeCore {
     /// What follows from the whole turn: pushes, receipts, events for who waits.
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
+        try acceptReleased()
         try foldArrived()
         try judgeWaiting()
         try settleRedactions()

@@ -59,6 +59,9 @@ public enum Limits {
     public static let branchesMax = 8
     /// Branches of one log that nothing valid lies on, and that stay in case a verdict changes.
     public static let voidBranchesMax = 8
+    /// Branches of one log that may be stored until the end of a turn. Each new one is compared with
+    /// all others, and removing what is too much goes through the document.
+    public static let branchesCrowdedMax = 64
 
     // MARK: Private documents
 
@@ -253,6 +256,8 @@ public enum Limits {
     /// Operations that wait for what they cite, of somebody who is no member: an own admission
     /// with what it stands on.
     public static let waitingPerOutsiderMax = 1_024
+    /// Operations that were waited for and come to be taken in one turn: others' calls wait for them.
+    public static let releasedPerTurnMax = 256
     /// What operations that wait cite of logs with many branches, and so is not pruned meanwhile: of
     /// each peer, and of all. More may have to come again.
     public static let waitingCitationsPerPeerMax = 128

@@ -107,7 +107,7 @@ import WorkspaceTestKit
             try core.store.begin()
             // With a look it would be a violation, and whoever brings it would be dropped.
             #expect(
-                try core.accept(
+                try core.acceptAtOnce(
                     run, in: try world.nodes[0].workspace(),
                     from: .peer(
                         author.host?.core.home?.device ?? .zero, source: 1, isBackfill: false))

@@ -20,7 +20,7 @@ import WorkspaceTestKit
                         of: branch.number, from: 0, through: branch.tipSequence,
                         byteCountMax: 1 << 20)
                     guard let run else { continue }
-                    try core.accept(
+                    try core.acceptAtOnce(
                         run, in: workspace, from: .peer(device, source: 1, isBackfill: false))
                 }
             }

@@ -127,7 +127,7 @@ final class ForkingWorld {
         var run = operations[0].run(in: channel)
         for next in operations.dropFirst() { run.entries += next.run(in: channel).entries }
         try core.store.begin()
-        let outcome = try core.accept(
+        let outcome = try core.acceptAtOnce(
             run, in: try node.workspace(),
             from: .peer(
                 DeviceID([UInt8](repeating: 5, count: 32)), source: 9, isBackfill: false))

@@ -90,7 +90,7 @@ import WorkspaceTestKit
             document: channel, device: void.header.device, incarnation: 77)
         try core.store.begin()
         #expect(
-            try core.accept(void.run(in: channel), in: workspace, from: somebody) == .stored(1))
+            try core.acceptAtOnce(void.run(in: channel), in: workspace, from: somebody) == .stored(1))
         #expect(core.store.operations.branches(of: log, in: workspace.number).first?.kept == nil)
         try core.store.commit()
         bench.give(.tick, to: mina)
@@ -121,12 +121,12 @@ import WorkspaceTestKit
             firstSequence: 0,
             entries: first.run(in: channel).entries + second.run(in: channel).entries)
         try core.store.begin()
-        #expect(try core.accept(run, in: workspace, from: somebody) == .waiting)
+        #expect(try core.acceptAtOnce(run, in: workspace, from: somebody) == .waiting)
         #expect(
-            try core.accept(first.run(in: channel), in: workspace, from: somebody) == .known,
+            try core.acceptAtOnce(first.run(in: channel), in: workspace, from: somebody) == .known,
             "the start of the run did not wait")
         #expect(
-            try core.accept(second.run(in: channel), in: workspace, from: somebody) == .waiting)
+            try core.acceptAtOnce(second.run(in: channel), in: workspace, from: somebody) == .waiting)
         try core.store.commit()
     }
 
@@ -138,6 +138,6 @@ import WorkspaceTestKit
             workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
         let run = try draft(0, ahead: 0, grant: grant).run(in: channel)
         // Its grant is no operation of that workspace, so it waits for it.
-        #expect(try core.accept(run, in: other, from: somebody) == .waiting)
+        #expect(try core.acceptAtOnce(run, in: other, from: somebody) == .waiting)
     }
 }

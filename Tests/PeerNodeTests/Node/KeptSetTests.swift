@@ -155,7 +155,7 @@ private final class ScatteredWork {
         let core = try #require(otto.host?.core)
         core.beginTurn(at: otto.time)
         let workspace = try #require(core.workspaces.values.first)
-        let outcome = try core.accept(
+        let outcome = try core.acceptAtOnce(
             run, in: workspace, from: .peer(.zero, source: 1, isBackfill: generator.oneIn(2)))
         _ = try core.endTurn()
         try core.store.commit()

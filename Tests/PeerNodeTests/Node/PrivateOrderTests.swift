@@ -91,7 +91,7 @@ import WorkspaceTestKit
             var generator = SeededGenerator(seed: seed &* 2 &+ UInt64(round))
             core.beginTurn(at: table.cleo.time)
             for run in all.shuffled(using: &generator) {
-                let outcome = try core.accept(
+                let outcome = try core.acceptAtOnce(
                     run, in: workspace, from: .peer(device, source: 1, isBackfill: false))
                 if case .rejected(let rejection) = outcome { Issue.record("\(rejection)") }
             }

@@ -50,7 +50,7 @@ import WorkspaceTestKit
     private func bring(_ run: OperationRun, to workspace: Workspace) throws -> IngestOutcome {
         try core.store.begin()
         let somebody = DeviceID([UInt8](repeating: 5, count: 32))
-        let outcome = try core.accept(
+        let outcome = try core.acceptAtOnce(
             run, in: workspace, from: .peer(somebody, source: 9, isBackfill: false))
         try core.store.commit()
         return outcome

@@ -88,7 +88,7 @@ import WorkspaceTestKit
         _ run: OperationRun, of scene: HostileScene, to core: NodeCore
     ) throws {
         try core.store.begin()
-        let outcome = try core.accept(
+        let outcome = try core.acceptAtOnce(
             run, in: try HostileScene.workspace(of: scene.ada),
             from: .peer(scene.mallory.device, source: 9, isBackfill: false))
         guard case .stored = outcome else {

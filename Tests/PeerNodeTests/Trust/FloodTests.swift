@@ -213,7 +213,7 @@ import WorkspaceTestKit
         for (node, half) in zip(table.pair.honest, halves) {
             try node.inTurn { core, known in
                 for operation in half {
-                    _ = try core.accept(
+                    _ = try core.acceptAtOnce(
                         operation.run(in: table.pair.workspace), in: known,
                         from: .peer(table.pair.keys.id, source: 1_000_000, isBackfill: false))
                 }

@@ -113,7 +113,7 @@ struct HostilePair {
         try node.inTurn { core, known in
             for run in runs {
                 // A number of no link: who brings it is a member for the room that it gets.
-                _ = try core.accept(
+                _ = try core.acceptAtOnce(
                     run, in: known, from: .peer(device.id, source: 1_000_000, isBackfill: false))
             }
         }

@@ -201,7 +201,7 @@ extension BenchNode {
         let core = try #require(host?.core)
         core.beginTurn(at: time)
         for run in runs {
-            let outcome = try core.accept(
+            let outcome = try core.acceptAtOnce(
                 run, in: try workspace(),
                 from: .peer(run.log.device, source: 1, isBackfill: false))
             guard case .stored = outcome else { throw RefusedRun(outcome: outcome) }

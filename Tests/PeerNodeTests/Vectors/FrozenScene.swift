@@ -225,7 +225,7 @@ struct FrozenReader {
             refused.insert(operation.id)
             return true
         }
-        let outcome = try core.accept(
+        let outcome = try core.acceptAtOnce(
             operation.run(in: operation.document), in: workspace,
             from: .peer(operation.header.device, source: 1, isBackfill: true))
         switch outcome {

@@ -1,0 +1,134 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What it costs to take operations that cite one another and come newest first: each waits for the
+/// one before it, and the first brings all of them.
+@Suite struct `A chain that comes newest first` {
+    enum Kind: CaseIterable, Sendable {
+        case messages, edits, fields
+    }
+
+    /// A base, and operations on logs of their own, each of which cites the one before.
+    private static func chain(
+        _ count: Int, of kind: Kind, by member: HostileMember, in scene: HostileScene
+    ) throws -> [HostileLog] {
+        let profile = try HostileScene.workspace(of: scene.ada).profileDocument
+        let document = kind == .fields ? profile : member.channel
+        var logs: [HostileLog] = []
+        for number in 0...count {
+            var log = HostileLog(member, incarnation: UInt32(1_000 + number), document: document)
+            let cited = logs.last?.reference
+            log.write(
+                plaintext: said(number, kind, of: logs.first?.operations.first?.id, scene).encoded,
+                at: scene.wall + UInt64(number)
+            ) { draft in
+                draft.dependencies = cited.map { [$0] } ?? []
+            }
+            logs.append(log)
+        }
+        return logs
+    }
+
+    private static func said(
+        _ number: Int, _ kind: Kind, of first: OperationID?, _ scene: HostileScene
+    ) -> ContentPayload {
+        switch kind {
+        case .messages: return .message(.init(text: "\(number)"))
+        case .fields: return .profileField(.init(.description, "\(number)"))
+        case .edits:
+            guard let first else { return .message(.init(text: "base")) }
+            let key = MessageKey(
+                timestamp: HybridTimestamp(milliseconds: scene.wall, counter: 0),
+                idPrefix: first.messagePrefix)
+            return .annotation(
+                .init(.edit(text: "\(number)", format: .text, mentions: .none), of: key))
+        }
+    }
+
+    /// - Returns: branches that Ada's node listed to take a chain, and words of profiles it read.
+    private static func cost(
+        of count: Int, _ kind: Kind
+    ) throws -> (listed: Int, profileReads: Int) {
+        let scene = try HostileScene(seed: 91)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        let logs = try chain(count, of: kind, by: scene.mallory, in: scene)
+        try core.store.begin()
+        try accept(logs.dropFirst().reversed(), at: core, of: scene)
+        #expect(core.waiting.operationCount == count)
+        let (listed, reads) = (core.store.operations.listedCount, core.tally.profileReads)
+        try accept(logs.prefix(1), at: core, of: scene)
+        repeat { try core.acceptReleased() } while !core.released.isEmpty
+        let cost = (core.store.operations.listedCount - listed, core.tally.profileReads - reads)
+        try core.store.commit()
+        scene.world.run(for: 5_000)
+        #expect(core.waiting.operationCount == 0)
+        for node in scene.honest {
+            guard kind == .fields else {
+                let texts = Scenes.texts(of: "general", on: node)
+                #expect(texts.count == (kind == .messages ? count + 3 : 3))
+                #expect(texts.last == "\(count)")
+                continue
+            }
+            let fields = try HostileScene.workspace(of: node).profileFields.values
+            #expect(fields.contains { $0[.description] == "\(count)" })
+        }
+        return cost
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `costs what it is, and not what there is`(kind: Kind) throws {
+        let (few, many) = (try Self.cost(of: 40, kind), try Self.cost(of: 160, kind))
+        // Whole documents may be looked at for a turn, and not for each operation.
+        #expect(many.listed <= 4 * few.listed + 160, "\(few) \(many)")
+        #expect(many.profileReads <= few.profileReads, "\(few) \(many)")
+    }
+
+    private static func accept(
+        _ logs: some Sequence<HostileLog>, at core: NodeCore, of scene: HostileScene
+    ) throws {
+        let workspace = try HostileScene.workspace(of: scene.ada)
+        for log in logs {
+            try core.accept(
+                log.run(), in: workspace,
+                from: .peer(scene.mallory.device, source: 9, isBackfill: false))
+        }
+    }
+
+    @Test func `is taken in pieces, between which others are answered`() throws {
+        let scene = try HostileScene(seed: 92)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        let count = 2 * Limits.releasedPerTurnMax + 1
+        let logs = try Self.chain(count, of: .messages, by: scene.mallory, in: scene)
+        let operations = core.store.operations
+        let before = operations.count
+        try core.store.begin()
+        try Self.accept(logs.reversed(), at: core, of: scene)
+        for piece in 0...2 {
+            #expect(operations.count - before == Int64(1 + piece * Limits.releasedPerTurnMax))
+            #expect(!core.released.isEmpty)
+            try core.acceptReleased()
+        }
+        #expect(core.released.isEmpty)
+        #expect(operations.count - before == Int64(count + 1))
+        try core.store.commit()
+    }
+}
+
+extension HostileLog {
+    /// Its last operation, as others cite it.
+    fileprivate var reference: OperationReference? {
+        operations.last.map {
+            OperationReference(
+                device: name.device, incarnation: name.incarnation,
+                sequence: $0.header.sequence, id: $0.id)
+        }
+    }
+}
