@@ -90,7 +90,8 @@ import WorkspaceTestKit
             document: channel, device: void.header.device, incarnation: 77)
         try core.store.begin()
         #expect(
-            try core.acceptAtOnce(void.run(in: channel), in: workspace, from: somebody) == .stored(1))
+            try core.acceptAtOnce(void.run(in: channel), in: workspace, from: somebody)
+                == .stored(1))
         #expect(core.store.operations.branches(of: log, in: workspace.number).first?.kept == nil)
         try core.store.commit()
         bench.give(.tick, to: mina)
@@ -126,7 +127,8 @@ import WorkspaceTestKit
             try core.acceptAtOnce(first.run(in: channel), in: workspace, from: somebody) == .known,
             "the start of the run did not wait")
         #expect(
-            try core.acceptAtOnce(second.run(in: channel), in: workspace, from: somebody) == .waiting)
+            try core.acceptAtOnce(second.run(in: channel), in: workspace, from: somebody)
+                == .waiting)
         try core.store.commit()
     }
 
