@@ -201,6 +201,7 @@ public final class BenchNode {
     private func perform(_ effect: NodeEffect) {
         switch effect {
         case .answer(let call, let result): answers[call] = result
+        case .putOff(let input): bench.give(input, to: self)
         case .job(let call, _):
             answers[call] = .failure(
                 NodeError(.unsupported, "the bench has no threads", hint: nil, reason: "bench"))

@@ -175,9 +175,13 @@ public struct ControlConnection {
     private mutating func append(_ member: String, _ value: JSONValue, id: JSONValue) {
         let start = output.count
         appendLine(.object(["jsonrpc": "2.0", "id": id, member: value]))
-        guard output.count - start > Limits.controlLineBytesMax + 1 else { return }
+        let size = output.count - start
+        // Calls that waited are answered all at once, whatever is unread.
+        let isUnread = unsentCount - size > 2 * Limits.controlUnsentBytesMax && size > 64 * 1024
+        guard isUnread || size > Limits.controlLineBytesMax + 1 else { return }
         output.removeSubrange(start...)
-        appendLine(["jsonrpc": "2.0", "id": id, "error": NodeError.answerTooLong.json])
+        let error = isUnread ? NodeError.unreadAnswers : .answerTooLong
+        appendLine(["jsonrpc": "2.0", "id": id, "error": error.json])
     }
 
     private mutating func appendLine(_ value: JSONValue) {

@@ -48,7 +48,7 @@ extension ControlClients.Client {
     func noteProgress(now: UInt64) {
         lastActive = now
         let taken = connection.takenCount
-        if !connection.awaitsRest {
+        if !connection.awaitsRest || link.isReadingPaused {
             partialSince = nil
         } else if partialSince == nil || takenCount != taken {
             partialSince = now

@@ -11,6 +11,10 @@ final class ControlClients {
         /// Which process connected.
         let process: Int32
         var connection: ControlConnection
+        /// Calls that were taken and put off, before all others.
+        var putOff: [NodeInput] = []
+        /// Which of all answers was its last, by number; 0 before the first.
+        var lastAnswer: UInt64 = 0
         /// Since when more is unsent than may be.
         var fullSince: UInt64?
         /// Since when the rest of a request is waited for.
@@ -54,6 +58,10 @@ final class ControlClients {
     /// Who got events last: the next turn goes on behind.
     private var lastServed: UInt64 = 0
     private var inputs: [NodeInput] = []
+    /// How many answers were given.
+    private var answerCount: UInt64 = 0
+    /// Inputs of clients that are gone, put off.
+    private var leftBehind: [NodeInput] = []
     /// Whether there may be more events for a client that can take them.
     private(set) var hasMoreEvents = false
 
@@ -116,13 +124,53 @@ final class ControlClients {
     }
 
     /// What clients asked for since the last time, of each client in its order.
+    ///
+    /// What was put off comes behind what is new of others, first of those who were answered longest
+    /// ago; and last what nobody waits for any more.
     func takeInputs() -> [NodeInput] {
-        defer { inputs = [] }
-        return inputs
+        var taken = inputs
+        inputs = []
+        let waiting = clients.values.filter(goesOn).sorted {
+            ($0.lastAnswer, $0.connection.id) < ($1.lastAnswer, $1.connection.id)
+        }
+        for client in waiting {
+            taken += client.putOff
+            client.putOff = []
+        }
+        taken += leftBehind
+        leftBehind = []
+        return taken
     }
 
     /// Whether `takeInputs` would give something.
-    var hasInputs: Bool { !inputs.isEmpty }
+    var hasInputs: Bool {
+        !inputs.isEmpty || !leftBehind.isEmpty || clients.values.contains(where: goesOn)
+    }
+
+    /// Takes back an input that was too much for one turn.
+    func putOff(_ input: NodeInput) {
+        if case .call(let call, _, _) = input, let client = clients[call.connection] {
+            client.putOff.append(input)
+        } else {
+            leftBehind.append(input)
+        }
+    }
+
+    /// Whether calls of a client that were put off may be handed in again.
+    private func goesOn(_ client: Client) -> Bool { !client.putOff.isEmpty && hasRoom(for: client) }
+
+    /// Whether more may be asked for a client: of what it has not read there is not too much.
+    private func hasRoom(for client: Client) -> Bool {
+        let unsent = client.connection.unsentCount
+        guard unsent > 0 else { return true }
+        return unsent < Limits.controlUnsentBytesMax
+            && unsentByteCount < Limits.controlUnsentTotalBytesMax
+    }
+
+    /// Bytes that wait for all clients.
+    var unsentByteCount: Int {
+        clients.values.reduce(0) { $0 + $1.connection.unsentCount }
+    }
 
     private func accept(now: UInt64) {
         let (accepted, refused, problem) = listener.accept(
@@ -168,6 +216,8 @@ final class ControlClients {
         }
         guard isHangUp else { return }
         client.connection.endOfInput()
+        inputs += client.putOff
+        client.putOff = []
         takeRequests(of: client)
         remove(client.connection.id)
     }
@@ -180,6 +230,7 @@ final class ControlClients {
             }
             return
         }
+        guard client.putOff.isEmpty, hasRoom(for: client) else { return }
         while let request = client.connection.nextRequest() {
             inputs.append(
                 .call(request.call, method: request.method, arguments: request.parameters))
@@ -192,6 +243,8 @@ final class ControlClients {
     func answer(_ call: CallID, _ result: Result<JSONValue, NodeError>) {
         guard let client = clients[call.connection] else { return }
         client.connection.answer(call, result)
+        answerCount += 1
+        client.lastAnswer = answerCount
         touched.insert(call.connection)
     }
 
@@ -249,8 +302,9 @@ final class ControlClients {
             }
             let isFull = client.connection.unsentCount >= Limits.controlUnsentBytesMax
             client.fullSince = isFull ? client.fullSince ?? now : nil
+            client.link.isReadingPaused =
+                !client.connection.wantsInput || !client.putOff.isEmpty || !hasRoom(for: client)
             client.noteProgress(now: now)
-            client.link.isReadingPaused = !client.connection.wantsInput
             do {
                 try driver.poller.watch(
                     client.link.descriptor, token: id, interest: client.link.interest)
@@ -272,6 +326,7 @@ final class ControlClients {
     func remove(_ id: UInt64) {
         guard let client = clients.removeValue(forKey: id) else { return }
         driver.poller.forget(client.link.descriptor)
+        inputs += client.putOff
         inputs.append(.controlClosed(connection: id))
     }
 

@@ -93,6 +93,9 @@ public final class NodeLoop {
     /// How many control clients are connected.
     public var clientCount: Int { control.count }
 
+    /// Bytes of answers and events that clients have not taken.
+    var unsentControlBytes: Int { control.unsentByteCount }
+
     /// How many links to peers stand.
     public var linkCount: Int { links.count }
 
@@ -212,6 +215,7 @@ public final class NodeLoop {
     private func perform(_ effect: NodeEffect, now: UInt64) {
         switch effect {
         case .answer(let call, let result): control.answer(call, result)
+        case .putOff(let input): control.putOff(input)
         case .job(let call, let job):
             if let result = jobs.begin(call, job) { control.answer(call, result) }
         case .stretch(let call, let job):

@@ -97,7 +97,7 @@ public final class NodeHost {
             core.beginTurn(at: time)
             // What the core had to say when it was made.
             var effects = core.takeEffects()
-            for input in inputs { effects += try core.handle(input) }
+            effects += try handle(inputs)
             effects += try core.endTurn()
             try store.commit()
             core.didCommit()
@@ -108,6 +108,21 @@ public final class NodeHost {
         } catch {
             return recover(from: error, at: time)
         }
+    }
+
+    private func handle(_ inputs: [NodeInput]) throws(StorageError) -> [NodeEffect] {
+        var effects: [NodeEffect] = []
+        var answers = TurnAnswers()
+        for input in inputs {
+            if answers.putsOff(input) {
+                effects.append(.putOff(input))
+                continue
+            }
+            let next = try core.handle(input)
+            answers.note(next)
+            effects += next
+        }
+        return effects
     }
 
     /// Counts how long the answers of the last turn took, now that they have left.
@@ -175,7 +190,8 @@ public final class NodeHost {
     /// Keeps track of who waits for an answer.
     private func note(_ input: NodeInput, at time: TurnTime) {
         switch input {
-        case .call(let call, let method, _): openCalls[call] = (method, time.monotonic)
+        case .call(let call, let method, _):
+            openCalls[call] = openCalls[call] ?? (method, time.monotonic)
         case .received(_, let bytes): core.tally.noteReceived(bytes.count)
         case .controlClosed(let connection):
             openCalls = openCalls.filter { $0.key.connection != connection }

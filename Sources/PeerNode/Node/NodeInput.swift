@@ -58,6 +58,9 @@ public enum NodeInput: Sendable {
 public enum NodeEffect: Sendable {
     /// Answers a call.
     case answer(CallID, Result<JSONValue, NodeError>)
+    /// Gives an input back, to be the first of its connection in a later turn: one turn answers only
+    /// so much.
+    case putOff(NodeInput)
     /// Does long work beside the loop, and answers the call with its result.
     case job(CallID, NodeJob)
     /// Turns passphrases into keys beside the loop, and brings them back as `stretched`.

@@ -407,6 +407,12 @@ public enum Limits {
     public static let idempotencyKeyBytesMax = 128
     /// Unsent answers of one control connection after which it is a slow reader.
     public static let controlUnsentBytesMax = 4 * 1024 * 1024
+    /// The same of all connections together. Above it, who has something unread is given nothing more.
+    public static let controlUnsentTotalBytesMax = 64 * 1024 * 1024
+    /// Answers of one turn, about, in bytes; the calls that are left come first in the next one.
+    public static let answersPerTurnBytesMax = 1024 * 1024
+    /// Those of one connection.
+    public static let answersPerClientBytesMax = 256 * 1024
 
     // MARK: Keys at rest
 

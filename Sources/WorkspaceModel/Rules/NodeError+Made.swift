@@ -46,6 +46,13 @@ extension NodeError {
             hint: "ask for less with 'limit'", reason: "control.too_long")
     }
 
+    /// So much was answered that was not read that a long answer is not kept besides.
+    public static var unreadAnswers: Self {
+        Self(
+            .slowReader, "very much waits that you have not read",
+            hint: "read the answers, then ask again", reason: "control.unread")
+    }
+
     /// More requests of one connection wait than may wait.
     public static var tooManyWaiting: Self {
         Self(

@@ -10,6 +10,8 @@ final class ScriptedHost: TurnHost {
     var turns: [[NodeInput]] = []
     /// What to do about each input.
     var onInput: (NodeInput) -> [NodeEffect] = { _ in [] }
+    /// What to do about all inputs of a turn, in the place of `onInput`.
+    var onTurn: (([NodeInput]) -> [NodeEffect])?
     /// Events for whoever has subscribed, handed out at most `eventsAtATime` a call.
     var pendingEvents: [EventObject] = []
     var eventsAtATime = 10
@@ -30,7 +32,7 @@ final class ScriptedHost: TurnHost {
     func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
         let real = inputs.filter { if case .tick = $0 { false } else { true } }
         if !real.isEmpty { turns.append(real) }
-        return real.flatMap(onInput)
+        return onTurn?(real) ?? real.flatMap(onInput)
     }
 
     func events(

@@ -317,6 +317,7 @@ public final class SimulatedNode: SimulatedHost {
                 return world.fail("node \(index) answered call \(call.number) twice")
             }
             answers[call.number] = result
+        case .putOff(let input): give(input)
         case .job(let call, _):
             openCalls.remove(call.number)
             answers[call.number] = .failure(

@@ -1,0 +1,34 @@
+import WorkspaceModel
+
+/// How much the calls of one turn have been answered, so that a client which asks for very much
+/// makes the node hold a part of it at a time: what is answered leaves before more is asked.
+struct TurnAnswers {
+    private var byteCount = 0
+    private var byteCounts: [UInt64: Int] = [:]
+    /// Connections of which a call was put off: what comes after it is put off too.
+    private var waiting: Set<UInt64> = []
+
+    /// Whether an input is put off to the next turn. Only calls are, and the ends of the connections
+    /// on which calls were.
+    mutating func putsOff(_ input: NodeInput) -> Bool {
+        switch input {
+        case .call(let call, _, _):
+            let isFull =
+                byteCount >= Limits.answersPerTurnBytesMax
+                || byteCounts[call.connection] ?? 0 >= Limits.answersPerClientBytesMax
+            if isFull { waiting.insert(call.connection) }
+            return waiting.contains(call.connection)
+        case .controlClosed(let connection): return waiting.contains(connection)
+        default: return false
+        }
+    }
+
+    /// Counts the answers among what is to be done.
+    mutating func note(_ effects: [NodeEffect]) {
+        for case .answer(let call, .success(let value)) in effects {
+            let size = value.approximateByteCount
+            byteCount += size
+            byteCounts[call.connection, default: 0] += size
+        }
+    }
+}
