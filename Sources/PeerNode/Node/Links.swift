@@ -18,6 +18,7 @@ extension NodeCore {
             let new = link.firstBytes.take() ?? bytes
             try perform(link.session.received(new, now: time.monotonic), on: link)
             try feedReceiving(link)
+            try noteUnfinished(on: link)
         case .unsent(let link, let byteCount):
             guard let link = network.links[link] else { return }
             try perform(
@@ -68,6 +69,20 @@ extension NodeCore {
         if let join { network.joins[join].connection = id }
         if linking != nil { network.linking?.connection = id }
         try perform(first, on: link)
+    }
+
+    /// Counts what has come of messages whose rest has not, and ends links where it is too much.
+    private func noteUnfinished(on link: PeerLink) throws(StorageError) {
+        guard network.links[link.id] === link else { return }
+        let (byteCount, since) = link.session.unfinished
+        network.unfinished.note(link.id, byteCount: byteCount, since: since)
+        while let id = network.unfinished.tooOld(beyond: network.unfinishedBytesMax) {
+            guard let oldest = network.links[id] else {
+                network.unfinished.forget(id)
+                continue
+            }
+            try drop(oldest, because: LinkEnding("frame.unfinished"))
+        }
     }
 
     private func dialFailed(_ number: UInt64, _ reason: String) {
@@ -222,6 +237,7 @@ extension NodeCore {
         guard network.links[link.id] != nil else { return }
         forgetPresence(on: link)
         network.links[link.id] = nil
+        network.unfinished.forget(link.id)
         link.isClosing = true
         network.budget.closed(link: link.id.number)
         waiting.forget(source: link.id.number)

@@ -65,6 +65,10 @@ struct NetworkState {
     var payloadRounds: [PayloadRound.Place: PayloadRound] = [:]
     /// Missing payloads that one link asks for. Tests make it smaller.
     var payloadsPerLink = Limits.payloadsAskedPerLinkMax
+    /// What peers have begun to say.
+    var unfinished = UnfinishedMessages()
+    /// How many bytes that may be. Tests make it smaller.
+    var unfinishedBytesMax = Limits.unfinishedBytesMax
     /// The secrets under which others may open a link, until authority changes.
     var candidates: [PSKCandidate]?
 

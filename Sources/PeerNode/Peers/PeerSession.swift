@@ -86,6 +86,11 @@ public final class PeerSession {
     /// Bytes that wait to be sent, sealed or not.
     public var unsentBytes: Int { scheduler.unsentBytes + sealedUnsentBytes }
 
+    /// Bytes of messages whose rest has not come, and when the oldest of them began.
+    public var unfinished: (byteCount: Int, since: UInt64?) {
+        (decoder.bufferedBytes, decoder.unfinishedSince)
+    }
+
     /// Bytes of unasked pushes that wait; above `Limits.unaskedUnsentBytesMax` the peer gets
     /// `tips` instead.
     public var unaskedUnsentBytes: Int { scheduler.unaskedUnsentBytes }
@@ -175,15 +180,15 @@ extension PeerSession {
                 throw LinkEnding(transport: error)
             }
             heard = now
-            try readMessages(plaintext, &effects)
+            try readMessages(plaintext, now: now, &effects)
         }
     }
 
     private func readMessages(
-        _ plaintext: [UInt8], _ effects: inout [Effect]
+        _ plaintext: [UInt8], now: UInt64, _ effects: inout [Effect]
     ) throws(LinkEnding) {
         do {
-            for message in try decoder.messages(in: plaintext) {
+            for message in try decoder.messages(in: plaintext, at: now) {
                 guard let decoded = try SyncMessage.decoded(message.bytes) else { continue }
                 take(decoded, message.messageClass, &effects)
             }

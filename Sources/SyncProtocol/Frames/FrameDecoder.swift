@@ -2,8 +2,8 @@ import WorkspaceModel
 
 /// Puts messages together from the fragments in decrypted frames.
 ///
-/// Holds at most one unfinished message of each class, each within its own limit, and makes room
-/// only for bytes that have arrived. After an error the link is closed and the decoder is of no
+/// Holds at most one unfinished message of each class, each within its own limit and all within
+/// `Limits.unfinishedPerLinkBytesMax`, and makes room only for bytes that have arrived. After an error the link is closed and the decoder is of no
 /// more use.
 public struct FrameDecoder: Sendable {
     /// A whole message and how it came.
@@ -15,6 +15,7 @@ public struct FrameDecoder: Sendable {
     }
 
     private var unfinished = [[UInt8]](repeating: [], count: MessageClass.allCases.count)
+    private var begun = [UInt64](repeating: 0, count: MessageClass.allCases.count)
 
     /// A decoder at the start of a link.
     public init() {}
@@ -22,12 +23,18 @@ public struct FrameDecoder: Sendable {
     /// How many bytes wait for the rest of their message.
     public var bufferedBytes: Int { unfinished.reduce(into: 0) { $0 += $1.count } }
 
+    /// When the oldest message began that is unfinished, `nil` where none is.
+    public var unfinishedSince: UInt64? {
+        unfinished.indices.filter { !unfinished[$0].isEmpty }.map { begun[$0] }.min()
+    }
+
     /// The messages that end in this frame, in order of their ends. An empty frame is allowed.
     ///
+    /// - Parameter now: the monotonic clock, in milliseconds.
     /// - Throws: `badFragment` for an impossible head or length, `messageTooLarge` as soon as a
-    ///   message exceeds the limit of its type.
+    ///   message exceeds the limit of its type, or all that are unfinished theirs.
     public mutating func messages(
-        in plaintext: [UInt8]
+        in plaintext: [UInt8], at now: UInt64
     ) throws(SyncViolation) -> [Message] {
         var messages: [Message] = []
         var position = 0
@@ -44,7 +51,7 @@ public struct FrameDecoder: Sendable {
             let contents = plaintext[position..<position + length]
             position += length
             let isFinal = head & Frame.finalBit != 0
-            if let bytes = try take(contents, of: messageClass, isFinal: isFinal) {
+            if let bytes = try take(contents, of: messageClass, isFinal: isFinal, at: now) {
                 messages.append(Message(messageClass: messageClass, bytes: bytes))
             }
         }
@@ -53,13 +60,17 @@ public struct FrameDecoder: Sendable {
 
     /// Adds a fragment and returns the message that it ends.
     private mutating func take(
-        _ contents: ArraySlice<UInt8>, of messageClass: MessageClass, isFinal: Bool
+        _ contents: ArraySlice<UInt8>, of messageClass: MessageClass, isFinal: Bool, at now: UInt64
     ) throws(SyncViolation) -> [UInt8]? {
         let index = Int(messageClass.rawValue)
         guard let type = unfinished[index].first ?? contents.first else { throw .badFragment }
         let limit = SyncMessage.bytesMax(type: type)
         guard unfinished[index].count + contents.count <= limit else { throw .messageTooLarge }
         if isFinal, unfinished[index].isEmpty { return [UInt8](contents) }
+        guard bufferedBytes + contents.count <= Limits.unfinishedPerLinkBytesMax else {
+            throw .messageTooLarge
+        }
+        if unfinished[index].isEmpty { begun[index] = now }
         unfinished[index].append(contentsOf: contents)
         guard isFinal else { return nil }
         let bytes = unfinished[index]

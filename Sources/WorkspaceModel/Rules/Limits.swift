@@ -297,6 +297,10 @@ public enum Limits {
     public static let messageBytesMax = 256 * 1024
     /// One `ops` message: the answer to a pull.
     public static let operationsMessageBytesMax = 1024 * 1024
+    /// Messages of one link whose rest is still to come: an answer to a pull, and what is more urgent.
+    public static let unfinishedPerLinkBytesMax = operationsMessageBytesMax + 2 * messageBytesMax
+    /// The same of all links together, for they may be many.
+    public static let unfinishedBytesMax = 24 * 1024 * 1024
     /// Pulls that may be outstanding on one session.
     public static let pullsOutstandingMax = 2
     /// Private documents that a guest names in one opening: 136 KB, half of what a message takes.

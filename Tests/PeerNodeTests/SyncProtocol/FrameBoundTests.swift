@@ -14,7 +14,7 @@ import WorkspaceTestKit
         for (count, isTaken) in [(0, false), (1, true), (16_384, true), (16_385, false)] {
             var decoder = FrameDecoder()
             let bytes = fragment(0x04, [UInt8](repeating: 0x15, count: count))
-            let messages = try? decoder.messages(in: bytes)
+            let messages = try? decoder.messages(in: bytes, at: 0)
             #expect((messages != nil) == isTaken, "\(count)")
             if isTaken { #expect(messages?.first?.bytes.count == count) }
         }
@@ -23,7 +23,7 @@ import WorkspaceTestKit
     @Test func `a head has three bits and no more`() {
         for head in UInt8.min...UInt8.max {
             var decoder = FrameDecoder()
-            let messages = try? decoder.messages(in: fragment(head, [0x30]))
+            let messages = try? decoder.messages(in: fragment(head, [0x30]), at: 0)
             #expect((messages != nil) == (head < 8), "\(head)")
             if head & 4 != 0, head < 8 {
                 #expect(messages?.map(\.messageClass.rawValue) == [head & 3])
@@ -46,7 +46,7 @@ import WorkspaceTestKit
             var violation: SyncViolation?
             while violation == nil, let frame = scheduler.nextFrame() {
                 do throws(SyncViolation) {
-                    received += try decoder.messages(in: frame).map(\.bytes.count)
+                    received += try decoder.messages(in: frame, at: 0).map(\.bytes.count)
                 } catch { violation = error }
             }
             #expect(received == (isTaken ? [count] : []))
@@ -54,15 +54,43 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `what is unfinished of all classes has a bound of its own`() throws {
+        let piece = [UInt8](repeating: 0x15, count: 16_384)
+        var decoder = FrameDecoder()
+        var count = 0
+        // No class has as much as it may.
+        while count < Limits.unfinishedPerLinkBytesMax {
+            _ = try decoder.messages(in: fragment(UInt8(count / 16_384 % 4), piece), at: 5)
+            count += piece.count
+        }
+        #expect(decoder.bufferedBytes == Limits.unfinishedPerLinkBytesMax)
+        #expect(throws: SyncViolation.messageTooLarge) {
+            try decoder.messages(in: fragment(0, [1]), at: 5)
+        }
+    }
+
+    @Test func `the oldest of what is unfinished says since when`() throws {
+        var decoder = FrameDecoder()
+        #expect(decoder.unfinishedSince == nil)
+        _ = try decoder.messages(in: fragment(2, [0x12, 1]), at: 10)
+        _ = try decoder.messages(in: fragment(1, [0x12, 1]), at: 20)
+        _ = try decoder.messages(in: fragment(2, [2]), at: 30)
+        #expect(decoder.unfinishedSince == 10)
+        _ = try decoder.messages(in: fragment(6, [3]), at: 40)
+        #expect(decoder.unfinishedSince == 20)
+        _ = try decoder.messages(in: fragment(5, [3]), at: 50)
+        #expect(decoder.unfinishedSince == nil)
+    }
+
     /// The first byte of the message decides, not the first byte of the last fragment.
     @Test func `a message cannot change its type half way`() throws {
         var decoder = FrameDecoder()
         let piece = [UInt8](repeating: 0x15, count: 16_384)
-        _ = try decoder.messages(in: fragment(0x02, [0x12] + piece.dropLast()))
-        for _ in 1..<16 { _ = try decoder.messages(in: fragment(0x02, piece)) }
+        _ = try decoder.messages(in: fragment(0x02, [0x12] + piece.dropLast()), at: 0)
+        for _ in 1..<16 { _ = try decoder.messages(in: fragment(0x02, piece), at: 0) }
         #expect(decoder.bufferedBytes == Limits.messageBytesMax)
         #expect(throws: SyncViolation.messageTooLarge) {
-            try decoder.messages(in: fragment(0x06, [0x15]))
+            try decoder.messages(in: fragment(0x06, [0x15]), at: 0)
         }
     }
 
@@ -76,7 +104,7 @@ import WorkspaceTestKit
                 frame += fragment(head, [messageClass.rawValue + 0x10, UInt8(round)])
             }
         }
-        let messages = try decoder.messages(in: frame)
+        let messages = try decoder.messages(in: frame, at: 0)
         #expect(messages.map(\.messageClass) == MessageClass.allCases)
         for message in messages {
             let byte = message.messageClass.rawValue + 0x10
@@ -96,7 +124,7 @@ import WorkspaceTestKit
         while let frame = scheduler.nextFrame(maxPlaintext: limit) {
             #expect(frame.count <= min(limit, Frame.plaintextBytesMax))
             #expect(!frame.isEmpty)
-            received += try decoder.messages(in: frame).map(\.bytes)
+            received += try decoder.messages(in: frame, at: 0).map(\.bytes)
         }
         #expect(received == [[0x30, 1, 2], message])
     }
@@ -128,7 +156,7 @@ import WorkspaceTestKit
                 scheduler.enqueue([UInt8(sent >> 8), UInt8(sent & 255)], in: .live)
                 sent += 1
             } else if let frame = scheduler.nextFrame(maxPlaintext: 8 + random.below(60)) {
-                for message in try decoder.messages(in: frame) {
+                for message in try decoder.messages(in: frame, at: 0) {
                     received.append(UInt16(message.bytes[0]) << 8 | UInt16(message.bytes[1]))
                 }
             }

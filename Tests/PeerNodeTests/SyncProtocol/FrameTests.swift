@@ -19,14 +19,14 @@ import WorkspaceTestKit
                 sent[Int(messageClass.rawValue)].append(message)
                 scheduler.enqueue(message, in: messageClass, isUnasked: messageClass == .live)
             } else if let frame = scheduler.nextFrame(maxPlaintext: 4 + random.below(65_516)) {
-                for message in try decoder.messages(in: frame) {
+                for message in try decoder.messages(in: frame, at: 0) {
                     received[Int(message.messageClass.rawValue)].append(message.bytes)
                 }
             }
         }
         while let frame = scheduler.nextFrame() {
             #expect(frame.count <= 65_519)
-            for message in try decoder.messages(in: frame) {
+            for message in try decoder.messages(in: frame, at: 0) {
                 received[Int(message.messageClass.rawValue)].append(message.bytes)
             }
         }
@@ -66,12 +66,12 @@ import WorkspaceTestKit
     @Test(arguments: bad)
     func `with an impossible fragment are refused`(_ plaintext: [UInt8]) {
         var decoder = FrameDecoder()
-        #expect(throws: SyncViolation.badFragment) { try decoder.messages(in: plaintext) }
+        #expect(throws: SyncViolation.badFragment) { try decoder.messages(in: plaintext, at: 0) }
     }
 
     @Test func `may be empty`() throws {
         var decoder = FrameDecoder()
-        #expect(try decoder.messages(in: []).isEmpty)
+        #expect(try decoder.messages(in: [], at: 0).isEmpty)
     }
 
     /// Each class is filled to its limit, and the next byte is one too many.
@@ -82,11 +82,11 @@ import WorkspaceTestKit
             let head: [UInt8] = [messageClass.rawValue, 0x40, 0x00]
             for _ in 0..<limit / 16_384 {
                 let piece = head + [UInt8](repeating: type, count: 16_384)
-                #expect(try decoder.messages(in: piece).isEmpty)
+                #expect(try decoder.messages(in: piece, at: 0).isEmpty)
             }
             #expect(decoder.bufferedBytes == limit)
             #expect(throws: SyncViolation.messageTooLarge) {
-                try decoder.messages(in: [messageClass.rawValue, 0, 1, 1])
+                try decoder.messages(in: [messageClass.rawValue, 0, 1, 1], at: 0)
             }
         }
     }
@@ -96,7 +96,7 @@ import WorkspaceTestKit
         var random = SeededGenerator(seed: seed)
         var decoder = FrameDecoder()
         for _ in 0..<200 {
-            _ = try? decoder.messages(in: random.bytes(random.below(400)))
+            _ = try? decoder.messages(in: random.bytes(random.below(400)), at: 0)
             #expect(decoder.bufferedBytes <= 4 * Limits.operationsMessageBytesMax)
         }
     }

@@ -96,7 +96,7 @@ final class SyncWorld {
             .sendQueueLevel(unasked: unasked, asked: out.scheduler.unsentBytes - unasked),
             to: sender, from: receiver)
         do {
-            for message in try into.decoder.messages(in: frame) {
+            for message in try into.decoder.messages(in: frame, at: 0) {
                 if let message = try SyncMessage.decoded(message.bytes) {
                     give(.received(message), to: receiver, from: sender)
                 }

@@ -1,0 +1,51 @@
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Messages of which a part has come: memory that anybody can take who has a link.
+@Suite struct `Unfinished messages` {
+    @Test func `make whoever began first give way, and nobody while there is room`() {
+        var unfinished = UnfinishedMessages()
+        unfinished.note(LinkID(1), byteCount: 400, since: 30)
+        unfinished.note(LinkID(2), byteCount: 400, since: 10)
+        unfinished.note(LinkID(3), byteCount: 100, since: 20)
+        #expect(unfinished.byteCount == 900)
+        #expect(unfinished.tooOld(beyond: 900) == nil)
+        #expect(unfinished.tooOld(beyond: 899) == LinkID(2))
+        unfinished.forget(LinkID(2))
+        #expect(unfinished.byteCount == 500)
+        #expect(unfinished.tooOld(beyond: 499) == LinkID(3))
+        // What is finished is not counted.
+        unfinished.note(LinkID(3), byteCount: 0, since: nil)
+        #expect(unfinished.byteCount == 400)
+        #expect(unfinished.tooOld(beyond: 399) == LinkID(1))
+    }
+
+    @Test(arguments: [true, false])
+    func `end a link where all links hold too much`(isTooMuch: Bool) throws {
+        let scene = try HostileScene(seed: 93)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        core.network.unfinishedBytesMax = isTooMuch ? 100_000 : 400_000
+        let link = scene.peer().connect(to: scene.ada)
+        var log = HostileLog(scene.mallory, incarnation: 77)
+        for number in 0..<40 {
+            log.write(
+                String(repeating: "x", count: 9_000), at: scene.wall + UInt64(number))
+        }
+        link.bytesUntilCut = 200_000
+        link.push(log.run())
+        scene.world.run(for: 3_000)
+        #expect(link.isOpen == !isTooMuch)
+        #expect((core.network.unfinished.byteCount > 100_000) == !isTooMuch)
+        let isTold = scene.ada.log.contains { $0.contains("frame.unfinished") }
+        #expect(isTold == isTooMuch)
+        link.close()
+        scene.world.run(for: 3_000)
+        #expect(core.network.unfinished.byteCount == 0)
+        try scene.expectHonestPeace()
+    }
+}
