@@ -246,6 +246,12 @@ extension NodeCore {
             sealed, under: key, associatedData: try header(of: redaction).associatedData)
     }
 
+    /// Whether the key is here under which something stored is sealed.
+    func holdsKey(of stored: StoredOperation, in workspace: Workspace) -> Bool {
+        guard let keyID = stored.entry.keyID else { return false }
+        return contentKey(stored.log.document, keyID, in: workspace) != nil
+    }
+
     // MARK: Folding again
 
     /// Folds a document whose channel, or whose key, became known after its operations.

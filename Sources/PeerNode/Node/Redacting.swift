@@ -147,9 +147,9 @@ extension NodeCore {
         switch try ruling(on: stored, before, because: cause, in: workspace, pass) {
         case .open: break
         case .stands:
-            try show(stored, because: nil, in: workspace)
-            guard before != nil else { return }
+            guard before != nil else { return try showGap(of: stored, nil, in: workspace) }
             try write()
+            try showAgain(stored, in: workspace)
             try store.view.set(nil, of: place.arrival, in: document.number)
             try reindex(stored)
             if stored.entry.absent != nil { try miss(place.arrival) }
@@ -178,7 +178,8 @@ extension NodeCore {
             guard document.kind != .profile else {
                 return forgetProfile(stored, in: workspace, &said.forgotten)
             }
-            try show(stored, because: redaction, in: workspace)
+            let gap = try gap(of: stored, by: redaction, in: workspace)
+            if gap != .nowhere { try showGap(of: stored, gap, in: workspace) }
             if try store.view.isValid(annotationAt: place.arrival) == true {
                 said.gone.append(place.arrival)
             }
@@ -188,8 +189,11 @@ extension NodeCore {
             {
                 try noteDeleted(row, deletion, in: workspace)
             }
-            guard before == nil else { return }
-            try tell(.messageDeleted, stored, by: redaction, in: workspace, isBackfill)
+            if before == nil {
+                try tell(.messageDeleted, stored, by: redaction, in: workspace, isBackfill)
+            }
+            // Last, for only who is still there can be told of.
+            if gap == .nowhere { try showGap(of: stored, gap, in: workspace) }
         }
     }
 
@@ -216,51 +220,6 @@ extension NodeCore {
         try record(
             type, workspace: workspace, document: stored.document,
             arrival: stored.place.arrival, extra: author?.bytes, isBackfill: isBackfill)
-    }
-
-    // MARK: The gap
-
-    /// Puts a message whose payload is not here into its place, as far as that is known: from the
-    /// view, or from what the redaction says of it. Every other one is folded as it is opened.
-    private func show(
-        _ stored: StoredOperation, because redaction: StoredOperation?, in workspace: Workspace
-    ) throws(StorageError) {
-        guard stored.entry.absent != nil, judgesOthers(in: stored.log.document, workspace) else {
-            return
-        }
-        let position = ViewStore.Position(sort: stored.place.sort, arrival: stored.place.arrival)
-        let known = try store.view.stored(at: position, in: stored.document)
-        let visibility = try visibility(of: stored, in: workspace)
-        if let known {
-            guard known.visibility != visibility else { return }
-            try write()
-            return try store.view.setVisibility(visibility, of: [position], in: stored.document)
-        }
-        guard let redaction, let thread = try thread(of: stored, by: redaction, in: workspace)
-        else { return }
-        try write()
-        try store.view.fold(
-            ViewStore.MessageRow(
-                document: stored.document, position: position,
-                key: MessageKey(
-                    timestamp: stored.entry.timestamp,
-                    idPrefix: stored.place.link.id.messagePrefix),
-                grant: stored.grantNumber, thread: thread), as: visibility)
-    }
-
-    /// What a redaction says that its target replied to: `nil` where it is no message, the inner
-    /// one where it is one that replied to nothing.
-    private func thread(
-        of target: StoredOperation, by redaction: StoredOperation, in workspace: Workspace
-    ) throws(StorageError) -> MessageKey?? {
-        guard let redaction = try store.operations.operation(redaction.place.arrival),
-            case .erase(let targets, let sealed?)? = redaction.redaction,
-            let place = targets.firstIndex(where: { $0.id == target.place.link.id }),
-            let plaintext = try opened(sealed, of: redaction, in: workspace),
-            let messages = try? RedactedMessages(decoding: plaintext),
-            let entry = messages.entries.first(where: { $0.target == place })
-        else { return nil }
-        return .some(entry.thread)
     }
 }
 

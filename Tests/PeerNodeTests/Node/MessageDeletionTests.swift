@@ -369,7 +369,8 @@ extension BenchNode {
             let row = try #require(try core.store.view.message(key))
             let stored = try #require(try core.store.operations.operation(row.position.arrival))
             let isWritten = try core.redact(
-                [stored.reference], nil, in: stored.log.document, isOwn: true, of: workspace)
+                [stored.reference], .init(id: stored.reference.id, thread: row.thread),
+                in: stored.log.document, isOwn: true, of: workspace)
             #expect(isWritten)
         }
     }
