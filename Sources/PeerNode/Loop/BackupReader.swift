@@ -145,12 +145,23 @@ struct BackupReader {
         else { throw .damagedBackup(path, "its identity cannot be read") }
         try reader.read(2, key) { _ in }
         let copy = path + ".verify"
-        defer {
-            for name in [copy, copy + "-wal", copy + "-shm"] { _ = try? FileSystem.remove(name) }
-        }
+        defer { _ = try? FileSystem.remove(copy) }
         try reader.extract(0, key, to: copy)
-        let operations: Int64
-        do throws(StorageError) { operations = try check(copy, path) } catch {
+        let operations = try checkStore(copy, of: path)
+        var object = json(of: reader.header, path: path).objectValue ?? JSONObject()
+        object.append("operations", .integer(operations))
+        return .object(object)
+    }
+
+    /// Whether a store that was unpacked is whole, and gives all of its operations.
+    ///
+    /// - Parameter path: the backup that it comes from.
+    /// - Returns: how many operations it holds.
+    static func checkStore(_ copy: String, of path: String) throws(NodeError) -> Int64 {
+        defer {
+            for name in [copy + "-wal", copy + "-shm"] { _ = try? FileSystem.remove(name) }
+        }
+        do throws(StorageError) { return try check(copy) } catch {
             // A disk that is full or broken says nothing of the backup.
             guard [.corrupt, .notOurs, .newerSchema, .olderSchema, .empty].contains(error.kind)
             else {
@@ -158,12 +169,9 @@ struct BackupReader {
             }
             throw .damagedBackup(path, "its store: \(error.message)")
         }
-        var object = json(of: reader.header, path: path).objectValue ?? JSONObject()
-        object.append("operations", .integer(operations))
-        return .object(object)
     }
 
-    private static func check(_ copy: String, _ path: String) throws(StorageError) -> Int64 {
+    private static func check(_ copy: String) throws(StorageError) -> Int64 {
         let connection = try Connection(path: copy, mode: .readOnly)
         if let problem = try connection.integrityProblems(countMax: 1).first {
             throw StorageError(.corrupt, problem)

@@ -35,7 +35,14 @@ public enum BackupRestore {
         defer { withExtendedLifetime(lock) {} }
         let draft = home.store + ".restored"
         try reader.extract(0, key, to: draft)
-        let settings = try reader.small(2, key, byteCountMax: 1024 * 1024)
+        let settings: [UInt8]
+        do throws(NodeError) {
+            settings = try reader.small(2, key, byteCountMax: 1024 * 1024)
+            _ = try BackupReader.checkStore(draft, of: path)
+        } catch {
+            _ = try? FileSystem.remove(draft)
+            throw error
+        }
         let aside = try moveAside(home, now: now)
         do throws(SystemError) {
             guard rename(draft, home.store) == 0 else {
