@@ -30,7 +30,8 @@ extension EndToEnd {
                 #expect(outcome.errors.contains("its store: operation "), "\(outcome.errors)")
             }
             let left = FileManager.default.enumerator(atPath: fresh.home)?.allObjects ?? []
-            #expect(!left.contains { "\($0)".contains("node.db") || "\($0)".contains("device.key") })
+            #expect(
+                !left.contains { "\($0)".contains("node.db") || "\($0)".contains("device.key") })
         }
 
         /// Puts zeros in the place of the newest payload, which no page sum notices.
