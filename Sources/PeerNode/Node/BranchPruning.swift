@@ -45,10 +45,11 @@ extension NodeCore {
         let left = try ends(leftOf: crowded, in: document, workspace)
         let number = store.operations.document(document, in: workspace.number)
         var silenced: Set<MemberID> = []
+        // All of it while everything is there: what lies behind a branch that is gone is not opened.
+        for branch in crowded.joined() where number?.kind == .channel {
+            silenced.formUnion(try silenceTail(of: branch, left[branch.number], workspace))
+        }
         for branch in crowded.joined() {
-            if number?.kind == .channel {
-                silenced.formUnion(try silenceTail(of: branch, left[branch.number], workspace))
-            }
             // What these redactions deleted, or these undos brought back, may be so no more.
             if try store.view.hasNamings(in: branch.number, behind: left[branch.number]) {
                 try reviewRedactions(inDocument: branch.document)
