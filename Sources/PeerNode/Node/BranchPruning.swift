@@ -24,11 +24,19 @@ extension NodeCore {
         overgrown.insert(.init(workspace: workspace.number, document: log.document))
     }
 
-    /// Whether a log has so many branches that it cannot wait for the end of the turn: what one
-    /// message brings may be thousands.
-    func isCrowded(_ log: LogName, in workspace: Workspace) -> Bool {
-        store.operations.branches(of: log, in: workspace.number).count > Limits.branchesCrowdedMax
-            && overgrown.contains(.init(workspace: workspace.number, document: log.document))
+    /// Removes what is too much where a log has so many branches that it cannot wait for the end of
+    /// the turn: what one message brings may be thousands. Where that leaves many, because they are
+    /// needed, it is done again only after as many more.
+    func pruneIfCrowded(_ log: LogName, in workspace: Workspace) throws(StorageError) {
+        let place = WorkspaceDocument(workspace: workspace.number, document: log.document)
+        let most = crowdedAt[log] ?? Limits.branchesCrowdedMax
+        guard overgrown.contains(place),
+            store.operations.branches(of: log, in: workspace.number).count > most
+        else { return }
+        try pruneOvergrown()
+        crowdedAt[log] =
+            store.operations.branches(of: log, in: workspace.number).count
+            + Limits.branchesCrowdedMax
     }
 
     /// All logs of a document at once: nothing is left whose past is not.

@@ -12,7 +12,7 @@ extension NodeCore {
     ) throws(StorageError) -> IngestOutcome {
         let outcome = try acceptAll(of: run, in: workspace, from: source)
         try foldUnfolded(in: workspace, from: source)
-        if isCrowded(run.log, in: workspace) { try pruneOvergrown() }
+        try pruneIfCrowded(run.log, in: workspace)
         return outcome
     }
 
@@ -35,7 +35,7 @@ extension NodeCore {
             if case .rejected(let rejection) = outcome {
                 effects.append(.log(.info, "op.rejected waited=true reason=\(rejection.word)"))
             }
-            if isCrowded(guest.run.log, in: own) { try pruneOvergrown() }
+            try pruneIfCrowded(guest.run.log, in: own)
         }
         if !released.isEmpty { return hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.

@@ -33,6 +33,8 @@ final class NodeCore {
     var askedFor: Set<Int64> = []
     /// Logs with more branches than may stay.
     var overgrown: Set<WorkspaceDocument> = []
+    /// How many branches are too many in this turn of logs that were crowded already.
+    var crowdedAt: [LogName: Int] = [:]
     var subscriptions = SubscriptionTable()
     /// Rows of the event table that calls may still look at in this turn.
     var eventRowsLeft = Limits.eventsLookedAtMax
@@ -161,6 +163,7 @@ final class NodeCore {
     func beginTurn(at time: TurnTime) {
         self.time = time
         hasMoreToDo = false
+        crowdedAt = [:]
         eventRowsLeft = Limits.eventsLookedAtMax
         for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
     }
