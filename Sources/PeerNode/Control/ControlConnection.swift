@@ -25,6 +25,7 @@ public struct ControlConnection {
     private var output: [UInt8] = []
     private var sentCount = 0
     private var hasInputEnded = false
+    private var hasHungUp = false
     private var isBroken = false
 
     /// Streams of events that are open on it. The owner counts, for the node knows them.
@@ -37,8 +38,8 @@ public struct ControlConnection {
 
     /// Whether the owner should read from the socket now.
     public var wantsInput: Bool {
-        !hasInputEnded && !isBroken && hasRoom && splitter.storedCount <= Self.storedInputMax
-            && exchange?.wantsInput != false
+        !hasInputEnded && !isBroken && hasRoom && exchange?.wantsInput != false
+            && (hasHungUp || splitter.storedCount <= Self.storedInputMax)
     }
 
     /// Whether a request was begun whose rest is still to come.
@@ -53,8 +54,9 @@ public struct ControlConnection {
 
     /// Whether another request may be taken from what was read.
     private var hasRoom: Bool {
-        waiting.count < Limits.controlRequestsPendingMax
-            && unsentCount < Limits.controlUnsentBytesMax
+        hasHungUp
+            || waiting.count < Limits.controlRequestsPendingMax
+                && unsentCount < Limits.controlUnsentBytesMax
     }
 
     /// Two lines: the one that is being read, and what came with its end.
@@ -82,6 +84,14 @@ public struct ControlConnection {
         opening = nil
         splitter.end()
         exchange?.endOfInput()
+    }
+
+    /// The other side has gone and reads no answer. What it had asked before still counts, however
+    /// much: all of it is in the kernel's buffer, which bounds it.
+    public mutating func hangUp() {
+        hasHungUp = true
+        output = []
+        sentCount = 0
     }
 
     /// The next request, or `nil` while there is none or too many wait.

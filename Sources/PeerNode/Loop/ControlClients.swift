@@ -204,7 +204,11 @@ final class ControlClients {
 
     private func read(_ client: Client, isHangUp: Bool) {
         var taken = 0
-        // Who has hung up reads no answer, but what was asked before still counts.
+        if isHangUp {
+            client.connection.hangUp()
+            inputs += client.putOff
+            client.putOff = []
+        }
         while client.connection.wantsInput, taken < Self.readByteCountMax || isHangUp {
             let received = client.link.receive(
                 byteCountMax: Self.readByteCountMax, into: buffer)
@@ -212,12 +216,11 @@ final class ControlClients {
             client.connection.receive(received.bytes)
             if received.end != nil { client.connection.endOfInput() }
             takeRequests(of: client)
-            if received.bytes.count < Self.readByteCountMax { break }
+            let isAll = received.bytes.isEmpty || received.end != nil
+            if isAll || !isHangUp && received.bytes.count < Self.readByteCountMax { break }
         }
         guard isHangUp else { return }
         client.connection.endOfInput()
-        inputs += client.putOff
-        client.putOff = []
         takeRequests(of: client)
         remove(client.connection.id)
     }
@@ -293,7 +296,8 @@ final class ControlClients {
             guard let client = clients[id] else { continue }
             takeRequests(of: client)
             guard flush(client, now: now) else {
-                remove(id)
+                // It is gone, and what it has asked for may lie in the kernel still.
+                read(client, isHangUp: true)
                 continue
             }
             if client.connection.isFinished && client.link.unsentByteCount == 0 {

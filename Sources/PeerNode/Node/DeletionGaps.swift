@@ -10,7 +10,7 @@ extension NodeCore {
         case nowhere
         /// A message in a thread, or outside of all.
         case message(thread: MessageKey?)
-        /// The redaction cannot be read: what was shown stays.
+        /// There is no redaction, or it cannot be read: what was shown stays, if it may be seen.
         case unknown
     }
 
@@ -32,10 +32,8 @@ extension NodeCore {
     }
 
     /// Puts a message into its place, as far as that is known, or takes it away.
-    ///
-    /// - Parameter gap: `nil` of what is not deleted: it is where it was, if it may be seen.
     func showGap(
-        of stored: StoredOperation, _ gap: DeletionGap?, in workspace: Workspace
+        of stored: StoredOperation, _ gap: DeletionGap, in workspace: Workspace
     ) throws(StorageError) {
         guard judgesOthers(in: stored.log.document, workspace) else { return }
         let position = ViewStore.Position(sort: stored.place.sort, arrival: stored.place.arrival)
@@ -52,7 +50,7 @@ extension NodeCore {
             var row = row(of: stored, in: thread)
             row.isMention = known?.row.isMention ?? false
             try store.view.fold(row, as: visibility)
-        case .unknown, nil:
+        case .unknown:
             let visibility = try visibility(of: stored, in: workspace)
             guard stored.entry.absent != nil, let known, known.visibility != visibility else {
                 return
@@ -67,7 +65,7 @@ extension NodeCore {
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) {
         guard stored.entry.absent == nil, judgesOthers(in: stored.log.document, workspace) else {
-            return try showGap(of: stored, nil, in: workspace)
+            return try showGap(of: stored, .unknown, in: workspace)
         }
         guard let content = try content(of: stored, in: workspace) else { return }
         let position = ViewStore.Position(sort: stored.place.sort, arrival: stored.place.arrival)

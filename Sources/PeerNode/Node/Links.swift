@@ -75,11 +75,17 @@ extension NodeCore {
     private func noteUnfinished(on link: PeerLink) throws(StorageError) {
         guard network.links[link.id] === link else { return }
         let (byteCount, since) = link.session.unfinished
-        network.unfinished.note(link.id, byteCount: byteCount, since: since)
+        let isMember = link.syncs.values.contains { $0.standing == .full }
+        network.unfinished.note(
+            link.id, byteCount: byteCount, since: since, isMember: isMember)
         while let id = network.unfinished.tooOld(beyond: network.unfinishedBytesMax) {
             guard let oldest = network.links[id] else {
                 network.unfinished.forget(id)
                 continue
+            }
+            if network.strangerLines.takes(at: time.monotonic) {
+                effects.append(
+                    .log(.warning, "link.unfinished address=\(oldest.address) links held too much"))
             }
             try drop(oldest, because: LinkEnding("frame.unfinished"))
         }

@@ -147,7 +147,7 @@ extension NodeCore {
         switch try ruling(on: stored, before, because: cause, in: workspace, pass) {
         case .open: break
         case .stands:
-            guard before != nil else { return try showGap(of: stored, nil, in: workspace) }
+            guard before != nil else { return try showGap(of: stored, .unknown, in: workspace) }
             try write()
             try showAgain(stored, in: workspace)
             try store.view.set(nil, of: place.arrival, in: document.number)

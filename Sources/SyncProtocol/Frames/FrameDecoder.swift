@@ -3,8 +3,8 @@ import WorkspaceModel
 /// Puts messages together from the fragments in decrypted frames.
 ///
 /// Holds at most one unfinished message of each class, each within its own limit and all within
-/// `Limits.unfinishedPerLinkBytesMax`, and makes room only for bytes that have arrived. After an error the link is closed and the decoder is of no
-/// more use.
+/// `Limits.unfinishedPerLinkBytesMax`, and makes room only for bytes that have arrived. After an
+/// error the link is closed and the decoder is of no more use.
 public struct FrameDecoder: Sendable {
     /// A whole message and how it came.
     public struct Message: Sendable, Equatable {

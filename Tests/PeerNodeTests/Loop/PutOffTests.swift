@@ -75,6 +75,8 @@ import WorkspaceTestKit
                 Limits.controlUnsentTotalBytesMax
                 + (greedy.count + 1) * (Limits.answersPerClientBytesMax + 220 * 1024)
             #expect(test.loop.unsentControlBytes <= most)
+            // The bound of all was reached, and not those of each.
+            #expect(test.loop.unsentControlBytes >= Limits.controlUnsentTotalBytesMax)
             // Who reads after all is answered again.
             try test.run { greedy[0].lines().count >= 50 }
         }
@@ -106,6 +108,30 @@ import WorkspaceTestKit
             }
             try test.run { carriedOut.count == 6 }
             #expect(carriedOut == ["m1", "m2", "m3", "m4", "m5", "closed"])
+        }
+    }
+
+    @Test func `and hangs up has had carried out also what nobody has read from the socket yet`()
+        throws
+    {
+        try withLoop { test in
+            let count = 3 * Limits.controlRequestsPendingMax
+            do {
+                // Its descriptor is closed with it, and the answers go nowhere.
+                let client = try test.client()
+                _ = try test.loop.step()
+                let line = #"{"jsonrpc":"2.0","id":1,"method":"m"}"# + "\n"
+                // In one piece: the kernel takes few small ones.
+                client.send(String(repeating: line, count: count))
+                _ = try test.loop.step()
+            }
+            func calls() -> Int {
+                test.host.inputs.count { if case .call = $0 { true } else { false } }
+            }
+            try test.run {
+                test.host.inputs.contains { if case .controlClosed = $0 { true } else { false } }
+            }
+            #expect(calls() == count)
         }
     }
 

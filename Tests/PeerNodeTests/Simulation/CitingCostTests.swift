@@ -101,6 +101,34 @@ import WorkspaceTestKit
         }
     }
 
+    /// Forks of two logs by turns, each citing the one before: none of them is one too many as long
+    /// as the next one waits.
+    @Test func `of forks has its document gone through seldom, though none may go`() throws {
+        let scene = try HostileScene(seed: 95)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        let count = 180
+        var logs: [HostileLog] = []
+        for number in 0...count {
+            var log = HostileLog(scene.mallory, incarnation: UInt32(1_000 + number % 2))
+            let cited = logs.last?.reference
+            log.write("\(number)", at: scene.wall + UInt64(number)) { draft in
+                draft.dependencies = cited.map { [$0] } ?? []
+            }
+            logs.append(log)
+        }
+        try core.store.begin()
+        try Self.accept(logs.dropFirst().reversed(), at: core, of: scene)
+        let listed = core.store.operations.listedCount
+        try Self.accept(logs.prefix(1), at: core, of: scene)
+        repeat { try core.acceptReleased() } while !core.released.isEmpty
+        try core.store.commit()
+        // Each log had more branches than may wait for the end of a turn: 40,690 where the document
+        // was gone through for each operation from then on.
+        #expect(count / 2 > Limits.branchesCrowdedMax)
+        #expect(core.store.operations.listedCount - listed < 20 * count)
+    }
+
     @Test func `is taken in pieces, between which others are answered`() throws {
         let scene = try HostileScene(seed: 92)
         defer { scene.world.end() }

@@ -9,9 +9,9 @@ import WorkspaceTestKit
 @Suite struct `Unfinished messages` {
     @Test func `make whoever began first give way, and nobody while there is room`() {
         var unfinished = UnfinishedMessages()
-        unfinished.note(LinkID(1), byteCount: 400, since: 30)
-        unfinished.note(LinkID(2), byteCount: 400, since: 10)
-        unfinished.note(LinkID(3), byteCount: 100, since: 20)
+        unfinished.note(LinkID(1), byteCount: 400, since: 30, isMember: true)
+        unfinished.note(LinkID(2), byteCount: 400, since: 10, isMember: true)
+        unfinished.note(LinkID(3), byteCount: 100, since: 20, isMember: true)
         #expect(unfinished.byteCount == 900)
         #expect(unfinished.tooOld(beyond: 900) == nil)
         #expect(unfinished.tooOld(beyond: 899) == LinkID(2))
@@ -19,9 +19,21 @@ import WorkspaceTestKit
         #expect(unfinished.byteCount == 500)
         #expect(unfinished.tooOld(beyond: 499) == LinkID(3))
         // What is finished is not counted.
-        unfinished.note(LinkID(3), byteCount: 0, since: nil)
+        unfinished.note(LinkID(3), byteCount: 0, since: nil, isMember: true)
         #expect(unfinished.byteCount == 400)
         #expect(unfinished.tooOld(beyond: 399) == LinkID(1))
+    }
+
+    @Test func `of outsiders give way to those of members, however young they are`() {
+        var unfinished = UnfinishedMessages()
+        unfinished.note(LinkID(1), byteCount: 400, since: 10, isMember: true)
+        unfinished.note(LinkID(2), byteCount: 400, since: 90, isMember: false)
+        unfinished.note(LinkID(3), byteCount: 400, since: 80, isMember: false)
+        #expect(unfinished.tooOld(beyond: 1_000) == LinkID(3))
+        unfinished.forget(LinkID(3))
+        #expect(unfinished.tooOld(beyond: 700) == LinkID(2))
+        unfinished.forget(LinkID(2))
+        #expect(unfinished.tooOld(beyond: 300) == LinkID(1))
     }
 
     @Test(arguments: [true, false])
@@ -41,7 +53,7 @@ import WorkspaceTestKit
         scene.world.run(for: 3_000)
         #expect(link.isOpen == !isTooMuch)
         #expect((core.network.unfinished.byteCount > 100_000) == !isTooMuch)
-        let isTold = scene.ada.log.contains { $0.contains("frame.unfinished") }
+        let isTold = scene.ada.log.contains { $0.contains("link.unfinished") }
         #expect(isTold == isTooMuch)
         link.close()
         scene.world.run(for: 3_000)
