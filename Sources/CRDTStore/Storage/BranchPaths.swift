@@ -82,12 +82,12 @@ extension OperationStore {
         if sequence > 0 { path = self.path(through: sequence - 1, of: branch) }
         path.steps.append(.init(owner: newcomer, last: sequence))
         var count = 0
-        for (_, leaf) in try sortedPaths(of: branches, ends: ends) {
+        for (_, leaf) in leafPaths(of: branches, ends: ends) {
             guard let parting = leaf.parting(from: path) else { continue }
             let theirs =
                 parting.other == newcomer
-                ? id : try self.id(at: parting.place, ownedBy: parting.other)
-            if let own = try self.id(at: parting.place, ownedBy: parting.own), let theirs,
+                ? id : try orderingID(at: parting.place, ownedBy: parting.other)
+            if let own = try orderingID(at: parting.place, ownedBy: parting.own), let theirs,
                 own < theirs
             {
                 count += 1
@@ -109,40 +109,93 @@ extension OperationStore {
     private func sortedPaths(
         of branches: [LogBranch], ends: BranchEnds
     ) throws(StorageError) -> [(branch: Int64, path: BranchPath)] {
-        var paths: [(branch: Int64, path: BranchPath)] = []
-        for branch in branches {
-            guard let end = ends[branch.number], end >= branch.forkSequence else { continue }
-            paths.append((branch.number, path(through: end, of: branch.number)))
+        let leaves = leafPaths(of: branches, ends: ends)
+        guard leaves.count > 1 else { return leaves }
+        for leaf in leaves {
+            for step in leaf.path.steps { try learnFork(of: step.owner) }
         }
-        var sorted: [(branch: Int64, path: BranchPath)] = []
-        for (index, candidate) in paths.enumerated() {
-            let isInner = paths.indices.contains { other in
-                other != index && candidate.path.isBefore(paths[other].path)
-            }
-            if isInner { continue }
-            var place = sorted.count
-            while place > 0, try comes(candidate.path, before: sorted[place - 1].path) {
-                place -= 1
-            }
-            sorted.insert(candidate, at: place)
-        }
-        return sorted
+        return leaves.sorted { comes($0.path, before: $1.path) }
     }
 
-    private func comes(
-        _ path: BranchPath, before other: BranchPath
-    ) throws(StorageError) -> Bool {
+    /// The branches whose ends nothing goes on from, in no order.
+    private func leafPaths(
+        of branches: [LogBranch], ends: BranchEnds
+    ) -> [(branch: Int64, path: BranchPath)] {
+        var paths: [(branch: Int64, path: BranchPath)] = []
+        // How far others lead over each branch.
+        var through: [Int64: UInt64] = [:]
+        for branch in branches {
+            guard let end = ends[branch.number], end >= branch.forkSequence else { continue }
+            let path = path(through: end, of: branch.number)
+            for step in path.steps.dropLast() {
+                through[step.owner] = max(through[step.owner] ?? 0, step.last)
+            }
+            paths.append((branch.number, path))
+        }
+        return paths.filter { leaf in
+            guard let end = ends[leaf.branch], let passed = through[leaf.branch] else {
+                return true
+            }
+            return passed < end
+        }
+    }
+
+    /// The ids that order a branch and the one that it leaves.
+    struct ForkIDs {
+        /// The first own operation.
+        let own: OperationID
+        /// What the branch that it leaves has in its place, `nil` where that ends before it.
+        let other: OperationID?
+    }
+
+    /// Reads the ids at the place where a branch leaves another one, if they are not known.
+    private func learnFork(of number: Int64) throws(StorageError) {
+        guard let branch = branches[number], forkIDs[number]?.other == nil else { return }
+        let place = branch.forkSequence
+        var known = forkIDs[number]?.own
+        if known == nil { known = try id(at: place, ownedBy: number) }
+        guard let own = known else { return }
+        var other: OperationID?
+        if place > 0, let parent = branch.parent { other = try id(at: place, ownedBy: parent) }
+        forkIDs[number] = ForkIDs(own: own, other: other)
+    }
+
+    /// Where two ways part, one of them begins a branch, and the other one too or goes on with what
+    /// that leaves.
+    private func comes(_ path: BranchPath, before other: BranchPath) -> Bool {
         guard let parting = path.parting(from: other),
-            let own = try id(at: parting.place, ownedBy: parting.own),
-            let theirs = try id(at: parting.place, ownedBy: parting.other)
+            let own = knownID(at: parting.place, ownedBy: parting.own, beside: parting.other),
+            let theirs = knownID(at: parting.place, ownedBy: parting.other, beside: parting.own)
         else { return false }
         return own < theirs
     }
 
+    private func orderingID(
+        at place: UInt64, ownedBy branch: Int64
+    ) throws(StorageError) -> OperationID? {
+        guard branches[branch]?.forkSequence == place else {
+            return try id(at: place, ownedBy: branch)
+        }
+        try learnFork(of: branch)
+        return forkIDs[branch]?.own
+    }
+
+    private func knownID(
+        at place: UInt64, ownedBy branch: Int64, beside other: Int64
+    ) -> OperationID? {
+        branches[branch]?.forkSequence == place
+            ? forkIDs[branch]?.own : forkIDs[other]?.other
+    }
+
     private func id(at sequence: UInt64, ownedBy branch: Int64) throws(StorageError) -> OperationID?
     {
-        if let tip = branches[branch], tip.tipSequence == sequence { return tip.tip.id }
-        return try place(in: branch, at: sequence)?.link.id
+        try link(in: branch, at: sequence)?.id
+    }
+
+    /// The id and time of the operation at `sequence` of a branch, which may be its parent's.
+    public func link(in branch: Int64, at sequence: UInt64) throws(StorageError) -> ChainLink? {
+        if let tip = branches[branch], tip.tipSequence == sequence { return tip.tip }
+        return try place(in: branch, at: sequence)?.link
     }
 
     /// The way to `sequence` of a branch, which may be one of its parents'.
@@ -161,14 +214,5 @@ extension OperationStore {
             number = parent
         }
         return BranchPath(steps: steps.reversed())
-    }
-}
-
-extension BranchPath {
-    /// Whether `other` goes on from where this one ends.
-    fileprivate func isBefore(_ other: Self) -> Bool {
-        guard parting(from: other) == nil, let own = steps.last, let theirs = other.steps.last
-        else { return false }
-        return own.last < theirs.last
     }
 }

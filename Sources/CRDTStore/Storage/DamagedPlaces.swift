@@ -70,8 +70,10 @@ extension OperationStore {
             row.bind(10, branch)
             row.bind(11, Int64(bitPattern: header.sequence))
         }
+        forkIDs = [:]
         let span = (spansByBranch[branch] ?? []).last { $0.first <= header.sequence }
         if span?.grant != grant { try respan(branch) }
+        try note(header, by: .init(branch: branch, sequence: header.sequence))
         try standAgain(header, of: branch)
         if let arrival = try place(in: branch, at: header.sequence)?.arrival {
             try forgetAbsence(of: arrival)
@@ -115,6 +117,7 @@ extension OperationStore {
 
     /// Gives an operation back the id that its bytes and the next of its log say it has.
     public func restore(_ id: OperationID, at place: StoredPlace) throws(StorageError) {
+        forkIDs = [:]
         try connection.statement("UPDATE operation SET id = ? WHERE lid = ? AND seq = ?").run(
             .blob(id.bytes), .integer(place.branch), .integer(Int64(bitPattern: place.sequence)))
     }

@@ -35,8 +35,12 @@ public final class EventStore {
         self.connection = connection
         insert = try connection.statement("INSERT INTO event VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
         newest =
-            try connection.statement("SELECT value FROM counter WHERE name = 'event'").integer()
-            ?? 0
+            try connection.statement(
+                """
+                SELECT max(ifnull((SELECT value FROM counter WHERE name = 'event'), 0),
+                    ifnull((SELECT max(seq) FROM event), 0))
+                """
+            ).integer() ?? 0
         written = newest
     }
 

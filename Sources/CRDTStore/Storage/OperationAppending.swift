@@ -27,31 +27,38 @@ extension OperationStore {
     ///   - operations: not empty, in order; their place is free and their chain leads to `place`.
     ///   - workspace: its short number; the log's document was entered there.
     ///   - seen: the wall clock, milliseconds.
-    ///   - floor: what the display order must exceed because of dependencies; one a operation.
+    ///   - cited: what each of them cites, without those before it in `operations`.
     /// - Returns: the branch, and each operation with its numbers.
     public func append(
         _ operations: [CheckedOperation], in log: LogName, of workspace: Int64, at place: Place,
-        seen: UInt64, above floor: [Int64]
+        seen: UInt64, citing cited: [[StoredPlace]]
     ) throws(StorageError) -> (branch: Int64, appended: [Appended]) {
-        precondition(operations.count == floor.count && !operations.isEmpty)
+        precondition(operations.count == cited.count && !operations.isEmpty)
         guard let document = document(log.document, in: workspace) else {
             preconditionFailure("the document is entered before its operations")
         }
         var branch = try branch(for: place, in: log, of: document.number, from: operations[0])
         var appended: [Appended] = []
         appended.reserveCapacity(operations.count)
-        for (operation, floor) in zip(operations, floor) {
+        let isContent = document.number != workspace
+        for (operation, cited) in zip(operations, cited) {
+            let floor = cited.map(\.sort).max() ?? 0
             let sort = max(
                 branch.tipSort &+ 1, floor &+ 1, Self.sort(of: operation.header, seen: seen))
             arrival += 1
             try write(
                 operation, branch: branch.number, workspace: workspace, seen: seen, sort: sort)
+            if isContent, !cited.isEmpty {
+                try note(
+                    cited,
+                    by: .init(branch: branch.number, sequence: operation.header.sequence))
+            }
             branch.tipSequence = operation.header.sequence
             branch.tip = operation.link
             branch.tipSort = sort
             appended.append(Appended(arrival: arrival, sort: sort, operation: operation))
         }
-        count += Int64(operations.count)
+        changeCount(of: document.number, by: Int64(operations.count))
         branches[branch.number] = branch
         dirtyBranches.insert(branch.number)
         return (branch.number, appended)
@@ -198,6 +205,16 @@ extension OperationStore {
         }
         dirtyBranches.removeAll(keepingCapacity: true)
     }
+}
+
+/// What `encoded` made.
+func decodedReferences(_ bytes: [UInt8]) throws(Malformed) -> [OperationReference] {
+    var decoder = CBORDecoder(bytes)
+    let count = try decoder.arrayCount(max: Limits.authDependenciesMax)
+    var references: [OperationReference] = []
+    for _ in 0..<count { references.append(try OperationReference(from: &decoder)) }
+    try decoder.finish()
+    return references
 }
 
 /// `Enc` array of refs, as in the header.

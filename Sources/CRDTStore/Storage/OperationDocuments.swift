@@ -70,13 +70,15 @@ extension OperationStore {
     /// Removes the rows of one branch. A number may be given again after a restart; what it
     /// meant may not stay.
     func forget(branch number: Int64) throws(StorageError) {
-        branches[number] = nil
+        let document = branches.removeValue(forKey: number)?.document
         dirtyBranches.remove(number)
         spansByBranch[number] = nil
+        forkIDs[number] = nil
         forgetDamage(in: number, behind: nil)
         try forgetAbsence(in: number, behind: nil)
+        try forgetCitations(of: number, behind: nil)
         try connection.statement("DELETE FROM operation WHERE lid = ?").run(.integer(number))
-        count -= Int64(connection.changedRowCount)
+        document.map { changeCount(of: $0, by: -Int64(connection.changedRowCount)) }
         for table in ["held", "evidence", "grant_span", "log"] {
             try connection.statement("DELETE FROM \(table) WHERE lid = ?").run(.integer(number))
         }
@@ -85,8 +87,14 @@ extension OperationStore {
 
     /// How many operations of a workspace are stored.
     public func count(inWorkspace workspace: Int64) throws(StorageError) -> Int64 {
-        branches.values.reduce(0) { sum, branch in
-            documents[branch.document]?.workspace == workspace ? sum + branch.ownCount : sum
+        counts.reduce(0) { sum, entry in
+            documents[entry.key]?.workspace == workspace ? sum + entry.value : sum
         }
+    }
+
+    /// Notes that a document has more operations, or fewer.
+    func changeCount(of document: Int64, by difference: Int64) {
+        count += difference
+        counts[document, default: 0] += difference
     }
 }

@@ -39,6 +39,22 @@ extension OperationStore {
         return branches(of: log, numbered: document.number)
     }
 
+    /// All branches of the log that a branch belongs to, oldest first.
+    func branches(of branch: LogBranch) -> [LogBranch] {
+        branches(of: branch.log, numbered: branch.document)
+    }
+
+    /// How many branches of a log of a workspace are stored.
+    public func branchCount(of log: LogName, in workspace: Int64) -> Int {
+        guard let document = document(log.document, in: workspace) else { return 0 }
+        return branchesByLog[LogPlace(log, in: document.number)]?.count ?? 0
+    }
+
+    /// How far branches reach that are stored.
+    public func tipEnds(of branches: [LogBranch]) -> BranchEnds {
+        Dictionary(branches.map { ($0.number, $0.tipSequence) }) { first, _ in first }
+    }
+
     private func branches(of log: LogName, numbered document: Int64) -> [LogBranch] {
         (branchesByLog[LogPlace(log, in: document)] ?? []).compactMap { branches[$0] }
     }
@@ -110,7 +126,7 @@ extension OperationStore {
     }
 
     /// The branch whose row holds `sequence` when `branch` is followed to its root.
-    func owner(of sequence: UInt64, in branch: Int64) -> Int64? {
+    public func owner(of sequence: UInt64, in branch: Int64) -> Int64? {
         var number = branch
         // A branch's parent has a smaller number, so this ends.
         while let current = branches[number] {

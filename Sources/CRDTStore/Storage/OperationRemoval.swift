@@ -56,17 +56,20 @@ extension OperationStore {
             .run(.integer(number), .integer(Int64(bitPattern: last)))
         let gone = try positions(in: number, (last + 1)...branch.tipSequence)
         try forgetAbsence(in: number, behind: last)
+        try forgetCitations(of: number, behind: last)
         for table in ["operation WHERE lid = ? AND seq", "grant_span WHERE lid = ? AND first"] {
             try connection.statement("DELETE FROM \(table) > ?")
                 .run(.integer(number), .integer(Int64(bitPattern: last)))
         }
         spansByBranch[number]?.removeAll { $0.first > last }
+        // Something else may follow in the place of what others leave.
+        forkIDs = [:]
         forgetDamage(in: number, behind: last)
-        count -= branch.ownCount
         branches[number]?.tipSequence = last
         branches[number]?.tip = end.link
         branches[number]?.tipSort = end.sort
-        count += branches[number]?.ownCount ?? 0
+        changeCount(
+            of: branch.document, by: (branches[number]?.ownCount ?? 0) - branch.ownCount)
         dirtyBranches.insert(number)
         return gone
     }

@@ -106,34 +106,9 @@ extension OperationStore {
     ) throws(StorageError) -> [OperationReference] {
         guard let blob else { return [] }
         do throws(Malformed) {
-            var decoder = CBORDecoder(blob)
-            let count = try decoder.arrayCount(max: Limits.authDependenciesMax)
-            var references: [OperationReference] = []
-            for _ in 0..<count { references.append(try OperationReference(from: &decoder)) }
-            try decoder.finish()
-            return references
+            return try decodedReferences(blob)
         } catch {
             throw StorageError(.corrupt, "dependencies: \(error)", statement: sql)
         }
-    }
-
-    /// What the operations cite that a branch holds at these places, its parent's left out.
-    public func dependencies(
-        in branch: Int64, _ range: ClosedRange<UInt64>
-    ) throws(StorageError) -> [OperationReference] {
-        let sql = """
-            SELECT deps FROM operation INDEXED BY operation_citing
-                WHERE lid = ? AND seq BETWEEN ? AND ? AND deps IS NOT NULL
-            """
-        let bounds: [SQLValue] = [
-            .integer(branch), .integer(Int64(bitPattern: range.lowerBound)),
-            .integer(Int64(bitPattern: range.upperBound)),
-        ]
-        var found: [OperationReference] = []
-        try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
-            found += try references(row.optionalBlob(0), sql)
-            return .next
-        }
-        return found
     }
 }

@@ -17,6 +17,8 @@ public final class OperationStore {
     var branchesByLog: [LogPlace: [Int64]] = [:]
     var logsByDocument: [Int64: [LogName]] = [:]
     var dirtyBranches: Set<Int64> = []
+    /// Of forks that were compared with others.
+    var forkIDs: [Int64: ForkIDs] = [:]
     var spansByBranch: [Int64: [GrantSpan]] = [:]
     var damagedPlaces: [Int64: Set<UInt64>] = [:]
     var hasUnwrittenDamage = false
@@ -28,6 +30,8 @@ public final class OperationStore {
     var writtenArrival: Int64 = 0
     /// How many operations are stored.
     public internal(set) var count: Int64 = 0
+    /// The same by document.
+    var counts: [Int64: Int64] = [:]
     /// Branches that were listed because their whole document was, for tests that count the cost.
     public internal(set) var listedCount = 0
 
@@ -68,12 +72,18 @@ public final class OperationStore {
         try loadBranches()
         try loadSpans()
         try loadDamage()
+        // Of a counter that the disk has set back nothing may follow but that it is set right.
         arrival =
-            try connection.statement("SELECT value FROM counter WHERE name = 'arrival'").integer()
-            ?? 0
+            try connection.statement(
+                """
+                SELECT max(ifnull((SELECT value FROM counter WHERE name = 'arrival'), 0),
+                    ifnull((SELECT max(arr) FROM operation), 0),
+                    ifnull((SELECT max(changed) FROM log), 0))
+                """
+            ).integer() ?? 0
         writtenArrival = arrival
         // A branch holds every place from its fork to its tip; counting rows would read them all.
-        count = branches.values.reduce(0) { $0 + $1.ownCount }
+        for branch in branches.values { changeCount(of: branch.document, by: branch.ownCount) }
     }
 
     private func loadBranches() throws(StorageError) {

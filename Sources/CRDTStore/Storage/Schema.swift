@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 8
+    public static let version: Int32 = 9
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -85,8 +85,18 @@ public enum Schema {
     /// What a store of an older schema lacks. By the schema that it has.
     ///
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
-    /// other rules, so nothing is added to them and they are refused.
-    static let additions: [Int64: [String]] = [:]
+    /// other rules, so nothing is added to them and they are refused. It has no citations.
+    static let additions: [Int64: [String]] = [8: citations]
+
+    /// What follows from `operation.deps`: which own operation of a branch an operation of another
+    /// one cites. Not of authority documents.
+    private static let citations = [
+        """
+        CREATE TABLE citation(lid INTEGER NOT NULL, seq INTEGER NOT NULL, by_lid INTEGER NOT NULL,
+            by_seq INTEGER NOT NULL, PRIMARY KEY(lid, seq, by_lid, by_seq)) WITHOUT ROWID
+        """,
+        "CREATE INDEX citation_by ON citation(by_lid, by_seq)",
+    ]
 
     /// The view: how many operations of each log were there when the own member read a
     /// conversation. subject: its name. log: 8 bytes of a hash of the log's name. And the messages
@@ -109,7 +119,7 @@ public enum Schema {
     private static let redactionGrant = "CREATE INDEX redaction_grant ON redaction(did, gid, by)"
 
     /// Everything, in the order of creation.
-    static let statements = tables + absent + redactions + late
+    static let statements = tables + absent + redactions + late + citations
 
     private static let tables = [
         // What there is one of, by name. Values are described where they are written.
@@ -152,7 +162,7 @@ public enum Schema {
             payload BLOB NOT NULL)
         """,
         "CREATE UNIQUE INDEX operation_place ON operation(lid, seq)",
-        // What cites others, which is little: kept tips are made anew from it.
+        // What cites others, which is little: citations are made anew from it.
         "CREATE INDEX operation_citing ON operation(lid, seq) WHERE deps IS NOT NULL",
 
         // Operations whose rows do not give their ids any more.

@@ -55,6 +55,7 @@ public enum StoreComparison {
         StoredTable("annotation_past", ["did", "key_hlc", "key_id", "id", "cited"], []),
         StoredTable("redaction", ["did", "target", "by"], ["undo", "gid"]),
         StoredTable("redacted", ["arr"], ["did", "by"]),
+        StoredTable("citation", ["lid", "seq", "by_lid", "by_seq"], []),
     ]
 
     /// How far a span is valid, where that lies in its branch: behind the tip all bounds are alike.

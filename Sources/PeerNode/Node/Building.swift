@@ -16,6 +16,7 @@ extension NodeCore {
         let (effects, notices, mail) = (effects, notices, mailDue)
         let ordered = workspaces.values.sorted { $0.number < $1.number }
         try store.operations.mendTips()
+        try store.operations.noteAllCitations()
         for workspace in ordered {
             _ = try judgeContent(of: workspace, because: Self.built)
             rejudgeUnshown(in: workspace)

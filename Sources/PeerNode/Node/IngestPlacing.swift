@@ -107,13 +107,14 @@ extension NodeCore {
         guard sequence > 0 else {
             return branches.first.map { [Candidate(branch: $0.number, link: nil)] } ?? []
         }
-        var seen: Set<OperationID> = []
+        var seen: Set<Int64> = []
         var candidates: [Candidate] = []
         for branch in branches where branch.tipSequence >= sequence - 1 {
-            guard let place = try store.operations.place(in: branch.number, at: sequence - 1),
-                seen.insert(place.link.id).inserted
+            guard let owner = store.operations.owner(of: sequence - 1, in: branch.number),
+                seen.insert(owner).inserted,
+                let link = try store.operations.link(in: owner, at: sequence - 1)
             else { continue }
-            candidates.append(Candidate(branch: branch.number, link: place.link))
+            candidates.append(Candidate(branch: branch.number, link: link))
         }
         return candidates
     }

@@ -13,9 +13,9 @@ extension NodeCore {
         try store.operations.enter(
             log.document, workspace: isAuthority ? nil : workspace.number,
             kind: isAuthority ? .authority : kind(of: log.document, operations, in: workspace))
-        let floors = try floors(of: operations, in: log.document, of: workspace)
+        let cited = try cited(by: operations, in: log.document, of: workspace)
         let (branch, appended) = try store.operations.append(
-            operations, in: log, of: workspace.number, at: place, seen: time.wall, above: floors)
+            operations, in: log, of: workspace.number, at: place, seen: time.wall, citing: cited)
         tally.noteStored(operations.count, isOwn: source == .ourselves)
         if source != .ourselves { noteOwn(log) }
         if case .fork(let parent, let sequence) = place {
@@ -91,22 +91,21 @@ extension NodeCore {
             })
     }
 
-    /// What the display order of each operation must exceed because of its dependencies.
-    private func floors(
-        of operations: [CheckedOperation], in document: DocumentID, of workspace: Workspace
-    ) throws(StorageError) -> [Int64] {
-        var floors: [Int64] = []
-        floors.reserveCapacity(operations.count)
+    /// Where what each operation cites is stored; what stands before it in the same run is not yet.
+    private func cited(
+        by operations: [CheckedOperation], in document: DocumentID, of workspace: Workspace
+    ) throws(StorageError) -> [[StoredPlace]] {
+        var cited: [[StoredPlace]] = []
+        cited.reserveCapacity(operations.count)
         for operation in operations {
-            var floor: Int64 = 0
+            var places: [StoredPlace] = []
             for dependency in operation.header.dependencies {
-                let place = try store.operations.find(
-                    dependency, in: document, of: workspace.number)
-                floor = max(floor, place?.sort ?? 0)
+                try store.operations.find(dependency, in: document, of: workspace.number)
+                    .map { places.append($0) }
             }
-            floors.append(floor)
+            cited.append(places)
         }
-        return floors
+        return cited
     }
 
     private func noteFork(

@@ -4,24 +4,31 @@ import WorkspaceModel
 /// Which operations of a content document are kept: the valid ones of the first branches of each
 /// log, and what those have in their past (PROTOCOL.md, 2.1 and 5.4).
 extension NodeCore {
-    /// Makes the kept tips of a content document anew, after verdicts or branches changed.
+    /// Makes the kept tips of a content document anew, after verdicts changed.
     func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let branches = store.operations.branches(in: document, of: workspace.number)
-        var tips: [Int64: LogBranch.KeptTip] = [:]
+        var ends: OperationStore.BranchEnds = [:]
         var ranges: [KeptRange] = []
         for log in logs(in: branches) {
-            let ends = try countedEnds(of: log)
+            let counted = try countedEnds(of: log)
             for branch in log {
-                guard let end = ends[branch.number], end >= branch.forkSequence,
-                    let tip = try keptTip(of: branch, at: end)
-                else { continue }
-                tips[branch.number] = tip
+                guard let end = counted[branch.number], end >= branch.forkSequence else { continue }
+                ends[branch.number] = end
                 ranges.append(.init(branch: branch.number, places: branch.forkSequence...end))
             }
         }
-        try close(&tips, with: ranges, in: document, of: workspace)
-        for branch in branches { setKept(tips[branch.number], of: branch.number, in: workspace) }
+        try close(&ends, with: ranges)
+        for branch in branches { try keep(branch, through: ends[branch.number], in: workspace) }
         try keepGrants(of: document, in: workspace)
+    }
+
+    /// Keeps a branch as far as a place, or nothing of it.
+    func keep(
+        _ branch: LogBranch, through end: UInt64?, in workspace: Workspace
+    ) throws(StorageError) {
+        guard branch.kept?.sequence != end else { return }
+        let tip = try end.flatMap { (end) throws(StorageError) in try keptTip(of: branch, at: end) }
+        setKept(tip, of: branch.number, in: workspace)
     }
 
     /// Branches come in the order of their logs.
@@ -47,7 +54,7 @@ extension NodeCore {
     }
 
     /// The same, of the first branches only.
-    private func countedEnds(
+    func countedEnds(
         of branches: [LogBranch]
     ) throws(StorageError) -> OperationStore.BranchEnds {
         let ends = validEnds(of: branches)
@@ -59,7 +66,6 @@ extension NodeCore {
     private func keptTip(
         of branch: LogBranch, at sequence: UInt64
     ) throws(StorageError) -> LogBranch.KeptTip? {
-        if let kept = branch.kept, kept.sequence == sequence { return kept }
         if branch.tipSequence == sequence { return .init(sequence: sequence, id: branch.tip.id) }
         return try store.operations.place(in: branch.number, at: sequence)
             .map { .init(sequence: sequence, id: $0.link.id) }
@@ -72,60 +78,13 @@ extension NodeCore {
     func keepCited(
         by ranges: [KeptRange], of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) {
-        var raised: [Int64: LogBranch.KeptTip] = [:]
-        let covered = try close(&raised, with: ranges, in: document, of: workspace) { branch in
-            store.operations.branch(branch)?.kept?.sequence
-        }
-        for (number, tip) in raised.sorted(by: { $0.key < $1.key }) {
-            setKept(tip, of: number, in: workspace)
+        var raised: OperationStore.BranchEnds = [:]
+        let covered = try close(&raised, with: ranges) { $0.kept?.sequence }
+        for (number, end) in raised.sorted(by: { $0.key < $1.key }) {
+            guard let branch = store.operations.branch(number) else { continue }
+            try keep(branch, through: end, in: workspace)
         }
         try keepGrants(citedBy: covered, of: document, in: workspace)
-    }
-
-    /// How far branches of a document are kept, or will be once what waits has what it cites: that,
-    /// with its past, would have to come again.
-    func neededEnds(
-        of document: DocumentID, in workspace: Workspace
-    ) throws(StorageError) -> OperationStore.BranchEnds {
-        var ends: OperationStore.BranchEnds = [:]
-        for branch in store.operations.branches(in: document, of: workspace.number) {
-            branch.kept.map { ends[branch.number] = $0.sequence }
-        }
-        var cited = ends
-        // What is to be taken next has left the room, and cites still.
-        let next = released.filter { $0.run.log.document == document }.flatMap(\.cited)
-        for citation in waiting.citations(in: document) + next {
-            let (log, sequence) = (citation.place.log, citation.place.sequence)
-            let reference = OperationReference(
-                device: log.device, incarnation: log.incarnation, sequence: sequence,
-                id: citation.id)
-            guard
-                let place = try store.operations.find(
-                    reference, in: document, of: workspace.number)
-            else { continue }
-            cited[place.branch] = max(cited[place.branch] ?? 0, sequence)
-        }
-        try raise(&ends, to: cited, in: document, workspace)
-        return ends
-    }
-
-    /// Raises how far branches reach, and with them their past.
-    func raise(
-        _ ends: inout OperationStore.BranchEnds, to others: OperationStore.BranchEnds,
-        in document: DocumentID, _ workspace: Workspace
-    ) throws(StorageError) {
-        var tips: [Int64: LogBranch.KeptTip] = [:]
-        for (number, end) in ends { tips[number] = .init(sequence: end, id: .zero) }
-        var ranges: [KeptRange] = []
-        for (number, end) in others.sorted(by: { $0.key < $1.key }) {
-            guard let branch = store.operations.branch(number) else { continue }
-            let next = tips[number].map { $0.sequence + 1 } ?? branch.forkSequence
-            guard next <= end else { continue }
-            tips[number] = .init(sequence: end, id: .zero)
-            ranges.append(.init(branch: number, places: next...end))
-        }
-        try close(&tips, with: ranges, in: document, of: workspace)
-        ends = tips.mapValues(\.sequence)
     }
 
     // MARK: Grants that lost their effect
@@ -179,48 +138,30 @@ extension NodeCore {
         return grant
     }
 
-    /// Raises `tips` until the past of everything below them is below them.
+    /// Raises `ends` until the past of everything below them is below them.
     ///
-    /// - Parameter base: how far a branch reaches already that has none of the tips.
+    /// - Parameter base: how far a branch reaches already that has none of the ends.
     /// - Returns: everything that is below them from now on, `ranges` included.
     @discardableResult
     private func close(
-        _ tips: inout [Int64: LogBranch.KeptTip], with ranges: [KeptRange],
-        in document: DocumentID, of workspace: Workspace,
-        above base: (Int64) -> UInt64? = { _ in nil }
+        _ ends: inout OperationStore.BranchEnds, with ranges: [KeptRange],
+        above base: (LogBranch) -> UInt64? = { _ in nil }
     ) throws(StorageError) -> [KeptRange] {
         var covered = ranges
         var next = 0
         while next < covered.count {
             let range = covered[next]
             next += 1
-            for place in try past(of: range, in: document, of: workspace) {
+            for place in try store.operations.past(of: range.branch, at: range.places) {
                 guard let owner = store.operations.branch(place.branch) else { continue }
-                let end = tips[owner.number]?.sequence ?? base(owner.number)
+                let end = ends[owner.number] ?? base(owner)
                 let first = end.map { $0 + 1 } ?? owner.forkSequence
                 guard first <= place.sequence else { continue }
-                tips[owner.number] = .init(sequence: place.sequence, id: place.link.id)
+                ends[owner.number] = place.sequence
                 covered.append(.init(branch: owner.number, places: first...place.sequence))
             }
         }
         return covered
-    }
-
-    /// What these operations of a branch cite, and where the branch leaves its parent.
-    private func past(
-        of range: KeptRange, in document: DocumentID, of workspace: Workspace
-    ) throws(StorageError) -> [StoredPlace] {
-        var places: [StoredPlace] = []
-        let (branch, first) = (range.branch, range.places.lowerBound)
-        for reference in try store.operations.dependencies(in: branch, range.places) {
-            try store.operations.find(reference, in: document, of: workspace.number)
-                .map { places.append($0) }
-        }
-        if first > 0, first == store.operations.branch(branch)?.forkSequence {
-            try store.operations.place(in: branch, at: first - 1)
-                .map { places.append($0) }
-        }
-        return places
     }
 }
 

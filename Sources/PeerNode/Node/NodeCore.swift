@@ -32,9 +32,9 @@ final class NodeCore {
     /// Branches with damage for which peers were asked since the start.
     var askedFor: Set<Int64> = []
     /// Logs with more branches than may stay.
-    var overgrown: Set<WorkspaceDocument> = []
+    var overgrown: Set<WorkspaceLog> = []
     /// How many branches are too many in this turn of logs that were crowded already.
-    var crowdedAt: [LogName: Int] = [:]
+    var crowdedAt: [WorkspaceLog: Int] = [:]
     var subscriptions = SubscriptionTable()
     /// Rows of the event table that calls may still look at in this turn.
     var eventRowsLeft = Limits.eventsLookedAtMax

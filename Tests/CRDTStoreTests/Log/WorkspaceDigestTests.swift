@@ -48,7 +48,7 @@ import WorkspaceTestKit
             let anything = try StoredLog.anything
             let (branch, _) = try store.operations.append(
                 [anything], in: name, of: store.operations.workspace(of: document), at: .newLog,
-                seen: 0, above: [0])
+                seen: 0, citing: [[]])
             store.operations.setKept(
                 .init(
                     sequence: tip.sequence, id: OperationID([UInt8](repeating: tip.id, count: 32))),

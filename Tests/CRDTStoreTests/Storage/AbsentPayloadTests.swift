@@ -120,7 +120,7 @@ import WorkspaceTestKit
         let (number, taken) = try store.operations.append(
             try OperationChecks.check(run, after: nil), in: log.name,
             of: try store.operations.workspace(of: log.document), at: .newLog, seen: 1,
-            above: [Int64](repeating: 0, count: 8))
+            citing: [[StoredPlace]](repeating: [], count: 8))
         let arrival = taken[4].arrival
         #expect(try store.operations.missingPayloads(after: 0, limit: 10) == [arrival])
         let payload = log.operations[4].payload

@@ -197,7 +197,7 @@ import WorkspaceTestKit
             let checked = try OperationChecks.check(log.run, after: nil)
             _ = try store.operations.append(
                 checked, in: log.name, of: place, at: .newLog, seen: 1,
-                above: [Int64](repeating: 0, count: checked.count))
+                citing: checked.map { _ in [] })
         }
         for store in [store, try committed(store).reopened()] {
             let operations = store.operations

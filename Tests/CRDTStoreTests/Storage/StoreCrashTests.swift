@@ -146,6 +146,25 @@ import WorkspaceTestKit
         #expect(!store.connection.isInTransaction)
     }
 
+    @Test func `goes on behind its newest row where a counter was set back`() throws {
+        let store = try NodeStore.inMemory()
+        var log = WrittenLog(by: TestDevice(1), in: .zero)
+        log.writeMany(3)
+        try StoredLog.put(log, 0..<2, in: store)
+        try store.events.append(type: 1, at: 1, workspace: nil)
+        try store.commit()
+        let (arrival, event) = (store.operations.arrival, store.events.newest)
+        try store.connection.begin()
+        try store.connection.execute("UPDATE counter SET value = 0 WHERE name <> 'commit'")
+        try store.connection.commit()
+        let again = try store.reopened()
+        #expect(again.operations.arrival == arrival && again.events.newest == event)
+        try StoredLog.put(log, 2..<3, in: again)
+        try again.events.append(type: 1, at: 2, workspace: nil)
+        try again.commit()
+        #expect(try again.reopened().operations.arrival > arrival)
+    }
+
     @Test func `of which a log lost its document is damaged, and says so`() throws {
         let store = try NodeStore.inMemory()
         var log = WrittenLog(by: TestDevice(1), in: .zero)

@@ -30,7 +30,14 @@ enum StoredLog {
         return try store.operations.append(
             checked, in: log.name, of: store.operations.workspace(of: log.document), at: found,
             seen: seen,
-            above: [Int64](repeating: floor, count: checked.count))
+            citing: checked.map { _ in floor == 0 ? [] : [Self.place(sortedAt: floor)] })
+    }
+
+    /// Some operation that is displayed there.
+    private static func place(sortedAt sort: Int64) -> StoredPlace {
+        StoredPlace(
+            arrival: 0, branch: 0, sequence: 0,
+            link: ChainLink(id: .zero, timestamp: HybridTimestamp(rawValue: 0)), sort: sort)
     }
 
     /// Where the operation at `sequence` of the log belongs.
@@ -74,15 +81,14 @@ enum StoredLog {
         }
         let checked = try OperationChecks.check(
             written.operation, in: written.log.document, after: link??.link)
-        var floor: Int64 = 0
+        var cited: [StoredPlace] = []
         for dependency in header.dependencies {
-            floor = max(
-                floor,
-                try store.operations.find(dependency, in: written.log.document)?.sort ?? 0)
+            try store.operations.find(dependency, in: written.log.document)
+                .map { cited.append($0) }
         }
         let (branch, appended) = try store.operations.append(
             [checked], in: written.log, of: store.operations.workspace(of: written.log.document),
-            at: place, seen: 1 << 40, above: [floor])
+            at: place, seen: 1 << 40, citing: [cited])
         store.operations.setKept(
             .init(sequence: header.sequence, id: checked.id), of: branch)
         try store.events.append(type: 1, at: 1, workspace: 1, arrival: appended[0].arrival)

@@ -129,6 +129,35 @@ import WorkspaceTestKit
         #expect(core.store.operations.listedCount - listed < 20 * count)
     }
 
+    /// Many logs that cite much, and one more branch of another log than may be.
+    @Test func `does not have its document gone through when branches go`() throws {
+        let scene = try HostileScene(seed: 96)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        let operations = core.store.operations
+        try core.store.begin()
+        try Self.accept(
+            Self.chain(60, of: .messages, by: scene.mallory, in: scene), at: core, of: scene)
+        let forks = (0...Limits.branchesMax).map { number in
+            var log = HostileLog(scene.mallory, incarnation: 5_000)
+            log.write("fork \(number)", at: scene.wall + UInt64(number)) { draft in
+                draft.dependencies = []
+            }
+            return log
+        }
+        let name = try #require(forks.first).name
+        let workspace = try HostileScene.workspace(of: scene.ada)
+        // The last in their order first, so that none of them is passed over.
+        try Self.accept(
+            forks.sorted { $1.operations[0].id < $0.operations[0].id }, at: core, of: scene)
+        #expect(operations.branchCount(of: name, in: workspace.number) == forks.count)
+        let listed = operations.listedCount
+        try core.acceptReleased()
+        #expect(operations.branchCount(of: name, in: workspace.number) == Limits.branchesMax)
+        #expect(operations.listedCount == listed)
+        try core.store.commit()
+    }
+
     @Test func `is taken in pieces, between which others are answered`() throws {
         let scene = try HostileScene(seed: 92)
         defer { scene.world.end() }
