@@ -87,10 +87,12 @@ final class PeerLinks {
     /// Reads the links that are ready, a piece of each in turn, the one first that has waited
     /// longest.
     ///
-    /// - Parameter byteCountMax: where to stop; the poller reports the rest again.
-    func readAll(byteCountMax: Int) {
+    /// - Parameters:
+    ///   - byteCountMax: where to stop; the poller reports the rest again.
+    ///   - busy: links that are left out, likewise.
+    func readAll(byteCountMax: Int, but busy: [LinkID] = []) {
         receivedByteCount = 0
-        let ids = readable.sorted()
+        let ids = readable.subtracting(busy.map(\.number)).sorted()
         readable = []
         let first = ids.firstIndex { $0 > lastRead } ?? 0
         for id in ids[first...] + ids[..<first] {

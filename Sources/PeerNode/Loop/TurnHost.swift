@@ -13,6 +13,8 @@ public protocol TurnHost: AnyObject {
     var nextDeadline: UInt64? { get }
     /// Whether a turn was cut short and wants another at once.
     var hasMoreToDo: Bool { get }
+    /// The links of which nothing more is to be read for now.
+    var busyLinks: [LinkID] { get }
     /// Control connections with open subscriptions.
     var subscribers: [UInt64] { get }
     /// The next events for a connection that can take about `room` bytes.
@@ -38,6 +40,8 @@ public protocol TurnHost: AnyObject {
 extension TurnHost {
     /// With peers.
     public var wantsNetwork: Bool { true }
+    /// All links are read.
+    public var busyLinks: [LinkID] { [] }
     /// Nobody measures.
     public func didPerform(at monotonic: UInt64) {}
     /// It looks at all events at once.

@@ -118,7 +118,12 @@ extension NodeCore {
                 knowsSecret(link)
                 try grantAgreement(to: link)
             case .established(let peer): try established(link, peer)
-            case .message(let message, _): try received(message, on: link)
+            case .message(let message, _):
+                guard link.backlog.isEmpty else {
+                    link.backlog.messages.append(message)
+                    continue
+                }
+                try received(message, on: link)
             case .pong: try answeredPing(link)
             case .close(let ending):
                 tally.noteEnding(ending)

@@ -65,6 +65,8 @@ struct NetworkState {
     var payloadRounds: [PayloadRound.Place: PayloadRound] = [:]
     /// Missing payloads that one link asks for. Tests make it smaller.
     var payloadsPerLink = Limits.payloadsAskedPerLinkMax
+    /// The links that have brought more than a turn takes, in the order in which they are next.
+    var backlogged: [LinkID] = []
     /// What peers have begun to say.
     var unfinished = UnfinishedMessages()
     /// How many bytes that may be. Tests make it smaller.
@@ -107,6 +109,8 @@ final class PeerLink {
     var host: String {
         PeerAddress(address, defaultPort: 0).map { "\($0.host)" } ?? address
     }
+    /// What it has brought that is still to be taken.
+    var backlog = Backlog()
     /// What came before there was a session, until it is handed to that.
     var firstBytes: [UInt8]?
     /// How the other end has begun, where it has dialled.

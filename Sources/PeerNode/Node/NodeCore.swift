@@ -33,6 +33,8 @@ final class NodeCore {
     var askedFor: Set<Int64> = []
     /// Logs with more branches than may stay.
     var overgrown: Set<WorkspaceLog> = []
+    /// What this turn may still take of what peers bring.
+    var ingestBudget = IngestBudget()
     /// How many branches are too many in this turn of logs that were crowded already.
     var crowdedAt: [WorkspaceLog: Int] = [:]
     var subscriptions = SubscriptionTable()
@@ -164,6 +166,7 @@ final class NodeCore {
         self.time = time
         hasMoreToDo = false
         crowdedAt = [:]
+        ingestBudget.beginTurn()
         eventRowsLeft = Limits.eventsLookedAtMax
         for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
     }
@@ -195,6 +198,7 @@ final class NodeCore {
     /// What follows from the whole turn: pushes, receipts, events for who waits.
     func endTurn() throws(StorageError) -> [NodeEffect] {
         effects = []
+        try takeBacklogs()
         try acceptReleased()
         try foldArrived()
         try judgeWaiting()

@@ -142,6 +142,9 @@ public final class NodeHost {
     /// Whether it starts with peers: not so a home that waits for its passphrase.
     public var wantsNetwork: Bool { core.lock.phase != .closed }
 
+    /// The links of which nothing more is read until what they brought is taken.
+    public var busyLinks: [LinkID] { core.network.backlogged }
+
     /// Whether a turn was cut short and wants another at once.
     public var hasMoreToDo: Bool { core.hasMoreToDo }
 

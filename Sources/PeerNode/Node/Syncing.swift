@@ -180,7 +180,7 @@ extension NodeCore {
             guard !link.isClosing else { return }
             link.session.send(message, in: messageClass, isUnasked: isUnasked)
         case .ingest(let runs, let request):
-            try ingest(runs, request, of: sync, workspace, on: link)
+            try ingest(runs, request, of: sync, on: link)
         case .remember(let agreement):
             network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
@@ -222,47 +222,6 @@ extension NodeCore {
         case .close(let violation):
             try drop(link, because: LinkEnding(violation))
         }
-    }
-
-    private func ingest(
-        _ runs: [OperationRun], _ request: RequestNumber, of sync: WorkspaceLink,
-        _ workspace: Workspace, on link: PeerLink
-    ) throws(StorageError) {
-        guard let device = link.peer?.device else { return }
-        var waitingLogs: [LogName] = []
-        for run in runs {
-            let isBackfill = request != 0 && !sync.isCaughtUp && isJoining(workspace)
-            let outcome = try accept(
-                run, in: workspace,
-                from: .peer(device, source: link.id.number, isBackfill: isBackfill))
-            switch outcome {
-            case .stored, .known: break
-            case .dropped:
-                if try spend(run, of: workspace, on: link, device) { return }
-            case .waiting: waitingLogs.append(run.log)
-            case .rejected(let rejection):
-                let device = PublicID.device(device)
-                effects.append(
-                    .log(.warning, "op.rejected peer=\(device) reason=\(rejection.word)"))
-                return try drop(link, because: LinkEnding(rejection.word))
-            }
-        }
-        sync.ingested.append((request, waitingLogs))
-    }
-
-    /// Counts what somebody who is no member here brings without effect.
-    ///
-    /// - Returns: whether the link is closed for it.
-    private func spend(
-        _ run: OperationRun, of workspace: Workspace, on link: PeerLink, _ device: DeviceID
-    ) throws(StorageError) -> Bool {
-        guard isOutsider(link, device, in: workspace) else { return false }
-        let size = run.entries.reduce(0) { $0 + $1.payload.count + 512 }
-        guard authorityBudget.spend(byteCount: size, from: link.host, now: time.monotonic) else {
-            return false
-        }
-        try drop(link, because: LinkEnding("auth.budget"))
-        return true
     }
 
     private func remember(

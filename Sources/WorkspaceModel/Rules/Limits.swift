@@ -256,6 +256,9 @@ public enum Limits {
     /// Operations that wait for what they cite, of somebody who is no member: an own admission
     /// with what it stands on.
     public static let waitingPerOutsiderMax = 1_024
+    /// What peers bring in one turn, in units of about 20 microseconds: of one operation as it comes
+    /// in bulk. A run by itself costs 16, and each citation 2.
+    public static let ingestCostPerTurnMax = 4_096
     /// Operations that were waited for and come to be taken in one turn: others' calls wait for them.
     public static let releasedPerTurnMax = 256
     /// What operations that wait cite of logs with many branches, and so is not pruned meanwhile: of

@@ -170,6 +170,30 @@ import WorkspaceModel
         #expect(Set(order) == Set(desk.ids) && order.count == 3)
     }
 
+    @Test func `are left alone while they are busy, and read later`() throws {
+        let desk = try Desk()
+        for _ in 0..<2 {
+            let pair = try makeLinks()
+            desk.links.accept(pair.0)
+            pair.1.write([7, 7], now: 0)
+            pair.1.flush(now: 0)
+        }
+        desk.takeInputs()
+        desk.inputs = []
+        let busy = try #require(desk.ids.first)
+        var order: [LinkID] = []
+        let deadline = MonotonicClock.milliseconds() + patienceMilliseconds
+        while order.count < 2 {
+            try #require(MonotonicClock.milliseconds() < deadline)
+            for ready in try desk.driver.poller.wait(timeoutMilliseconds: 20) {
+                _ = desk.links.handle(ready, now: 0)
+            }
+            desk.links.readAll(byteCountMax: 1 << 20, but: order.isEmpty ? [busy] : [])
+            for case .received(let id, _) in desk.links.takeInputs() { order.append(id) }
+        }
+        #expect(order == [desk.ids[1], busy])
+    }
+
     @Test func `that are lost are told once, after their last bytes`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()

@@ -1,0 +1,123 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What the other end of a link has said that no turn had time for yet, in its order. Nothing more
+/// is read of the link meanwhile.
+struct Backlog {
+    /// Operations of one message that are still to be taken.
+    struct Batch {
+        let sync: WorkspaceLink
+        let request: RequestNumber
+        var runs: ArraySlice<OperationRun>
+        /// The logs of which something waits for what it cites.
+        var waiting: [LogName] = []
+    }
+
+    var batch: Batch?
+    /// What was said behind them.
+    var messages: ArraySlice<SyncMessage> = []
+
+    var isEmpty: Bool { batch == nil && messages.isEmpty }
+}
+
+/// How much one turn takes in of what peers bring, so that whoever asks something waits for no more
+/// than that, whatever one message holds.
+struct IngestBudget {
+    private var left = Limits.ingestCostPerTurnMax
+
+    var isSpent: Bool { left <= 0 }
+
+    mutating func beginTurn() { left = Limits.ingestCostPerTurnMax }
+
+    /// - Parameter isAuthority: each operation is judged with others.
+    mutating func spend(_ run: OperationRun, isAuthority: Bool) {
+        left -= 16 + (isAuthority ? 8 : 1) * run.entries.count
+        for entry in run.entries { left -= 2 * entry.dependencies.count }
+    }
+}
+
+/// Taking what peers bring, a part in each turn.
+extension NodeCore {
+    /// Takes the operations of a message, as far as there is time in this turn, and the rest later.
+    /// Nobody's come before those of another link that wait already.
+    func ingest(
+        _ runs: [OperationRun], _ request: RequestNumber, of sync: WorkspaceLink, on link: PeerLink
+    ) throws(StorageError) {
+        link.backlog.batch = Backlog.Batch(sync: sync, request: request, runs: runs[...])
+        guard network.backlogged.isEmpty else {
+            network.backlogged.append(link.id)
+            return
+        }
+        while link.backlog.batch != nil {
+            guard !ingestBudget.isSpent else {
+                network.backlogged.append(link.id)
+                return
+            }
+            try takeNext(of: link)
+        }
+    }
+
+    /// Goes on with what waits of all links by turns, until the turn has had enough.
+    func takeBacklogs() throws(StorageError) {
+        guard mayWrite else { return }
+        while !ingestBudget.isSpent, !network.backlogged.isEmpty {
+            let id = network.backlogged.removeFirst()
+            guard let link = network.links[id], !link.isClosing else { continue }
+            if link.backlog.batch != nil {
+                try takeNext(of: link)
+            } else if let message = link.backlog.messages.popFirst() {
+                try received(message, on: link)
+            }
+            let isOnList = network.backlogged.contains(id)
+            if !link.backlog.isEmpty, !isOnList { network.backlogged.append(id) }
+        }
+        if !network.backlogged.isEmpty { hasMoreToDo = true }
+    }
+
+    /// Takes the next run of a message. With the last one the message is done.
+    private func takeNext(of link: PeerLink) throws(StorageError) {
+        guard var batch = link.backlog.batch, link.syncs[batch.sync.workspace] === batch.sync,
+            let workspace = workspaces[batch.sync.workspace], let device = link.peer?.device
+        else {
+            link.backlog.batch = nil
+            return
+        }
+        if let run = batch.runs.popFirst() {
+            ingestBudget.spend(run, isAuthority: run.log.document == workspace.id)
+            let isBackfill =
+                batch.request != 0 && !batch.sync.isCaughtUp && isJoining(workspace)
+            let outcome = try accept(
+                run, in: workspace,
+                from: .peer(device, source: link.id.number, isBackfill: isBackfill))
+            switch outcome {
+            case .stored, .known: break
+            case .dropped:
+                if try spend(run, of: workspace, on: link, device) { return }
+            case .waiting: batch.waiting.append(run.log)
+            case .rejected(let rejection):
+                let device = PublicID.device(device)
+                effects.append(
+                    .log(.warning, "op.rejected peer=\(device) reason=\(rejection.word)"))
+                return try drop(link, because: LinkEnding(rejection.word))
+            }
+        }
+        link.backlog.batch = batch.runs.isEmpty ? nil : batch
+        if batch.runs.isEmpty { batch.sync.ingested.append((batch.request, batch.waiting)) }
+    }
+
+    /// Counts what somebody who is no member here brings without effect.
+    ///
+    /// - Returns: whether the link is closed for it.
+    private func spend(
+        _ run: OperationRun, of workspace: Workspace, on link: PeerLink, _ device: DeviceID
+    ) throws(StorageError) -> Bool {
+        guard isOutsider(link, device, in: workspace) else { return false }
+        let size = run.entries.reduce(0) { $0 + $1.payload.count + 512 }
+        guard authorityBudget.spend(byteCount: size, from: link.host, now: time.monotonic) else {
+            return false
+        }
+        try drop(link, because: LinkEnding("auth.budget"))
+        return true
+    }
+}

@@ -1,0 +1,106 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// One message may hold thousands of operations: nobody waits until all of them are taken.
+@Suite struct `What peers bring` {
+    /// That many logs of one operation each.
+    private static func logs(
+        _ count: Int, by member: HostileMember, at wall: UInt64
+    ) -> [HostileLog] {
+        (0..<count).map { number in
+            var log = HostileLog(member, incarnation: UInt32(1_000 + number))
+            log.write("\(number)", at: wall + UInt64(number))
+            return log
+        }
+    }
+
+    private static func stored(_ logs: [HostileLog], at core: NodeCore) throws -> Int {
+        let workspace = try #require(core.workspaces.values.first).number
+        return logs.count { !core.store.operations.branches(of: $0.name, in: workspace).isEmpty }
+    }
+
+    @Test func `is taken a part in each turn, of all links by turns`() throws {
+        let scene = try HostileScene(seed: 97, hostileCount: 2)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        for number in 0..<2 { _ = scene.peer(number).connect(to: scene.ada) }
+        scene.world.run(for: 1_000)
+        let links = try scene.hostile.map { member in
+            try #require(core.network.ordered.first { $0.peer?.device == member.device })
+        }
+        let syncs = try links.map { try #require($0.syncs.values.first) }
+        let many = Self.logs(700, by: scene.hostile[0], at: scene.wall)
+        let few = Self.logs(20, by: scene.hostile[1], at: scene.wall)
+
+        core.beginTurn(at: core.time)
+        try core.ingest(many.map { $0.run() }, 0, of: syncs[0], on: links[0])
+        let first = try Self.stored(many, at: core)
+        #expect(first > 0 && first <= Limits.ingestCostPerTurnMax / 17 + 1)
+        try core.ingest(few.map { $0.run() }, 0, of: syncs[1], on: links[1])
+        #expect(try Self.stored(few, at: core) == 0)
+        #expect(core.network.backlogged == links.map(\.id))
+        #expect(syncs[0].ingested.isEmpty)
+
+        var (turns, turnsOfFew) = (1, 0)
+        while !core.network.backlogged.isEmpty {
+            _ = try core.endTurn()
+            try core.store.commit()
+            #expect(core.hasMoreToDo == !core.network.backlogged.isEmpty)
+            core.beginTurn(at: core.time)
+            turns += 1
+            if turnsOfFew == 0, try Self.stored(few, at: core) == few.count { turnsOfFew = turns }
+        }
+        #expect(try Self.stored(many, at: core) == many.count)
+        // The budget of the first turn was spent; the second one has taken all of the few.
+        #expect(turnsOfFew == 3 && turns == 4)
+        #expect(links.allSatisfy { $0.backlog.isEmpty && !$0.isClosing })
+        _ = try core.endTurn()
+        try core.store.commit()
+    }
+
+    @Test func `is all there in the end, and what was said behind it is heard`() throws {
+        let scene = try HostileScene(seed: 98)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        let link = scene.peer().connect(to: scene.ada)
+        let logs = Self.logs(900, by: scene.mallory, at: scene.wall)
+        link.send(
+            .operations(1, request: 0, logs.map { $0.run() }, isComplete: true), in: .live)
+        var last = HostileLog(scene.mallory, incarnation: 900)
+        last.write("the last", at: scene.wall + 10_000)
+        link.push(last.run())
+        scene.world.run(for: 5_000)
+        #expect(link.isOpen)
+        #expect(try Self.stored(logs + [last], at: core) == logs.count + 1)
+        #expect(Scenes.texts(of: "general", on: scene.bob).last == "the last")
+        #expect(core.network.backlogged.isEmpty)
+    }
+
+    @Test func `by a link that has ended is not gone on with`() throws {
+        let scene = try HostileScene(seed: 99)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        _ = scene.peer().connect(to: scene.ada)
+        scene.world.run(for: 1_000)
+        let link = try #require(
+            core.network.ordered.first { $0.peer?.device == scene.mallory.device })
+        let logs = Self.logs(700, by: scene.mallory, at: scene.wall)
+        core.beginTurn(at: core.time)
+        try core.ingest(
+            logs.map { $0.run() }, 0, of: try #require(link.syncs.values.first), on: link)
+        let first = try Self.stored(logs, at: core)
+        try core.drop(link, because: .closedByPeer)
+        for _ in 0..<3 {
+            _ = try core.endTurn()
+            try core.store.commit()
+            core.beginTurn(at: core.time)
+        }
+        #expect(core.network.backlogged.isEmpty && !core.hasMoreToDo)
+        #expect(try Self.stored(logs, at: core) == first)
+    }
+}
