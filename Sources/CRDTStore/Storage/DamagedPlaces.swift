@@ -70,7 +70,7 @@ extension OperationStore {
             row.bind(10, branch)
             row.bind(11, Int64(bitPattern: header.sequence))
         }
-        forkIDs = [:]
+        forgetForks()
         let span = (spansByBranch[branch] ?? []).last { $0.first <= header.sequence }
         if span?.grant != grant { try respan(branch) }
         try note(header, by: .init(branch: branch, sequence: header.sequence))
@@ -115,9 +115,15 @@ extension OperationStore {
         dirtyBranches.insert(branch)
     }
 
+    /// Ids that were read of rows may be other ones from now on.
+    private func forgetForks() {
+        forkIDs = [:]
+        crowded.forget(nil)
+    }
+
     /// Gives an operation back the id that its bytes and the next of its log say it has.
     public func restore(_ id: OperationID, at place: StoredPlace) throws(StorageError) {
-        forkIDs = [:]
+        forgetForks()
         try connection.statement("UPDATE operation SET id = ? WHERE lid = ? AND seq = ?").run(
             .blob(id.bytes), .integer(place.branch), .integer(Int64(bitPattern: place.sequence)))
     }

@@ -53,6 +53,7 @@ extension OperationStore {
                     cited,
                     by: .init(branch: branch.number, sequence: operation.header.sequence))
             }
+            crowded.note(operation.id, on: branch)
             branch.tipSequence = operation.header.sequence
             branch.tip = operation.link
             branch.tipSort = sort

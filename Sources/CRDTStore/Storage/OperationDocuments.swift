@@ -55,6 +55,7 @@ extension OperationStore {
         {
             for log in logsByDocument.removeValue(forKey: row.number) ?? [] {
                 let place = LogPlace(log, in: row.number)
+                crowded.forget(place)
                 for number in branchesByLog.removeValue(forKey: place) ?? [] {
                     try forget(branch: number)
                 }

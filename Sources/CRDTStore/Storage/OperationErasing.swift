@@ -14,6 +14,7 @@ extension OperationStore {
         var gone: [Int64] = []
         for log in (logsByDocument[number] ?? []).sorted() where before - count < goal {
             let place = LogPlace(log, in: number)
+            crowded.forget(place)
             for branch in branchesByLog.removeValue(forKey: place) ?? [] {
                 try forget(branch: branch)
                 gone.append(branch)

@@ -108,9 +108,15 @@ extension OperationStore {
     public func find(
         _ reference: OperationReference, in document: DocumentID, of workspace: Int64
     ) throws(StorageError) -> StoredPlace? {
+        guard let number = self.document(document, in: workspace)?.number else { return nil }
         let log = LogName(
             document: document, device: reference.device, incarnation: reference.incarnation)
-        for branch in branches(of: log, in: workspace)
+        let key = LogPlace(log, in: number)
+        let numbers = branchesByLog[key] ?? []
+        guard numbers.count <= CrowdedLogs.branchesMax else {
+            return try findCrowded(reference, in: key, numbers)
+        }
+        for branch in numbers.lazy.compactMap({ self.branches[$0] })
         where branch.tipSequence >= reference.sequence {
             if branch.tipSequence == reference.sequence, branch.tip.id == reference.id {
                 return try place(in: branch.number, at: reference.sequence)

@@ -17,6 +17,7 @@ public final class OperationStore {
     var branchesByLog: [LogPlace: [Int64]] = [:]
     var logsByDocument: [Int64: [LogName]] = [:]
     var dirtyBranches: Set<Int64> = []
+    var crowded = CrowdedLogs()
     /// Of forks that were compared with others.
     var forkIDs: [Int64: ForkIDs] = [:]
     var spansByBranch: [Int64: [GrantSpan]] = [:]

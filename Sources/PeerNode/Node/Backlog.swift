@@ -30,9 +30,11 @@ struct IngestBudget {
 
     mutating func beginTurn() { left = Limits.ingestCostPerTurnMax }
 
-    /// - Parameter isAuthority: each operation is judged with others.
-    mutating func spend(_ run: OperationRun, isAuthority: Bool) {
-        left -= 16 + (isAuthority ? 8 : 1) * run.entries.count
+    /// - Parameters:
+    ///   - isAuthority: each operation is judged with others.
+    ///   - branches: how many branches its log has, with each of which it is compared.
+    mutating func spend(_ run: OperationRun, isAuthority: Bool, branches: Int) {
+        left -= 16 + (isAuthority ? 8 : 1) * run.entries.count + branches / 4
         for entry in run.entries { left -= 2 * entry.dependencies.count }
     }
 }
@@ -84,7 +86,9 @@ extension NodeCore {
             return
         }
         if let run = batch.runs.popFirst() {
-            ingestBudget.spend(run, isAuthority: run.log.document == workspace.id)
+            ingestBudget.spend(
+                run, isAuthority: run.log.document == workspace.id,
+                branches: store.operations.branchCount(of: run.log, in: workspace.number))
             let isBackfill =
                 batch.request != 0 && !batch.sync.isCaughtUp && isJoining(workspace)
             let outcome = try accept(

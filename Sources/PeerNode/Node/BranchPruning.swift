@@ -31,7 +31,7 @@ extension NodeCore {
 
     /// Removes what is too much where a log has so many branches that it cannot wait for the end of
     /// the turn: what one message brings may be thousands. Where that leaves many, because they are
-    /// needed, it is done again only after as many more.
+    /// needed, it is done again only after half as many more.
     func pruneIfCrowded(_ log: LogName, in workspace: Workspace) throws(StorageError) {
         let place = WorkspaceLog(workspace: workspace.number, log: log)
         let most = crowdedAt[place] ?? Limits.branchesCrowdedMax
@@ -39,8 +39,8 @@ extension NodeCore {
             store.operations.branchCount(of: log, in: workspace.number) > most
         else { return }
         try pruneOvergrown()
-        crowdedAt[place] =
-            store.operations.branchCount(of: log, in: workspace.number) + Limits.branchesCrowdedMax
+        let left = store.operations.branchCount(of: log, in: workspace.number)
+        crowdedAt[place] = left + max(Limits.branchesCrowdedMax, left / 2)
     }
 
     /// Logs of one document. What goes lets go of what it cites, in other logs too.

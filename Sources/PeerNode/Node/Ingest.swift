@@ -23,9 +23,11 @@ extension NodeCore {
         var left = Limits.releasedPerTurnMax
         // A queue and not recursion: what waits may be a long chain in reverse.
         while left > 0, let guest = released.popLast() {
-            left -= guest.run.entries.count
             // Whoever brought it for one workspace has not brought it for another.
             guard let own = workspaces[guest.workspace] else { continue }
+            // It is compared with each branch of its log.
+            let branches = store.operations.branchCount(of: guest.run.log, in: own.number)
+            left -= guest.run.entries.count + branches / 64
             let source = OperationSource.released(
                 source: guest.source, isBackfill: guest.isBackfill)
             let outcome = try acceptAll(of: guest.run, in: own, from: source)

@@ -1,8 +1,9 @@
-import CRDTStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import CRDTStore
 
 // O04
 @Suite struct `A forked log` {
@@ -48,6 +49,55 @@ import WorkspaceTestKit
         let again = try store.reopened()
         #expect(try again.operations.branches(of: branches[0].log.name) == found)
         #expect(try again.operations.branches(in: document) == found)
+    }
+
+    /// More branches than are looked at one by one: thirty from the middle of the trunk, and one from
+    /// the middle of each.
+    @Test func `with many branches finds each operation where it is`() throws {
+        var trunk = WrittenLog(by: TestDevice(1), in: document)
+        trunk.writeMany(5)
+        try StoredLog.put(trunk, in: store)
+        var logs: [(log: WrittenLog, range: Range<Int>)] = [(trunk, 0..<5)]
+        for number in UInt8(0)..<30 {
+            var fork = trunk.fork(after: 2)
+            for step in UInt8(0)..<3 { fork.write([100 + number, step]) }
+            var second = fork.fork(after: 3)
+            second.write([100 + number, 9])
+            logs += [(fork, 2..<5), (second, 3..<4)]
+        }
+        var branches: [Int64] = []
+        for (log, range) in logs.dropFirst() {
+            branches.append(try StoredLog.put(log, range, in: store).branch)
+        }
+        func expectFound(in store: NodeStore, but gone: Set<Int64> = []) throws {
+            for (index, item) in logs.enumerated() {
+                for sequence in item.range {
+                    let found = try store.operations.find(
+                        item.log.reference(sequence), in: document)
+                    let branch = index == 0 ? 1 : branches[index - 1]
+                    #expect(found?.branch == (gone.contains(branch) ? nil : branch))
+                    #expect(found.map(\.sequence) ?? UInt64(sequence) == UInt64(sequence))
+                }
+            }
+        }
+        try expectFound(in: store)
+        // Every other fork goes, with what leaves it, and the first of them comes again.
+        let gone = stride(from: 0, to: 20, by: 4).flatMap { [branches[$0], branches[$0 + 1]] }
+        for branch in gone.sorted().reversed() {
+            try store.operations.cut(branch, behind: nil)
+        }
+        try expectFound(in: store, but: Set(gone))
+        branches[0] = try StoredLog.put(logs[1].log, logs[1].range, in: store).branch
+        try expectFound(in: store, but: Set(gone.dropFirst()))
+        try store.commit()
+        try expectFound(in: try store.reopened(), but: Set(gone.dropFirst()))
+        // Few enough to be looked at one by one.
+        try store.begin()
+        for branch in branches.dropFirst(20).sorted().reversed() {
+            try store.operations.cut(branch, behind: nil)
+        }
+        try expectFound(in: store, but: Set(gone.dropFirst() + branches.dropFirst(20)))
+        #expect(try store.operations.branches(of: trunk.name).count <= CrowdedLogs.branchesMax)
     }
 
     @Test func `gives each place to the branch that holds it`() throws {
