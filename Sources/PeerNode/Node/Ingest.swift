@@ -42,6 +42,7 @@ extension NodeCore {
         if !released.isEmpty { return hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.
         if !overgrown.isEmpty { try pruneOvergrown() }
+        crowdedAt = [:]
     }
 
     /// Authority operations are taken one by one: each may cite the one before it as its grant,

@@ -35,7 +35,8 @@ final class NodeCore {
     var overgrown: Set<WorkspaceLog> = []
     /// What this turn may still take of what peers bring.
     var ingestBudget = IngestBudget()
-    /// How many branches are too many in this turn of logs that were crowded already.
+    /// How many branches are too many of logs that were crowded already, until all that was waited
+    /// for is taken.
     var crowdedAt: [WorkspaceLog: Int] = [:]
     var subscriptions = SubscriptionTable()
     /// Rows of the event table that calls may still look at in this turn.
@@ -165,7 +166,6 @@ final class NodeCore {
     func beginTurn(at time: TurnTime) {
         self.time = time
         hasMoreToDo = false
-        crowdedAt = [:]
         ingestBudget.beginTurn()
         eventRowsLeft = Limits.eventsLookedAtMax
         for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
