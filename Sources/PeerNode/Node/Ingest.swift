@@ -178,6 +178,9 @@ extension NodeCore {
             case .waiting, .rejected: break
             }
         }
+        if gap.offset == 0, !cited.isEmpty, waiting.mayCite(cited.count + 1, source.number) {
+            try operation(before: run, in: workspace).map { cited.append($0) }
+        }
         if isLeftAtSource(rest, gap, in: workspace) { return .dropped }
         // Only what changes rights has to be paid for, and nothing of a first sync.
         let mayVouch =
@@ -212,6 +215,17 @@ extension NodeCore {
         }
         let sequence = run.firstSequence + UInt64(run.entries.count) - 1
         return id.map { .init($0, at: .init(run.log, sequence)) }
+    }
+
+    /// What a run goes on from, where that can be told: without it the run could not be taken either.
+    private func operation(
+        before run: OperationRun, in workspace: Workspace
+    ) throws(StorageError) -> WaitingRoom.Citation? {
+        guard run.firstSequence > 0,
+            case .at(let position) = try place(run, in: workspace, isNeeded: true),
+            position.skipped == 0, let link = position.link
+        else { return nil }
+        return .init(link.id, at: .init(run.log, run.firstSequence - 1))
     }
 
     /// Whether a run stands behind what could not be paid for: it waits at its source. Here it would
