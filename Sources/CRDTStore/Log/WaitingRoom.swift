@@ -123,12 +123,31 @@ public struct WaitingRoom: Sendable {
     private struct Seat {
         let missing: Missing
         let others: [OperationID]
-        let cited: [Citation]
+        var cited: [Citation]
         let guest: Guest
         let byteCount: Int
     }
 
+    /// What a run that comes again is known by, before it is compared.
+    private struct Name: Hashable {
+        let source: UInt64
+        let missing: Missing
+        let log: LogName
+        let firstSequence: UInt64
+        let signature: Signature?
+
+        init(_ guest: Guest, _ missing: Missing) {
+            source = guest.source
+            self.missing = missing
+            log = guest.run.log
+            firstSequence = guest.run.firstSequence
+            signature = guest.run.entries.last?.signature
+        }
+    }
+
     private var guests: [UInt64: Seat] = [:]
+    /// The ticket that a run had last.
+    private var tickets: [Name: UInt64] = [:]
     private var waiting: [Missing: [UInt64]] = [:]
     /// How many runs that members brought need it besides what they wait for.
     private var wanted: [OperationID: Int] = [:]
@@ -152,13 +171,14 @@ public struct WaitingRoom: Sendable {
     /// An empty room.
     public init() {}
 
-    /// Lets a run wait for `missing`.
+    /// Lets a run wait for `missing`. One that waits for that already does not wait twice.
     ///
     /// - Parameter others: what it needs besides, which is not waited for but known to be wanted.
     /// - Returns: whether there was room.
     public mutating func admit(
         _ guest: Guest, until missing: Missing, besides others: [OperationID] = []
     ) -> Bool {
+        if waitsAlready(guest, until: missing) { return true }
         let bytes = Self.byteCount(of: guest)
         let count = guest.run.entries.count
         let used = usage[Source(guest)] ?? (0, 0)
@@ -186,10 +206,23 @@ public struct WaitingRoom: Sendable {
             }
         }
         waiting[missing, default: []].append(nextTicket)
+        tickets[Name(guest, missing)] = nextTicket
         usage[Source(guest)] = (used.count + count, used.byteCount + bytes)
         byteCount += bytes
         operationCount += count
         nextTicket += 1
+        return true
+    }
+
+    /// Whether its source has brought the run before. What it cites may be heeded only now.
+    private mutating func waitsAlready(_ guest: Guest, until missing: Missing) -> Bool {
+        guard let ticket = tickets[Name(guest, missing)], let seat = guests[ticket],
+            seat.guest.run == guest.run, seat.guest.workspace == guest.workspace
+        else { return false }
+        if seat.cited.isEmpty, !guest.isOutsiders, mayCite(guest.cited.count, guest.source) {
+            guests[ticket]?.cited = guest.cited
+            for citation in guest.cited { note(citation, by: guest.source) }
+        }
         return true
     }
 
@@ -251,6 +284,8 @@ public struct WaitingRoom: Sendable {
     private mutating func remove(_ ticket: UInt64) -> Guest? {
         guard let seat = guests.removeValue(forKey: ticket) else { return nil }
         let (guest, bytes) = (seat.guest, seat.byteCount)
+        let name = Name(guest, seat.missing)
+        if tickets[name] == ticket { tickets[name] = nil }
         if !guest.isOutsiders {
             for citation in seat.cited { forget(citation, by: guest.source) }
             for other in seat.others {

@@ -146,12 +146,12 @@ import WorkspaceTestKit
             _ = room.admit(Self.guest(number, entries: 8), until: Self.missing(0))
         }
         #expect(room.operationCount == 9_992)
-        let tooMany = room.admit(Self.guest(0, entries: 9), until: Self.missing(0))
+        let tooMany = room.admit(Self.guest(2_000, entries: 9), until: Self.missing(0))
         #expect(!tooMany)
-        let last = room.admit(Self.guest(0, entries: 8), until: Self.missing(0))
+        let last = room.admit(Self.guest(2_001, entries: 8), until: Self.missing(0))
         #expect(last)
         #expect(room.operationCount == Limits.waitingPerPeerMax)
-        let another = room.admit(Self.guest(0), until: Self.missing(0))
+        let another = room.admit(Self.guest(2_002), until: Self.missing(0))
         #expect(!another)
         let elsewhere = room.admit(Self.guest(0, from: 2), until: Self.missing(1))
         #expect(elsewhere)
@@ -166,27 +166,36 @@ import WorkspaceTestKit
     // O06
     @Test func `takes 16 MiB of a peer and 64 MiB in all`() {
         var room = WaitingRoom()
-        for source in UInt64(1)...5 {
+        var number: UInt64 = 0
+        func fill(_ payload: Int, from source: UInt64) {
             while room.admit(
-                Self.guest(0, payload: 1 << 18, from: source), until: Self.missing(0))
-            {}
+                Self.guest(number, payload: payload, from: source), until: Self.missing(0))
+            { number += 1 }
+        }
+        for source in UInt64(1)...5 {
+            fill(1 << 18, from: source)
             let limit = min(Int(source) * Limits.waitingBytesPerPeerMax, Limits.waitingBytesMax)
             #expect(room.byteCount <= limit)
             #expect(room.byteCount > limit - 5 << 18)
         }
-        while room.admit(Self.guest(0, from: 5), until: Self.missing(0)) {}
+        fill(0, from: 5)
         #expect(room.byteCount <= Limits.waitingBytesMax)
         #expect(room.byteCount + 368 > Limits.waitingBytesMax || room.operationCount > 10_000)
     }
 
     @Test func `has less for what changes rights, beside the rest`() {
         var room = WaitingRoom()
-        let run = Self.guest(0, payload: 1 << 16).run
+        var number: UInt64 = 0
         func fill(_ isAuthority: Bool) -> Int {
             let before = room.byteCount
-            let guest = WaitingRoom.Guest(
-                run: run, source: 1, arrived: 0, isAuthority: isAuthority)
-            while room.admit(guest, until: Self.missing(0)) {}
+            var hasRoom = true
+            while hasRoom {
+                number += 1
+                hasRoom = room.admit(
+                    WaitingRoom.Guest(
+                        run: Self.guest(number, payload: 1 << 16).run, source: 1, arrived: 0,
+                        isAuthority: isAuthority), until: Self.missing(0))
+            }
             return room.byteCount - before
         }
         let (rest, rights) = (fill(false), fill(true))
@@ -195,6 +204,39 @@ import WorkspaceTestKit
         #expect(rights > Limits.waitingAuthorityBytesPerPeerMax - 1 << 17)
         room.forget(source: 1)
         #expect(room.byteCount == 0 && fill(true) == rights)
+    }
+
+    @Test func `lets a run wait once, for what it cites by then`() {
+        var room = WaitingRoom()
+        let citation = WaitingRoom.Citation(Self.id(9), at: .init(Self.guest(1).run.log, 4))
+        func guest(_ number: UInt64, from source: UInt64, cited: Bool) -> WaitingRoom.Guest {
+            .init(
+                run: Self.guest(number).run, source: source, arrived: 0,
+                cited: cited ? [citation] : [])
+        }
+        for _ in 0..<3 {
+            let isAdmitted = room.admit(
+                guest(1, from: 1, cited: false), until: Self.missing(0))
+            #expect(isAdmitted && room.operationCount == 1 && !room.cites(citation))
+        }
+        for _ in 0..<Limits.waitingCitationsPerPeerMax + 1 {
+            let isAdmitted = room.admit(guest(1, from: 1, cited: true), until: Self.missing(0))
+            #expect(isAdmitted && room.operationCount == 1 && room.cites(citation))
+        }
+        #expect(room.mayCite(Limits.waitingCitationsPerPeerMax - 1, 1))
+        // Another one of the same place, by somebody else, and for something else.
+        for other in [guest(2, from: 1, cited: true), guest(1, from: 2, cited: true)] {
+            _ = room.admit(other, until: Self.missing(0))
+        }
+        _ = room.admit(guest(1, from: 1, cited: true), until: Self.missing(1))
+        #expect(room.operationCount == 4)
+        room.forget(source: 1)
+        #expect(room.operationCount == 1 && room.cites(citation))
+        #expect(room.release(Self.missing(0)).count == 1 && room.release(Self.missing(1)).isEmpty)
+        #expect(!room.cites(citation) && room.byteCount == 0)
+        // What has gone may come again.
+        _ = room.admit(guest(1, from: 1, cited: true), until: Self.missing(0))
+        #expect(room.operationCount == 1 && room.cites(citation))
     }
 
     @Test func `forgets a peer and nobody else`() {
