@@ -43,7 +43,9 @@ extension NodeCore {
         // Nothing is judged before it is known what a document is.
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
         if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
-        if isJudgedAnew, document.kind == .profile { try reloadProfiles(of: workspace) }
+        if isJudgedAnew, document.kind == .profile {
+            try reloadProfilesLater(of: workspace, from: source)
+        }
         try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
         try applyPrivate(
             appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)

@@ -12,18 +12,18 @@ extension NodeCore {
     }
 
     /// To be called when the operations at these places got their effect or lost it.
+    ///
+    /// - Returns: whose last word lost it; for them `heedAgain`, once all is judged.
     func judgeFollowing(
         _ positions: [ViewStore.Position], in document: Int64, isValid: Bool,
         _ workspace: Workspace
-    ) throws(StorageError) {
-        guard isValid else {
-            let silenced = try silence(positions, in: document, workspace)
-            return try heedAgain(silenced, in: document, workspace)
-        }
+    ) throws(StorageError) -> Set<MemberID> {
+        guard isValid else { return try silence(positions, in: document, workspace) }
         for word in try words(at: positions, in: document, workspace) {
             workspace.readMarks.lateLimits = [:]
             try fold(word, of: nil, in: document)
         }
+        return []
     }
 
     /// Forgets what the operations at these places say about following, while they are stored.

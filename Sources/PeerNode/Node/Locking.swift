@@ -104,6 +104,7 @@ extension NodeCore {
         appended = []
         moved = [:]
         overgrown = []
+        wholeFolds = WholeFolds()
         let former = network
         network = NetworkState(announces: former.announces)
         network.nextSource = former.nextSource

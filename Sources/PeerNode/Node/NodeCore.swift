@@ -33,6 +33,7 @@ final class NodeCore {
     var askedFor: Set<Int64> = []
     /// Logs with more branches than may stay.
     var overgrown: Set<WorkspaceLog> = []
+    var wholeFolds = WholeFolds()
     /// What this turn may still take of what peers bring.
     var ingestBudget = IngestBudget()
     /// How many branches are too many of logs that were crowded already, until all that was waited
@@ -200,6 +201,7 @@ final class NodeCore {
         effects = []
         try takeBacklogs()
         try acceptReleased()
+        try foldWhole()
         try foldArrived()
         try judgeWaiting()
         try settleRedactions()

@@ -99,9 +99,7 @@ extension NodeCore {
             if source == .ourselves { try judgeNow(document.id, in: workspace) }
             guard let known = workspace.privateDocuments[document.id] else { return }
             if !isJudgedAnew, appended.contains(where: { known.isCut(at: $0.operation) }) {
-                // What a removal leaves was judged as nothing while its end was not here.
-                try reviewRedactions(inDocument: known.number)
-                try refoldPrivate(known, in: workspace, from: source)
+                try refoldLater(known, in: workspace, from: source)
             }
         case .authority, .channel, .profile, .unknown: break
         }

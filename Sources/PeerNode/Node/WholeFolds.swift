@@ -1,0 +1,63 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Whole documents that are to be folded anew, once a turn however much of what came asks for it: a
+/// removal may name thousands of places as its ends, and each may come by itself.
+struct WholeFolds {
+    /// Private documents in which something came that a removal leaves, and who brought it.
+    fileprivate var documents: [WorkspaceDocument: OperationSource] = [:]
+    /// Workspaces of which the profile document is to be read.
+    fileprivate var profiles: Set<Int64> = []
+}
+
+/// A document of one workspace.
+struct WorkspaceDocument: Hashable, Comparable {
+    let workspace: Int64
+    let document: DocumentID
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.workspace, left.document) < (right.workspace, right.document)
+    }
+}
+
+extension NodeCore {
+    /// Folds a private document anew: what a removal leaves was judged as nothing while its end was
+    /// not here.
+    func refoldLater(
+        _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        // What follows in the same call rests on it.
+        if source == .ourselves { return try refold(document, in: workspace, from: source) }
+        wholeFolds.documents[.init(workspace: workspace.number, document: document.id)] = source
+    }
+
+    /// Reads the profile document anew: a verdict in it has changed.
+    func reloadProfilesLater(
+        of workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        if source == .ourselves { return try reloadProfiles(of: workspace) }
+        wholeFolds.profiles.insert(workspace.number)
+    }
+
+    /// Does what this turn has put off.
+    func foldWhole() throws(StorageError) {
+        let due = wholeFolds
+        wholeFolds = WholeFolds()
+        for (place, source) in due.documents.sorted(by: { $0.key < $1.key }) {
+            guard let workspace = workspaces[place.workspace],
+                let document = workspace.privateDocuments[place.document]
+            else { continue }
+            try refold(document, in: workspace, from: source)
+        }
+        for number in due.profiles.sorted() {
+            if let workspace = workspaces[number] { try reloadProfiles(of: workspace) }
+        }
+    }
+
+    private func refold(
+        _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        try reviewRedactions(inDocument: document.number)
+        try refoldPrivate(document, in: workspace, from: source)
+    }
+}
