@@ -278,6 +278,29 @@ import WorkspaceTestKit
         #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "Paints")
     }
 
+    @Test func `is read anew once a turn, however often something asks for it`() throws {
+        let table = try Table()
+        try table.bob.ok("profile.set", ["name": "Robert", "description": "Paints"])
+        table.bench.advance(1_000)
+        let core = try #require(table.ada.host?.core)
+        let workspace = try table.ada.workspace()
+        _ = try table.ada.ok("member.list")
+        #expect(!workspace.derived.names.isEmpty)
+        let peer = OperationSource.peer(.zero, source: 9, isBackfill: false)
+        for _ in 0..<100 { try core.reloadProfilesLater(of: workspace, from: peer) }
+        // Nothing was read yet, or no name would be known.
+        #expect(!workspace.derived.names.isEmpty)
+        try core.foldWhole()
+        #expect(workspace.derived.names.isEmpty)
+        _ = try table.ada.ok("member.list")
+        try core.foldWhole()
+        #expect(!workspace.derived.names.isEmpty)
+        // Who writes here reads what that did at once.
+        try core.reloadProfilesLater(of: workspace, from: .ourselves)
+        #expect(workspace.derived.names.isEmpty)
+        #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "Paints")
+    }
+
     @Test func `stays as it was when its owner is removed, and is nobody else's to change`() throws
     {
         let table = try Table()
