@@ -55,6 +55,13 @@ public struct WaitingRoom: Sendable {
             self.cited = cited
         }
 
+        /// Whether it is the same run, and has no other standing than one that waits.
+        fileprivate func claims(noMoreThan other: Self) -> Bool {
+            run == other.run && workspace == other.workspace && isBackfill == other.isBackfill
+                && isOutsiders == other.isOutsiders && isAuthority == other.isAuthority
+                && vouchers == other.vouchers && needed == other.needed
+        }
+
         /// What it needs, for each who wants it.
         fileprivate var wishes: [(place: Place, voucher: Voucher)] {
             needed.flatMap { place in vouchers.map { (place, $0) } }
@@ -178,7 +185,7 @@ public struct WaitingRoom: Sendable {
     public mutating func admit(
         _ guest: Guest, until missing: Missing, besides others: [OperationID] = []
     ) -> Bool {
-        if waitsAlready(guest, until: missing) { return true }
+        if waitsAlready(guest, until: missing, besides: others) { return true }
         let bytes = Self.byteCount(of: guest)
         let count = guest.run.entries.count
         let used = usage[Source(guest)] ?? (0, 0)
@@ -214,14 +221,18 @@ public struct WaitingRoom: Sendable {
         return true
     }
 
-    /// Whether its source has brought the run before. What it cites may be heeded only now.
-    private mutating func waitsAlready(_ guest: Guest, until missing: Missing) -> Bool {
+    /// Whether its source has brought the run before, and for as much. What it cites may be known, or
+    /// heeded, only now.
+    private mutating func waitsAlready(
+        _ guest: Guest, until missing: Missing, besides others: [OperationID]
+    ) -> Bool {
         guard let ticket = tickets[Name(guest, missing)], let seat = guests[ticket],
-            seat.guest.run == guest.run, seat.guest.workspace == guest.workspace
+            guest.claims(noMoreThan: seat.guest), seat.others == others
         else { return false }
-        if seat.cited.isEmpty, !guest.isOutsiders, mayCite(guest.cited.count, guest.source) {
-            guests[ticket]?.cited = guest.cited
-            for citation in guest.cited { note(citation, by: guest.source) }
+        let new = guest.isOutsiders ? [] : guest.cited.filter { !seat.cited.contains($0) }
+        if mayCite(new.count, guest.source) {
+            guests[ticket]?.cited += new
+            for citation in new { note(citation, by: guest.source) }
         }
         return true
     }

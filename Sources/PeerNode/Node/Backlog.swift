@@ -51,6 +51,7 @@ extension NodeCore {
             network.backlogged.append(link.id)
             return
         }
+        // With the link its batch goes too.
         while link.backlog.batch != nil {
             guard !ingestBudget.isSpent else {
                 network.backlogged.append(link.id)
@@ -106,6 +107,7 @@ extension NodeCore {
                 return try drop(link, because: LinkEnding(rejection.word))
             }
         }
+        guard !link.isClosing else { return }
         link.backlog.batch = batch.runs.isEmpty ? nil : batch
         if batch.runs.isEmpty { batch.sync.ingested.append((batch.request, batch.waiting)) }
     }

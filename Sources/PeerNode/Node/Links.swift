@@ -250,6 +250,7 @@ extension NodeCore {
         network.links[link.id] = nil
         network.unfinished.forget(link.id)
         link.isClosing = true
+        link.backlog = Backlog()
         network.budget.closed(link: link.id.number)
         waiting.forget(source: link.id.number)
         for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {

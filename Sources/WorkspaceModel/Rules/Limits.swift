@@ -257,7 +257,8 @@ public enum Limits {
     /// with what it stands on.
     public static let waitingPerOutsiderMax = 1_024
     /// What peers bring in one turn, in units of about 20 microseconds: of one operation as it comes
-    /// in bulk. A run by itself costs 16, each citation 2, and four branches of its log 1.
+    /// in bulk. A run by itself costs 16, each citation 2, four branches of its log 1, and an operation
+    /// of an authority document 8.
     public static let ingestCostPerTurnMax = 4_096
     /// Operations that were waited for and come to be taken in one turn: others' calls wait for them.
     public static let releasedPerTurnMax = 256

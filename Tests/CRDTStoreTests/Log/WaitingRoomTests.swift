@@ -224,14 +224,28 @@ import WorkspaceTestKit
             #expect(isAdmitted && room.operationCount == 1 && room.cites(citation))
         }
         #expect(room.mayCite(Limits.waitingCitationsPerPeerMax - 1, 1))
+        // It is known what more it needs.
+        let more = WaitingRoom.Citation(Self.id(8), at: .init(Self.guest(1).run.log, 3))
+        _ = room.admit(
+            .init(run: Self.guest(1).run, source: 1, arrived: 0, cited: [citation, more]),
+            until: Self.missing(0))
+        #expect(room.operationCount == 1 && room.cites(citation) && room.cites(more))
+        #expect(!room.mayCite(Limits.waitingCitationsPerPeerMax - 1, 1))
+        // Somebody wants it who did not before.
+        _ = room.admit(
+            .init(
+                run: Self.guest(1).run, source: 1, arrived: 0,
+                vouchers: [.init([1], .zero)], needed: [.init(Self.guest(7).run.log, 2)]),
+            until: Self.missing(0))
+        #expect(room.operationCount == 2 && room.isWanted(.init(Self.guest(7).run.log, 2)))
         // Another one of the same place, by somebody else, and for something else.
         for other in [guest(2, from: 1, cited: true), guest(1, from: 2, cited: true)] {
             _ = room.admit(other, until: Self.missing(0))
         }
         _ = room.admit(guest(1, from: 1, cited: true), until: Self.missing(1))
-        #expect(room.operationCount == 4)
+        #expect(room.operationCount == 5)
         room.forget(source: 1)
-        #expect(room.operationCount == 1 && room.cites(citation))
+        #expect(room.operationCount == 1 && room.cites(citation) && !room.cites(more))
         #expect(room.release(Self.missing(0)).count == 1 && room.release(Self.missing(1)).isEmpty)
         #expect(!room.cites(citation) && room.byteCount == 0)
         // What has gone may come again.

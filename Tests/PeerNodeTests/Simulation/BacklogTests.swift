@@ -81,6 +81,30 @@ import WorkspaceTestKit
         #expect(core.network.backlogged.isEmpty)
     }
 
+    @Test func `is looked at once where it breaks a rule, and nothing behind it is taken`() throws {
+        let scene = try HostileScene(seed: 100)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        _ = scene.peer().connect(to: scene.ada)
+        scene.world.run(for: 1_000)
+        let link = try #require(
+            core.network.ordered.first { $0.peer?.device == scene.mallory.device })
+        let logs = Self.logs(3, by: scene.mallory, at: scene.wall)
+        var runs = logs.map { $0.run() }
+        runs[1].entries[0].payload.append(0)
+        core.beginTurn(at: core.time)
+        try core.ingest(runs, 0, of: try #require(link.syncs.values.first), on: link)
+        let told = core.effects.count { effect in
+            guard case .log(_, let text) = effect else { return false }
+            return text.hasPrefix("op.rejected")
+        }
+        #expect(told == 1)
+        #expect(link.isClosing && link.backlog.isEmpty && core.network.backlogged.isEmpty)
+        #expect(try logs.map { try Self.stored([$0], at: core) } == [1, 0, 0])
+        _ = try core.endTurn()
+        try core.store.commit()
+    }
+
     @Test func `by a link that has ended is not gone on with`() throws {
         let scene = try HostileScene(seed: 99)
         defer { scene.world.end() }

@@ -140,9 +140,7 @@ import WorkspaceTestKit
             Self.chain(60, of: .messages, by: scene.mallory, in: scene), at: core, of: scene)
         let forks = (0...Limits.branchesMax).map { number in
             var log = HostileLog(scene.mallory, incarnation: 5_000)
-            log.write("fork \(number)", at: scene.wall + UInt64(number)) { draft in
-                draft.dependencies = []
-            }
+            log.write("fork \(number)", at: scene.wall + UInt64(number))
             return log
         }
         let name = try #require(forks.first).name
