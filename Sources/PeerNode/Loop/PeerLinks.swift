@@ -25,6 +25,7 @@ final class PeerLinks {
     private let driver: NodeLoop.Driver
     private let buffer: ReadBuffer
     private var links: [UInt64: TCPLink] = [:]
+    private var gauges: [UInt64: FrameGauge] = [:]
     private var dials: [UInt64: Dial] = [:]
     /// Numbers of dials whose names are being looked up.
     private var resolving: Set<UInt64> = []
@@ -63,9 +64,9 @@ final class PeerLinks {
     /// of whom nothing is known.
     func accept(_ link: TCPLink) {
         let address = link.remoteAddress.map(\.description) ?? "?"
-        guard let id = add(link) else { return }
+        guard let id = add(link, isAccepted: true) else { return }
         inputs.append(.accepted(id, address: address))
-        let received = link.receive(byteCountMax: Self.firstByteCountMax, into: buffer)
+        let received = read(link, id.number, byteCountMax: Self.firstByteCountMax)
         if !received.bytes.isEmpty { inputs.append(.received(id, received.bytes)) }
         if received.end != nil { lose(id.number) }
     }
@@ -99,11 +100,22 @@ final class PeerLinks {
             guard receivedByteCount < byteCountMax else { return }
             guard let link = links[id] else { continue }
             lastRead = id
-            let received = link.receive(byteCountMax: Self.readByteCountMax, into: buffer)
+            let received = read(link, id, byteCountMax: Self.readByteCountMax)
             receivedByteCount += received.bytes.count
             if !received.bytes.isEmpty { inputs.append(.received(LinkID(id), received.bytes)) }
             if received.end != nil { lose(id) }
         }
+    }
+
+    /// Reads a link, and has the kernel gather what is missing of the frame that has begun.
+    private func read(_ link: TCPLink, _ id: UInt64, byteCountMax: Int) -> TCPLink.Received {
+        let received = link.receive(byteCountMax: byteCountMax, into: buffer)
+        guard var gauge = gauges[id] else { return received }
+        let before = gauge.wanted
+        gauge.take(received.bytes)
+        gauges[id] = gauge
+        if gauge.wanted != before { link.gather(gauge.wanted) }
+        return received
     }
 
     /// Puts bytes behind what waits for a link. They leave with `flush`.
@@ -116,6 +128,7 @@ final class PeerLinks {
     /// Sends what the kernel takes of what was written to a link, and lets go of it.
     func close(_ id: LinkID, now: UInt64) {
         guard let link = links.removeValue(forKey: id.number) else { return }
+        gauges[id.number] = nil
         // Who was told nothing is owed no orderly end, which the kernel would keep for a minute.
         if link.hasWritten { link.finishWriting(now: now) } else { link.abandon() }
         driver.poller.forget(link.descriptor)
@@ -141,9 +154,10 @@ final class PeerLinks {
         for link in links.values where link.unsentByteCount > 0 { link.flush(now: now) }
     }
 
-    private func add(_ link: TCPLink) -> LinkID? {
+    private func add(_ link: TCPLink, isAccepted: Bool) -> LinkID? {
         let id = driver.newToken()
         links[id] = link
+        gauges[id] = FrameGauge(isAccepted: isAccepted)
         return watch(link, id) ? LinkID(id) : nil
     }
 
@@ -160,6 +174,7 @@ final class PeerLinks {
 
     private func lose(_ id: UInt64) {
         guard let link = links.removeValue(forKey: id) else { return }
+        gauges[id] = nil
         driver.poller.forget(link.descriptor)
         inputs.append(.linkClosed(LinkID(id)))
     }
@@ -236,7 +251,9 @@ final class PeerLinks {
         case .pending: break
         case .connected(let link):
             let address = dial.dialer.address.description
-            guard let id = add(link) else { return fail(dial.number, "no_descriptor") }
+            guard let id = add(link, isAccepted: false) else {
+                return fail(dial.number, "no_descriptor")
+            }
             inputs.append(.dialled(id, number: dial.number, address: address))
         case .failed(let error):
             if dial.others.isEmpty { return fail(dial.number, error.dialWord) }

@@ -34,7 +34,11 @@ final class SearchThread {
     }
 
     /// Waits for the job under way, and drops the others. Nothing is done afterwards.
-    func close() { pool?.close() }
+    func close() {
+        pool?.close()
+        // The process may end without freeing anything, and would leave the log of the index behind.
+        desk.leave()
+    }
 
     /// `@unchecked Sendable` is true because the only pool that is ever given jobs with it has one
     /// thread, and nobody else calls it.
@@ -44,6 +48,9 @@ final class SearchThread {
         init(_ desk: SearchDesk) { self.desk = desk }
 
         func run(_ job: SearchJob) -> SearchOutcome { desk.run(job) }
+
+        /// Once the pool is closed.
+        func leave() { desk.leave() }
     }
 }
 

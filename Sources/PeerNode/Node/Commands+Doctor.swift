@@ -36,6 +36,7 @@ extension NodeCore {
                     id: "restored", state: "warn", message: restored,
                     hint: "run only one copy of a home"))
         }
+        findings += copyFindings
         findings += peerFindings
         return .reply(Page(findings).json)
     }

@@ -103,6 +103,7 @@ extension NodeCore: NodeCommands {
         warnings += twinWarnings
         warnings += pendingJoinWarnings
         warnings += clockWarnings
+        warnings += copyWarnings
         if environment.files.freeBytes < 64 * 1024 * 1024 {
             warnings.append(
                 .init(

@@ -67,10 +67,7 @@ extension NodeCore {
                 }
             }
         }
-        for contest in network.contests where contest.deadline <= now {
-            try closeLoser(of: contest, answered: false)
-        }
-        network.contests.removeAll { $0.deadline <= now }
+        try endContests()
         subscriptions.noteKeepalives(now: now)
         try expireJoins()
         try eraseDeleted()

@@ -80,6 +80,7 @@ extension NodeCore {
         let cause =
             switch last.reason {
             case "peersKnowMore": "peers held newer operations of this device than this home did"
+            case "runsTwice": "a copy of this home is running"
             case "missing", "unreadable": "this home was put back, or its guard file was lost"
             case "otherStore": "the store of this home was replaced"
             case "otherMachine": "this home came from another machine"

@@ -17,7 +17,9 @@ extension NodeCore {
         let (branch, appended) = try store.operations.append(
             operations, in: log, of: workspace.number, at: place, seen: time.wall, citing: cited)
         tally.noteStored(operations.count, isOwn: source == .ourselves)
-        if source != .ourselves { noteOwn(log) }
+        if source != .ourselves, let last = operations.last {
+            try noteOwn(log, last.header.timestamp)
+        }
         if case .fork(let parent, let sequence) = place {
             try noteFork(of: parent, at: sequence, branch: branch, in: workspace)
         }

@@ -301,7 +301,7 @@ extension NodeCore {
         guard let link = id.flatMap({ network.links[$0] }), let peer = link.peer,
             network.links(to: peer.device).contains(where: { $0 !== link && !$0.isClosing })
         else { return }
-        try drop(link, because: LinkEnding("link.doubled"))
+        try drop(link, because: .doubled)
     }
 
     private func endLinking(_ result: Result<JSONValue, NodeError>) throws(StorageError) {

@@ -162,7 +162,7 @@ extension NodeCore {
         }
         network.isRegistryDirty = true
         try compareClocks(on: link)
-        try settleTwoLinks(with: link)
+        try settleLinks(besides: link)
         guard !link.isClosing else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member && isShared(workspace, with: peer) {
@@ -201,50 +201,14 @@ extension NodeCore {
         return workspace.evaluator.wasLetIn(device) ? .removed : .authorityOnly
     }
 
-    // MARK: Two links to one device
-
-    private func settleTwoLinks(with link: PeerLink) throws(StorageError) {
-        guard let peer = link.peer, let own = ownDevice else { return }
-        for other in network.links(to: peer.device) where other !== link {
-            let verdict = LinkRule.judge(
-                older: contestant(other, own), newer: contestant(link, own))
-            switch verdict {
-            case .close(let number):
-                if let loser = network.links[LinkID(number)] {
-                    try drop(loser, because: LinkEnding("link.doubled"))
-                }
-            case .ask(let contest):
-                _ = other.session.ping(now: time.monotonic)
-                network.contests.append(contest)
-            }
-        }
-    }
-
-    private func contestant(_ link: PeerLink, _ own: DeviceID) -> LinkRule.Link {
-        LinkRule.Link(
-            number: link.id.number,
-            opener: link.session.isInitiator ? own : link.peer?.device ?? own,
-            established: link.session.established ?? time.monotonic)
-    }
-
-    private func answeredPing(_ link: PeerLink) throws(StorageError) {
-        guard let index = network.contests.firstIndex(where: { $0.older.number == link.id.number })
-        else { return }
-        let contest = network.contests.remove(at: index)
-        try closeLoser(of: contest, answered: true)
-    }
-
-    func closeLoser(of contest: LinkContest, answered: Bool) throws(StorageError) {
-        guard let number = contest.loser(answered: answered, now: time.monotonic),
-            let loser = network.links[LinkID(number)]
-        else { return }
-        try drop(loser, because: LinkEnding("link.doubled"))
-    }
-
     // MARK: Closing
 
     /// Ends a link and everything that went over it.
-    func drop(_ link: PeerLink, because ending: LinkEnding) throws(StorageError) {
+    ///
+    /// - Parameter telling: whether the other end hears why.
+    func drop(
+        _ link: PeerLink, because ending: LinkEnding, telling: Bool = false
+    ) throws(StorageError) {
         guard network.links[link.id] != nil else { return }
         forgetPresence(on: link)
         network.links[link.id] = nil
@@ -257,7 +221,9 @@ extension NodeCore {
             try feed(.closed, to: sync, on: link)
         }
         if !link.session.isClosed {
-            for case .write(let bytes) in link.session.close(ending, now: time.monotonic) {
+            for case .write(let bytes) in link.session.close(
+                ending, telling: telling, now: time.monotonic)
+            {
                 effects.append(.write(link.id, bytes))
             }
         }

@@ -21,6 +21,8 @@ struct NetworkState {
     var planners: [Int64: PullPlanner] = [:]
     /// Two links to one device of which one has to go.
     var contests: [LinkContest] = []
+    /// Homes that run twice.
+    var copies = CopiedHomes()
     /// Under which addresses others reach the listener.
     var listening: [PeerAddress] = []
     /// Calls of `net.resume` that wait for the listener.
@@ -123,6 +125,8 @@ final class PeerLink {
     var farewell: Farewell?
     /// Whether the other end was nobody any more when the link came about, so it is not listed.
     var wasFormer = false
+    /// Whether there was ever another link to the same device beside this one.
+    var hadCompany = false
     /// Whether the other end said that this device was removed.
     var wasToldRemoval = false
     /// Who is to be told on this link what an admin decides.

@@ -24,8 +24,16 @@ struct OwnHistory {
     var held: [Held] = []
     /// Something could not wait and began a log of its own: whatever comes now may go on with it.
     var hasOwnLog = false
-    /// A peer brought operations of ours, in a log that this store would have gone on with.
-    var isSurpassed = false
+    /// Why this store must not go on with its log, if it must not.
+    var surpassed: Surpassing?
+
+    /// Raw values are stored and shown.
+    enum Surpassing: String {
+        /// A peer brought operations of ours, in a log that this store would have gone on with.
+        case peersKnowMore
+        /// A clone of this store is linked to a peer.
+        case runsTwice
+    }
 
     var isAsking: Bool { deadline != nil }
     /// When somebody has to be let go on.
@@ -103,7 +111,7 @@ extension NodeCore {
     ///
     /// - Returns: whether anything was written.
     func settleOwnHistory() throws(StorageError) -> Bool {
-        let wasSurpassed = network.ownHistory.isSurpassed
+        let wasSurpassed = network.ownHistory.surpassed != nil
         try leaveSurpassedLog()
         guard network.ownHistory.isAsking, !canLearnMore else { return wasSurpassed }
         network.ownHistory.end()
@@ -132,21 +140,23 @@ extension NodeCore {
     }
 
     /// Notes what others brought of a log of ours.
-    func noteOwn(_ log: LogName) {
-        guard log.device == ownDevice, log.incarnation == storeIdentity?.incarnation else {
-            return
-        }
-        network.ownHistory.isSurpassed = true
+    ///
+    /// - Parameter last: when the last operation says that it was written.
+    func noteOwn(_ log: LogName, _ last: HybridTimestamp) throws(StorageError) {
+        guard log.device == ownDevice else { return }
+        try noteForeignOwn(log, last)
+        guard log.incarnation == storeIdentity?.incarnation else { return }
+        network.ownHistory.surpassed = .peersKnowMore
     }
 
     // MARK: A new store
 
     private func leaveSurpassedLog() throws(StorageError) {
         // A locked node writes nothing, and remembers it.
-        guard home != nil, network.ownHistory.isSurpassed else { return }
-        network.ownHistory.isSurpassed = false
+        guard home != nil, let reason = network.ownHistory.surpassed else { return }
+        network.ownHistory.surpassed = nil
         try renewStore()
-        try noteRestored("peersKnowMore")
+        try noteRestored(reason.rawValue)
     }
 
     /// Draws a new store id, incarnation, event epoch and Noise key while the node runs.

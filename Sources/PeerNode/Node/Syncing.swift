@@ -48,6 +48,7 @@ extension NodeCore {
             try learned(records, in: workspace, from: link)
         case .error(let code, _):
             effects.append(.log(.info, "peer.error code=\(TerminalText.forLog(code))"))
+            if code == LinkEnding.doubled.word { toldDoubled(on: link) }
         case .ping: break
         case .workspaceDigest, .documentDigests, .tips, .pull, .operations, .forkProbe:
             if case .pull = message { link.farewell?.fetched(at: time.monotonic) }

@@ -6,6 +6,9 @@ public import WorkspaceModel
 /// must then close the same link, without asking: the one that the smaller device key opened
 /// stays. When the handshakes finished further apart the older link is more likely a dead one
 /// that nobody has noticed, so it is pinged and has two seconds to prove that it lives.
+///
+/// Two stores of one device are two homes, one a copy of the other. Each keeps a link; the older
+/// one is pinged all the same, for a home that became another store may have left it behind.
 public enum LinkRule {
     /// Handshakes that finished within this time of each other count as one moment.
     public static let momentMilliseconds: UInt64 = 5_000
@@ -20,12 +23,17 @@ public enum LinkRule {
         public let opener: DeviceID
         /// When the handshake finished, in monotonic milliseconds.
         public let established: UInt64
+        /// The store at the other end.
+        public let store: StoreID?
 
         /// A link as its owner knows it.
-        public init(number: UInt64, opener: DeviceID, established: UInt64) {
+        public init(
+            number: UInt64, opener: DeviceID, established: UInt64, store: StoreID? = nil
+        ) {
             self.number = number
             self.opener = opener
             self.established = established
+            self.store = store
         }
     }
 
@@ -43,7 +51,9 @@ public enum LinkRule {
         let apart =
             newer.established > older.established
             ? newer.established - older.established : 0
-        guard apart <= momentMilliseconds, older.opener != newer.opener else {
+        guard apart <= momentMilliseconds, older.opener != newer.opener,
+            older.store == newer.store
+        else {
             let (deadline, overflow) = newer.established.addingReportingOverflow(answerMilliseconds)
             return .ask(
                 LinkContest(older: older, newer: newer, deadline: overflow ? .max : deadline))
@@ -61,11 +71,12 @@ public struct LinkContest: Equatable, Sendable {
     /// When the older link has lost, in monotonic milliseconds.
     public let deadline: UInt64
 
-    /// The number of the link to close, or `nil` while the older one still has time.
+    /// The number of the link to close, or `nil` while the older one still has time, and where both
+    /// stay.
     ///
     /// - Parameter answered: whether the ping on the older link was answered.
     public func loser(answered: Bool, now: UInt64) -> UInt64? {
-        if answered { return newer.number }
+        if answered { return older.store == newer.store ? newer.number : nil }
         return now >= deadline ? older.number : nil
     }
 }

@@ -25,6 +25,9 @@ public final class SearchDesk {
         }
     }
 
+    /// Lets go of the index, so that SQLite writes its log into the file and removes that.
+    public func leave() { index = nil }
+
     private func result(
         of work: SearchJob.Work
     ) throws(StorageError) -> SearchOutcome.Result {

@@ -14,6 +14,13 @@ extension StreamLink {
         return StreamLink(descriptor, remoteAddress: remoteAddress)
     }
 
+    /// Has the poller report the link only when so many bytes have come, or its end.
+    func gather(_ byteCount: Int) {
+        // Where the kernel cannot, it reports more often.
+        try? descriptor.setOption(
+            SOL_SOCKET, SO_RCVLOWAT, Int32(clamping: max(1, byteCount)))
+    }
+
     /// Our own address on this link, `nil` for a Unix socket or one that is gone.
     public var localAddress: SocketAddress? { descriptor.localAddress }
 }

@@ -343,6 +343,11 @@ public enum Limits {
     public static let descriptorsWanted: UInt64 = 8_192
     /// Lines of the log a minute about strangers' links that ended.
     public static let strangerLinesPerMinuteMax = 30
+    /// Links to one device: one for each store, of a home and its copies. A device that claims more
+    /// stores than that gets no more links for it.
+    public static let linksPerDeviceMax = 4
+    /// Devices of which a node tells that their homes run twice, once each in the life of a process.
+    public static let copiesToldMax = 1_024
     /// Accepted links of peers that have no grant here (yet).
     public static let strangerLinksMax = 64
     /// Handshakes under way from one IPv4 address or one IPv6 /64, anonymous ones and others each.

@@ -37,6 +37,17 @@ extension EndToEnd {
             #expect(node.run("status").status == 3)
         }
 
+        @Test func `leaves no log of a database behind when it stops`() throws {
+            let node = TemporaryNode()
+            #expect(node.up(name: "Mina", workspace: "acme").status == 0)
+            #expect(node.run("send", "general", "hello").status == 0)
+            #expect(node.run("search", "hello").output.contains("hello"))
+            #expect(node.run("down").status == 0)
+            let left = try FileManager.default.contentsOfDirectory(atPath: node.home)
+            #expect(left.contains("search.db"))
+            #expect(left.filter { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") } == [])
+        }
+
         @Test func `answers every command, also as JSON lines`() throws {
             let node = TemporaryNode()
             #expect(

@@ -170,6 +170,29 @@ import WorkspaceModel
         #expect(Set(order) == Set(desk.ids) && order.count == 3)
     }
 
+    @Test func `are read a few times for a frame that comes byte by byte`() throws {
+        let desk = try Desk()
+        let (own, other) = try makeLinks()
+        desk.links.accept(own)
+        let hint = [UInt8](repeating: 9, count: 16)
+        let frame = [0, 200] + [UInt8](repeating: 7, count: 200)
+        for byte in hint + frame {
+            other.write([byte], now: 0)
+            #expect(other.flush(now: 0) == nil)
+            for ready in try desk.driver.poller.wait(timeoutMilliseconds: 0) {
+                _ = desk.links.handle(ready, now: 0)
+            }
+            desk.links.readAll(byteCountMax: 1 << 20)
+        }
+        desk.takeInputs()
+        // The first byte, the rest of the hint, the two bytes of the length, the frame.
+        #expect(desk.inputs.filter { $0.hasPrefix("received") }.count <= 5)
+        // The end is told though a frame has begun.
+        other.write([0, 9, 1], now: 0)
+        other.finishWriting(now: 0)
+        try desk.work { desk.inputs.last == "closed" }
+    }
+
     @Test func `are left alone while they are busy, and read later`() throws {
         let desk = try Desk()
         for _ in 0..<2 {

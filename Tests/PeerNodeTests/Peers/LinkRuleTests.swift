@@ -43,6 +43,18 @@ import WorkspaceModel
             return
         }
     }
+
+    @Test func `to two stores: both stay where the older one lives`() {
+        let stores = [1, 2].map { StoreID([UInt8](repeating: $0, count: 16)) }
+        let older = LinkRule.Link(number: 1, opener: small, established: 1_000, store: stores[0])
+        let newer = LinkRule.Link(number: 2, opener: large, established: 1_000, store: stores[1])
+        guard case .ask(let contest) = LinkRule.judge(older: older, newer: newer) else {
+            Issue.record("judged at once")
+            return
+        }
+        #expect(contest.loser(answered: true, now: 1_000) == nil)
+        #expect(contest.loser(answered: false, now: 3_000) == 1)
+    }
 }
 
 @Suite struct `The budget of handshakes` {

@@ -1,3 +1,4 @@
+import CRDTStore
 public import PeerNode
 
 /// Real nodes on a virtual clock and a virtual network, in one thread: one seed is one exact run.
@@ -84,10 +85,16 @@ public final class SimulatedWorld {
 
     /// Adds a node on a copy of another one's disk, identity and guard file included, as a person
     /// makes who copies a virtual machine. Nobody but the others can notice.
+    ///
+    /// - Parameter machine: the number of another machine, which the copy notices by itself.
     @discardableResult
-    public func addCopy(of original: SimulatedNode) -> SimulatedNode {
+    public func addCopy(of original: SimulatedNode, onto machine: UInt64? = nil) -> SimulatedNode {
         let node = SimulatedNode(
             self, index: nodes.count, clockSkew: original.clockSkew, copying: original)
+        if let machine {
+            node.home.storeFacts = StoreFileFacts(
+                machine: machine, device: 1, inode: 1, birthNanoseconds: machine)
+        }
         nodes.append(node)
         network.add(node)
         node.start()

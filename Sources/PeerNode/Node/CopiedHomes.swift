@@ -1,0 +1,95 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What shows that a home runs twice: it was copied, or its machine cloned, and both were started.
+/// Both go on, each with a store and logs of its own; whoever can see it is told.
+struct CopiedHomes {
+    /// How often this store may take a new id at most because a peer says that another one has it.
+    static let patienceMilliseconds: UInt64 = 3_600_000
+
+    /// Devices whose copies were told of since the start.
+    fileprivate var told: Set<DeviceID> = []
+    /// When a copy of this home wrote last, as far as is known, on the wall clock.
+    fileprivate var wroteAt: UInt64?
+    /// When this store gave way to a copy of it, on the monotonic clock.
+    fileprivate var yieldedAt: UInt64?
+}
+
+extension NodeCore {
+    // MARK: Noticing
+
+    /// Two stores of this device are linked, and no node is two: its home runs twice.
+    func noteCopies(of device: DeviceID) throws(StorageError) {
+        guard mayWrite, !lock.isLocked, network.copies.told.count < Limits.copiesToldMax,
+            network.copies.told.insert(device).inserted
+        else { return }
+        try warnOfCopy(copySentence(device))
+    }
+
+    /// Notes operations of this device that somebody brought, in a log that this store does not
+    /// write. Whatever was written there since this process started, a copy has written.
+    func noteForeignOwn(_ log: LogName, _ last: HybridTimestamp) throws(StorageError) {
+        let lived = time.monotonic - min(startedAt, time.monotonic)
+        guard log.device == ownDevice, last.milliseconds > time.wall - min(lived, time.wall),
+            mayWrite, !lock.isLocked
+        else { return }
+        let isNew = network.copies.wroteAt == nil
+        network.copies.wroteAt = max(network.copies.wroteAt ?? 0, last.milliseconds)
+        if isNew, let sentence = ownCopySentence { try warnOfCopy(sentence) }
+    }
+
+    /// A peer has closed a link because another one of this store lives. If this node has none, a
+    /// clone of it has: one of the two has to go on as another store, or each would keep the other
+    /// from that peer for ever.
+    func toldDoubled(on link: PeerLink) {
+        guard !link.hadCompany, link.session.isInitiator else { return }
+        if let last = network.copies.yieldedAt,
+            time.monotonic - min(last, time.monotonic) < CopiedHomes.patienceMilliseconds
+        {
+            return
+        }
+        network.copies.yieldedAt = time.monotonic
+        network.ownHistory.surpassed = .runsTwice
+    }
+
+    private func warnOfCopy(_ sentence: String) throws(StorageError) {
+        try warn(["kind": "copy", "message": .string(sentence)])
+        effects.append(.log(.warning, "home.copied"))
+    }
+
+    // MARK: Telling
+
+    /// What `status` and the home screen say.
+    var copyWarnings: [StatusObject.Warning] {
+        copySentences.map {
+            .init(kind: "copy", message: $0, hint: "run only one copy of a home; wsx-node doctor")
+        }
+    }
+
+    /// What `doctor` says.
+    var copyFindings: [FindingObject] {
+        copySentences.map {
+            .init(
+                id: "copy", state: "warn", message: $0,
+                hint: "stop one of them, and link a device of its own there: wsx-node device link")
+        }
+    }
+
+    private var copySentences: [String] {
+        let linked = network.copies.told.sorted().filter { device in
+            Set(network.links(to: device).compactMap { $0.peer?.store }).count > 1
+        }
+        return (ownCopySentence.map { [$0] } ?? []) + linked.map(copySentence)
+    }
+
+    private func copySentence(_ device: DeviceID) -> String {
+        "two copies of one home are running: both are \(deviceText(device))"
+    }
+
+    private var ownCopySentence: String? {
+        network.copies.wroteAt.map {
+            "another copy of this home is running; it wrote at \(UTCMinute.text($0))"
+        }
+    }
+}

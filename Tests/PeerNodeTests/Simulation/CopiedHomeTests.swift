@@ -1,0 +1,114 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Two copies of one home that run at the same time: neither keeps the other from anybody, and all
+/// who can see it are told.
+@Suite struct `A home that runs twice` {
+    private struct Scene {
+        let world: SimulatedWorld
+        let ada: SimulatedNode
+        let bob: SimulatedNode
+        let copy: SimulatedNode
+
+        /// - Parameter isClone: of the whole machine, so that the copy takes itself for the original.
+        init(seed: UInt64, isClone: Bool) throws {
+            world = SimulatedWorld(seed: seed)
+            (ada, bob) = (world.addNode(), world.addNode())
+            let link = try #require(Scenes.found(world, by: bob))
+            #expect(Scenes.join(link, by: ada, named: "Ada"))
+            world.run(for: 10_000)
+            copy = world.addCopy(of: ada, onto: isClone ? nil : 77)
+            world.run(for: 10_000)
+        }
+
+        var stores: Set<StoreID> {
+            Set(bob.host?.core.network.links.values.compactMap { $0.peer?.store } ?? [])
+        }
+
+        func say(_ text: String, on node: SimulatedNode) {
+            _ = node.call("message.send", ["channel": "general", "text": .string(text)])
+        }
+
+        func kinds(of node: SimulatedNode) -> [String] {
+            (node.ask("node.status")?["warnings"]?.arrayValue ?? [])
+                .compactMap { $0["kind"]?.stringValue }
+        }
+
+        func told(_ node: SimulatedNode) -> Int {
+            let events = node.ask(
+                "events.wait", ["since": "all", "types": ["node.warning"], "limit": 100])
+            return events?["items"]?.arrayValue?.filter { $0["data"]?["kind"] == "copy" }.count ?? 0
+        }
+    }
+
+    @Test(arguments: [false, true], [31, 32, 33] as [UInt64])
+    func `is linked twice, and everybody has everything`(isClone: Bool, seed: UInt64) throws {
+        let scene = try Scene(seed: seed, isClone: isClone)
+        let (world, ada, bob, copy) = (scene.world, scene.ada, scene.bob, scene.copy)
+        defer { world.end() }
+        #expect(world.run(within: 60_000) { scene.stores.count == 2 })
+        var said: Set<String> = []
+        for (number, node) in [ada, copy, bob, ada, copy].enumerated() {
+            scene.say("\(number)", on: node)
+            said.insert("\(number)")
+            world.run(for: 5_000)
+        }
+        for node in world.nodes {
+            #expect(Set(Scenes.texts(of: "general", on: node)) == said)
+            #expect(Scenes.digest(of: node) == Scenes.digest(of: bob))
+        }
+        // It stays so, and nobody is dialled in vain.
+        world.run(for: 600_000)
+        #expect(bob.host?.core.network.links.count == 2)
+        #expect(ada.host?.core.network.links.count == 1)
+        #expect(copy.host?.core.network.links.count == 1)
+        #expect(bob.ask("events.wait", ["since": "all", "types": ["fork.found"]]) != nil)
+        #expect(world.failures == [])
+    }
+
+    @Test(arguments: [false, true])
+    func `is told to both, and to who is linked to them`(isClone: Bool) throws {
+        let scene = try Scene(seed: 34, isClone: isClone)
+        let (world, ada, bob, copy) = (scene.world, scene.ada, scene.bob, scene.copy)
+        defer { world.end() }
+        #expect(world.run(within: 60_000) { scene.stores.count == 2 })
+        world.run(for: 5_000)
+        #expect(scene.told(bob) == 1)
+        #expect(scene.kinds(of: bob).contains("copy"))
+        let findings = bob.ask("node.doctor")?["items"]?.arrayValue ?? []
+        #expect(findings.contains { $0["id"] == "copy" && $0["state"] == "warn" })
+        #expect(scene.kinds(of: copy).contains("store.restored"))
+        #expect(!scene.kinds(of: ada).contains("copy"), "nothing of the copy was seen")
+        scene.say("here I am", on: copy)
+        world.run(for: 5_000)
+        #expect(scene.kinds(of: ada).contains("copy"))
+        #expect(scene.told(ada) == 1)
+        // Once one of them is gone, others need do nothing any more.
+        copy.crash()
+        world.run(for: 60_000)
+        #expect(!scene.kinds(of: bob).contains("copy"))
+        #expect(world.failures == [])
+    }
+
+    @Test func `gives way once an hour, whatever a peer says`() throws {
+        let scene = try Scene(seed: 35, isClone: false)
+        defer { scene.world.end() }
+        let core = try #require(scene.ada.host?.core)
+        let first = core.storeIdentity?.store
+        let link = try #require(core.network.ordered.first)
+        try core.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
+        let isYielding = link.session.isInitiator
+        scene.world.run(for: 1_000)
+        _ = scene.ada.ask("node.status")
+        #expect((core.storeIdentity?.store != first) == isYielding)
+        let second = core.storeIdentity?.store
+        for _ in 0..<5 {
+            try core.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
+            _ = scene.ada.ask("node.status")
+        }
+        #expect(core.storeIdentity?.store == second)
+    }
+}
