@@ -33,6 +33,7 @@ extension NodeCore {
                     operation, change ?? AuthChange(), branch: branch, in: workspace, from: source)
             }
         } else {
+            workspace.privateDocuments[log.document]?.noteStored(operations)
             try applyContent(appended, log: log, branch: branch, in: workspace, from: source)
             noteBranches(of: log, in: workspace)
         }
