@@ -119,7 +119,7 @@ public struct SignedOperation: Sendable, Equatable {
         OperationRun(
             log: LogName(
                 document: document, device: header.device, incarnation: header.incarnation),
-            firstSequence: header.sequence,
+            firstSequence: header.sequence, previous: header.previous,
             entries: [
                 OperationRun.Entry(
                     kind: header.kind, timestamp: header.timestamp, grant: header.grant,

@@ -144,6 +144,7 @@ public struct WrittenLog: Sendable {
     public func run(_ range: Range<Int>) -> OperationRun {
         OperationRun(
             log: name, firstSequence: UInt64(range.lowerBound),
+            previous: operations[range].first?.header.previous,
             entries: operations[range].flatMap { $0.run(in: document).entries })
     }
 

@@ -7,6 +7,8 @@ import struct
 # WSX_PROTO=1 speaks to programs from before the rules of section 4 had numbers: header and
 # handshake version 1, and a device signs its member and its box key alone.
 VERSION = int(os.environ.get("WSX_PROTO", "2"))
+# What is spoken on a link; the header of an operation has a version of its own.
+LINK = 3 if VERSION > 1 else 1
 
 
 def H(person, *parts):

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from noise.connection import Keypair, NoiseConnection
 from noise.exceptions import NoiseInvalidMessage
 
-from notation import VERSION, H, Hk, base32, base32_decoded, enc, enc_decoded
+from notation import LINK, H, Hk, base32, base32_decoded, enc, enc_decoded
 
 NOISE_NAME = b"Noise_XXpsk0_25519_ChaChaPoly_BLAKE2b"
 PROLOGUE = b"wsx/1"
@@ -74,7 +74,7 @@ class Identity:
     def payload(self, static_public):
         certificate = self.signing.sign(b"wsx-st1" + self.device + static_public + self.store)
         now = int(time.time() * 1000)
-        return enc({1: self.device, 2: certificate, 3: VERSION, 4: VERSION, 5: 0,
+        return enc({1: self.device, 2: certificate, 3: LINK, 4: LINK, 5: 0,
                     6: self.store, 7: now})
 
 
@@ -140,7 +140,7 @@ def check_payload(data, remote_static):
     fields = enc_decoded(bytes(data))
     assert sorted(fields) == [1, 2, 3, 4, 5, 6, 7], "the keys of the payload"
     assert [len(fields[key]) for key in (1, 2, 6)] == [32, 64, 16], "the sizes in the payload"
-    assert fields[3] <= VERSION <= fields[4], "the versions"
+    assert fields[3] <= LINK <= fields[4], "the versions"
     assert abs(fields[7] - time.time() * 1000) < 60_000, "the clock of the peer"
     certified = b"wsx-st1" + fields[1] + remote_static + fields[6]
     try:

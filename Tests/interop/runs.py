@@ -1,6 +1,6 @@
 """Runs of operations as `ops` carries them: section 5.3 of docs/PROTOCOL.md."""
 
-from notation import VERSION, H, enc
+from notation import LINK, VERSION, H, enc
 from operation import AUTHORITY, Operation
 
 ZEROS = bytes(32)
@@ -23,13 +23,18 @@ def packed(values):
 
 
 def read_run(run, before):
-    """The operations of a run. `before(device, inc, seq)` gives the ids that are held there."""
-    document, device, inc, first, columns = run
+    """The operations of a run. It says what it goes on from; of programs that do not,
+    `before(device, inc, seq)` gives the ids that are held there."""
+    document, device, inc, first = run[:4]
+    columns = run[-1]
     kinds, hlcs, grants, keys, deps, lengths, payloads, signatures = columns[:8]
     kinds, grants, keys, lengths = map(spread, (kinds, grants, keys, lengths))
     assert len(columns) == 8, "all payloads are there"
     deps, at, hlc, operations = dict(deps), 0, 0, []
     candidates = before(device, inc, first - 1) if first else [b""]
+    if LINK > 2:
+        assert len(run) == 6 and len(run[4]) == (32 if first else 0), "what a run goes on from"
+        candidates = [run[4]]
     for place, kind in enumerate(kinds):
         hlc += hlcs[place]
         payload = payloads[at : at + lengths[place]]
@@ -55,7 +60,8 @@ def write_run(document, operations):
     first = operations[0]
     hlcs = [first.hlc] + [b.hlc - a.hlc for a, b in zip(operations, operations[1:])]
     deps = [[place, o.deps] for place, o in enumerate(operations) if o.deps]
-    return [document, first.device, first.inc, first.seq, [
+    behind = [first.previous] if LINK > 2 else []
+    return [document, first.device, first.inc, first.seq, *behind, [
         packed(o.kind for o in operations), hlcs, packed(o.grant for o in operations),
         packed(o.keyid for o in operations), deps, packed(len(o.payload) for o in operations),
         b"".join(o.payload for o in operations), b"".join(o.signature for o in operations)]]

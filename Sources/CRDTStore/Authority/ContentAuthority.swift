@@ -10,13 +10,13 @@ public enum ContentLimit: Hashable, Sendable {
     case nothing
     /// What is an ancestor of, or is, one of the entries of each group. A group is what one
     /// revocation leaves; it has several entries where the log had forked.
-    case cuts([[CutEntry]])
+    case cuts([ArraySlice<CutPlace>])
 
     /// Whether the operation at `sequence` is valid.
     ///
     /// - Parameter isAtOrBefore: whether the operation is, or is an ancestor on its branch of,
     ///   the one that the entry names. Asked only when the positions allow it.
-    public func allows(sequence: UInt64, isAtOrBefore: (CutEntry) -> Bool) -> Bool {
+    public func allows(sequence: UInt64, isAtOrBefore: (CutPlace) -> Bool) -> Bool {
         switch self {
         case .everything: true
         case .nothing: false
@@ -52,11 +52,11 @@ extension AuthEvaluator {
             let role = records[index].role, role <= leastRole,
             let exposure = contentExposure(index, log.device)
         else { return .nothing }
-        var groups: [[CutEntry]] = []
+        var groups: [ArraySlice<CutPlace>] = []
         for revocation in ends(ofContent: exposure, leastRole: leastRole) {
             let kept = cutEntries(of: revocation, log: log)
             guard !kept.isEmpty else { return .nothing }
-            groups.append(kept)
+            groups.append(kept.map(CutPlace.init)[...])
         }
         return groups.isEmpty ? .everything : .cuts(groups)
     }
@@ -64,7 +64,7 @@ extension AuthEvaluator {
     /// Whether one content operation is valid; see `contentLimit` and `ContentLimit.allows`.
     public func isContentValid(
         grant: OperationID, log: LogName, sequence: UInt64, leastRole: Role,
-        isAtOrBefore: (CutEntry) -> Bool
+        isAtOrBefore: (CutPlace) -> Bool
     ) -> Bool {
         contentLimit(grant: grant, log: log, leastRole: leastRole)
             .allows(sequence: sequence, isAtOrBefore: isAtOrBefore)

@@ -22,7 +22,7 @@ public struct PrivateContentLimit: Hashable, Sendable {
     ///
     /// - Parameter isAtOrBefore: whether the operation is, or is an ancestor on its branch of,
     ///   the one that the entry names. Asked only when the positions allow it.
-    public func allows(sequence: UInt64, isAtOrBefore: (CutEntry) -> Bool) -> Bool {
+    public func allows(sequence: UInt64, isAtOrBefore: (CutPlace) -> Bool) -> Bool {
         alternatives.contains { $0.allows(sequence: sequence, isAtOrBefore: isAtOrBefore) }
     }
 }
@@ -43,8 +43,12 @@ extension PrivateAuthority {
     }
 
     /// The same, for whoever asks about many logs and keys of one member.
+    ///
+    /// - Parameter kept: what an operation that ends a seat leaves of the log, where somebody keeps
+    ///   that; see `cuts(of:in:)`.
     public func contentLimit(
-        by seats: PrivateSeatRights, in log: LogName, under key: KeyID, leastRole: Role = .guest
+        by seats: PrivateSeatRights, in log: LogName, under key: KeyID, leastRole: Role = .guest,
+        kept: ((Int) -> ArraySlice<CutPlace>)? = nil
     ) -> PrivateContentLimit {
         let introducing = (introductionsByKey[key] ?? []).map { introductions[$0].operation }
         guard !introducing.isEmpty else { return .nothing }
@@ -52,7 +56,7 @@ extension PrivateAuthority {
             guard introducing.contains(where: { isPastOrSelf(seat.proof, of: $0) }),
                 leastRole == .guest || gives(seat.record, to: seats.member, atLeast: leastRole)
             else { return nil }
-            return limit(by: seat.ends, log)
+            return limit(by: seat.ends) { kept?($0) ?? cuts(of: $0, in: log) }
         }
         return PrivateContentLimit(alternatives)
     }
@@ -86,17 +90,30 @@ extension PrivateAuthority {
     /// Whether one content operation is valid here; see `contentLimit`.
     public func isContentValid(
         of member: MemberID, in log: LogName, under key: KeyID, sequence: UInt64,
-        isAtOrBefore: (CutEntry) -> Bool
+        isAtOrBefore: (CutPlace) -> Bool
     ) -> Bool {
         contentLimit(of: member, in: log, under: key)
             .allows(sequence: sequence, isAtOrBefore: isAtOrBefore)
     }
 
+    /// What a removal or departure leaves of a log.
+    ///
+    /// - Parameter end: the engine's record of it, as `contentLimit` names it.
+    public func cuts(of end: Int, in log: LogName) -> ArraySlice<CutPlace> {
+        guard evaluator.records.indices.contains(end),
+            let index = PrivatePlacement.operation(named: evaluator.records[end].operation.id),
+            operations.indices.contains(index)
+        else { return [] }
+        return operations[index].cuts.places(in: log)
+    }
+
     /// What removals and departures leave of a log.
-    private func limit(by ends: [Int], _ log: LogName) -> ContentLimit {
-        var groups: [[CutEntry]] = []
+    private func limit(
+        by ends: [Int], _ cuts: (Int) -> ArraySlice<CutPlace>
+    ) -> ContentLimit {
+        var groups: [ArraySlice<CutPlace>] = []
         for end in ends {
-            let kept = evaluator.cutEntries(of: end, log: log)
+            let kept = cuts(end)
             guard !kept.isEmpty else { return .nothing }
             groups.append(kept)
         }

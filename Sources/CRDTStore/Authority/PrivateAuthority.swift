@@ -200,7 +200,7 @@ struct PrivatePlacement {
                 previous: before.map(\.name),
                 dependencies: part == 0 ? names(of: cited) : [],
                 grant: grant(of: index, action), isWellBound: operation.isAllowed,
-                action: action, cuts: operation.change?.action.cuts ?? [])
+                action: action)
             linked.isContinuation = part > 0
             // Whatever is cited is placed, so there is nothing that the engine could refuse.
             guard (try? evaluator.link(linked)) != nil else { break }

@@ -27,12 +27,16 @@ public struct PrivateOperation: Sendable {
     /// Those whom the workspace ever let in, as far as the document names them; `nil` for everybody.
     /// Nobody else gets a seat in a channel.
     public let people: Set<MemberID>?
+    /// What it leaves of logs, if it takes somebody out.
+    public let cuts: CutTable
 
     /// Takes over the checked fields.
+    ///
+    /// - Parameter cuts: what it leaves of logs, where `change` does not say that.
     public init(
         id: OperationID, author: MemberID?, previous: OperationID?, dependencies: [OperationID],
         keyID: KeyID, change: PrivateChange?, isAllowed: Bool,
-        knownEnds: Set<OperationID> = [], people: Set<MemberID>? = nil
+        knownEnds: Set<OperationID> = [], people: Set<MemberID>? = nil, cuts: CutTable? = nil
     ) {
         self.id = id
         self.author = author
@@ -43,13 +47,14 @@ public struct PrivateOperation: Sendable {
         self.isAllowed = isAllowed
         self.knownEnds = knownEnds
         self.people = people
+        self.cuts = cuts ?? CutTable(change?.action.cuts ?? [])
     }
 
     /// The same, which the workspace does not let stand.
     var refused: Self {
         Self(
             id: id, author: author, previous: previous, dependencies: dependencies, keyID: keyID,
-            change: change, isAllowed: false, knownEnds: knownEnds, people: people)
+            change: change, isAllowed: false, knownEnds: knownEnds, people: people, cuts: cuts)
     }
 }
 

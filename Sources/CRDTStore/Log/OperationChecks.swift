@@ -49,7 +49,8 @@ public enum OperationChecks {
     /// Checks a run that continues the chain after `previous`, and gives back its operations.
     ///
     /// - Parameters:
-    ///   - previous: the operation before the first entry, `nil` exactly at sequence 0.
+    ///   - previous: the operation before the first entry, which the run names; `nil` exactly at
+    ///     sequence 0.
     ///   - signedHere: this process has just made the signatures; to verify them would be three
     ///     times the work of making them. Form and chain are checked all the same.
     /// - Throws: the `Rejection` of the first operation that fails; nothing of the run is taken.
@@ -74,12 +75,14 @@ public enum OperationChecks {
         return checked
     }
 
-    /// The ids that the operations of a run have behind `previous`. Form and chain are checked,
-    /// signatures are not: whether somebody wrote this at all is open.
-    public static func identities(
-        of run: OperationRun, after previous: ChainLink?
-    ) throws(Rejection) -> [ChainLink] {
-        try chained(run, after: previous).map(\.link)
+    /// The ids that the operations of a run have behind the one that it names. Form and chain are
+    /// checked, but for the time of that one, which may not be here; signatures are not: whether
+    /// somebody wrote this at all is open.
+    ///
+    /// - Cost: one hash for each entry, however many branches the log has.
+    public static func identities(of run: OperationRun) throws(Rejection) -> [ChainLink] {
+        let previous = run.previous.map { ChainLink(id: $0, timestamp: .zero) }
+        return try chained(run, after: previous).map(\.link)
     }
 
     // MARK: Form and chain
@@ -87,7 +90,7 @@ public enum OperationChecks {
     private static func chained(
         _ run: OperationRun, after previous: ChainLink?
     ) throws(Rejection) -> [CheckedOperation] {
-        guard (previous == nil) == (run.firstSequence == 0) else {
+        guard (previous == nil) == (run.firstSequence == 0), previous?.id == run.previous else {
             throw .malformed(Malformed(.inconsistent, at: 0))
         }
         guard run.firstSequence.addingReportingOverflow(UInt64(run.entries.count)).overflow == false

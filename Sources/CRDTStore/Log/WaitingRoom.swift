@@ -7,10 +7,10 @@ public import WorkspaceModel
 public struct WaitingRoom: Sendable {
     /// What a run waits for.
     public enum Missing: Hashable, Sendable {
-        /// An operation that is cited as grant, dependency or previous.
+        /// An operation that is cited as grant or dependency.
         case operation(OperationID)
-        /// The operation before the run's first, whatever its id.
-        case place(LogName, UInt64)
+        /// The operation before the run's first.
+        case previous(OperationID)
     }
 
     /// One waiting run.

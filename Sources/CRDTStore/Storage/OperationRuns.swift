@@ -14,6 +14,8 @@ extension OperationStore {
     ) throws(StorageError) -> OperationRun? {
         guard let log = branches[branch]?.log else { return nil }
         guard first <= last else { return nil }
+        let previous = try previous(ofPlace: first, in: branch)
+        guard first == 0 || previous != nil else { return nil }
         var reading = RunReading()
         var next = first
         while !reading.isFull, let owner = owner(of: next, in: branch) {
@@ -23,7 +25,18 @@ extension OperationStore {
             next = end + 1
         }
         guard let entries = reading.finished, !entries.isEmpty else { return nil }
-        return OperationRun(log: log, firstSequence: first, entries: entries)
+        return OperationRun(log: log, firstSequence: first, previous: previous, entries: entries)
+    }
+
+    /// The id of the operation before a place, `nil` where there is none, or where it is damaged:
+    /// what is stored as its id need not be the one that others know.
+    private func previous(
+        ofPlace sequence: UInt64, in branch: Int64
+    ) throws(StorageError) -> OperationID? {
+        guard sequence > 0, let owner = owner(of: sequence - 1, in: branch),
+            damagedPlaces[owner]?.contains(sequence - 1) != true
+        else { return nil }
+        return try link(in: owner, at: sequence - 1)?.id
     }
 
     /// The last place that belongs to `owner` on the way to the tip of `branch`.

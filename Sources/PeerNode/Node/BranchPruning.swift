@@ -90,6 +90,7 @@ extension NodeCore {
             try store.view.remove(gone, in: document.number)
             if end == nil { store.peers.forget(branch: branch.number) }
         }
+        workspace.privateDocuments[document.id]?.cuts.forgetBounds()
         try heedAgain(silenced, in: document.number, workspace)
         try reloadPrivate(
             document.id, in: workspace, from: .released(source: 0, isBackfill: false))

@@ -222,7 +222,7 @@ extension NodeCore {
     /// The last place of a branch that is, or comes before, what a cut names: on whichever branch
     /// of the log that lies, for what branches share is the same.
     func lastCovered(
-        by cut: CutEntry, of branch: LogBranch, in workspace: Workspace
+        by cut: CutPlace, of branch: LogBranch, in workspace: Workspace
     ) throws(StorageError) -> UInt64? {
         for holder in store.operations.branches(of: branch.log, in: workspace.number)
         where holder.tipSequence >= cut.sequence {

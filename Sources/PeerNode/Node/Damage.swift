@@ -91,6 +91,7 @@ extension NodeCore {
                     with: operation, of: branch.number, in: workspace.number)
                 repaired[branch.number] = sequence
                 arrivals.append(place.arrival)
+                releaseWaiting(for: [operation.id])
             }
         }
         guard !repaired.isEmpty else { return }

@@ -57,9 +57,11 @@ extension NodeCore {
         }
         var stored = 0
         var hasDropped = false
+        var previous = run.previous
         for (offset, entry) in run.entries.enumerated() {
-            let sequence = run.firstSequence + UInt64(offset)
-            let single = OperationRun(log: run.log, firstSequence: sequence, entries: [entry])
+            let single = OperationRun(
+                log: run.log, firstSequence: run.firstSequence + UInt64(offset),
+                previous: previous, entries: [entry])
             switch try acceptOne(single, in: workspace, from: source) {
             case .stored(let count): stored += count
             case .known: break
@@ -67,8 +69,14 @@ extension NodeCore {
             case .dropped where holdsBack(run.log, in: workspace):
                 return stored > 0 ? .stored(stored) : .dropped
             case .dropped: hasDropped = true
-            case .waiting: return try park(run, from: offset, source, workspace)
+            case .waiting: return park(run, behind: single, at: offset, source, workspace)
             case .rejected(let rejection): return .rejected(rejection)
+            }
+            guard offset + 1 < run.entries.count else { break }
+            do throws(Rejection) {
+                previous = try OperationChecks.identities(of: single).last?.id
+            } catch {
+                return .rejected(error)
             }
         }
         if stored > 0 { return .stored(stored) }
@@ -77,15 +85,19 @@ extension NodeCore {
 
     /// The entry at `offset` waits already; what follows it in the run waits for it.
     private func park(
-        _ run: OperationRun, from offset: Int, _ source: OperationSource, _ workspace: Workspace
-    ) throws(StorageError) -> IngestOutcome {
-        let next = run.firstSequence + UInt64(offset) + 1
-        let rest = OperationRun(
-            log: run.log, firstSequence: next, entries: Array(run.entries.dropFirst(offset + 1)))
-        if !rest.entries.isEmpty {
-            let guest = guest(rest, in: workspace, from: source)
-            _ = waiting.admit(guest, until: .place(run.log, next - 1))
+        _ run: OperationRun, behind single: OperationRun, at offset: Int,
+        _ source: OperationSource, _ workspace: Workspace
+    ) -> IngestOutcome {
+        let last: OperationID?
+        do throws(Rejection) {
+            last = try OperationChecks.identities(of: single).last?.id
+        } catch {
+            return .rejected(error)
         }
+        guard let last, offset + 1 < run.entries.count else { return .waiting }
+        let guest = guest(
+            run.rest(from: offset + 1, behind: last), in: workspace, from: source)
+        _ = waiting.admit(guest, until: .previous(last))
         return .waiting
     }
 
@@ -165,21 +177,24 @@ extension NodeCore {
         var cited = gap.cited
         if gap.offset > 0 {
             let start = OperationRun(
-                log: run.log, firstSequence: run.firstSequence,
+                log: run.log, firstSequence: run.firstSequence, previous: run.previous,
                 entries: Array(run.entries.prefix(gap.offset)))
+            let last: ChainLink?
+            do throws(Rejection) {
+                last = try OperationChecks.identities(of: start).last
+            } catch {
+                return .rejected(error)
+            }
             let mayCite = !cited.isEmpty && waiting.mayCite(cited.count + 1, source.number)
-            let last = mayCite ? try lastOperation(of: start, in: workspace) : nil
-            switch try acceptOne(start, in: workspace, from: source, isNeeded: last != nil) {
+            switch try acceptOne(start, in: workspace, from: source, isNeeded: mayCite) {
             case .stored, .known, .dropped:
-                last.map { cited.append($0) }
-                rest = OperationRun(
-                    log: run.log, firstSequence: run.firstSequence + UInt64(gap.offset),
-                    entries: Array(run.entries.dropFirst(gap.offset)))
+                last.map { rest = run.rest(from: gap.offset, behind: $0.id) }
+                if mayCite { citation(ofPrevious: rest).map { cited.append($0) } }
             case .waiting, .rejected: break
             }
         }
         if gap.offset == 0, !cited.isEmpty, waiting.mayCite(cited.count + 1, source.number) {
-            try operation(before: run, in: workspace).map { cited.append($0) }
+            citation(ofPrevious: run).map { cited.append($0) }
         }
         if isLeftAtSource(rest, gap, in: workspace) { return .dropped }
         // Only what changes rights has to be paid for, and nothing of a first sync.
@@ -200,32 +215,9 @@ extension NodeCore {
         return .waiting
     }
 
-    /// The last operation of a run, where its place can be told.
-    private func lastOperation(
-        of run: OperationRun, in workspace: Workspace
-    ) throws(StorageError) -> WaitingRoom.Citation? {
-        guard case .at(let position) = try place(run, in: workspace, isNeeded: true) else {
-            return nil
-        }
-        let id: OperationID?
-        if position.checked.isEmpty {
-            id = (try? OperationChecks.identities(of: run, after: position.link))?.last?.id
-        } else {
-            id = position.checked.last?.id
-        }
-        let sequence = run.firstSequence + UInt64(run.entries.count) - 1
-        return id.map { .init($0, at: .init(run.log, sequence)) }
-    }
-
-    /// What a run goes on from, where that can be told: without it the run could not be taken either.
-    private func operation(
-        before run: OperationRun, in workspace: Workspace
-    ) throws(StorageError) -> WaitingRoom.Citation? {
-        guard run.firstSequence > 0,
-            case .at(let position) = try place(run, in: workspace, isNeeded: true),
-            position.skipped == 0, let link = position.link
-        else { return nil }
-        return .init(link.id, at: .init(run.log, run.firstSequence - 1))
+    /// What a run goes on from: without it the run could not be taken either.
+    private func citation(ofPrevious run: OperationRun) -> WaitingRoom.Citation? {
+        run.previousReference.map { .init($0.id, at: .init(run.log, $0.sequence)) }
     }
 
     /// Whether a run stands behind what could not be paid for: it waits at its source. Here it would
@@ -233,7 +225,7 @@ extension NodeCore {
     private func isLeftAtSource(
         _ run: OperationRun, _ gap: IngestGap, in workspace: Workspace
     ) -> Bool {
-        guard case .place = gap.missing else { return false }
+        guard case .previous = gap.missing else { return false }
         return holdsBack(run.log, in: workspace)
     }
 
@@ -286,5 +278,14 @@ extension NodeCore {
             ($0.kind == OperationKind.authority.rawValue) != isAuthorityDocument
                 || ($0.kind == OperationKind.mailbox.rawValue) != isMailbox
         }
+    }
+}
+
+extension OperationRun {
+    /// What is left of it from one of its entries on, behind `previous`.
+    fileprivate func rest(from offset: Int, behind previous: OperationID) -> Self {
+        Self(
+            log: log, firstSequence: firstSequence + UInt64(offset), previous: previous,
+            entries: Array(entries.dropFirst(offset)))
     }
 }

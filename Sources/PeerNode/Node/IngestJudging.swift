@@ -23,7 +23,7 @@ extension NodeCore {
         let isOwn = source == .ourselves || log.device == ownDevice
         let isAwaited =
             waiting.awaitsForMembers(.operation(operation.id))
-            || waiting.awaitsForMembers(.place(log, operation.header.sequence))
+            || waiting.awaitsForMembers(.previous(operation.id))
             || waiting.isWanted(.init(log, operation.header.sequence))
         let before = authorityBudget.passedOver(operation.id)
         let isFree = isOwn || source.isBackfill

@@ -32,11 +32,8 @@ extension NodeCore {
     func missing(
         of run: OperationRun, in workspace: Workspace
     ) throws(StorageError) -> IngestGap? {
-        if run.firstSequence > 0 {
-            let branches = store.operations.branches(of: run.log, in: workspace.number)
-            guard branches.contains(where: { $0.tipSequence >= run.firstSequence - 1 }) else {
-                return IngestGap(missing: .place(run.log, run.firstSequence - 1), offset: 0)
-            }
+        if let previous = run.previousReference, try !holds(before: run, previous, in: workspace) {
+            return IngestGap(missing: .previous(previous.id), offset: 0)
         }
         if run.log.document == workspace.id { return missingAuthority(of: run, in: workspace) }
         var lastGrant: OperationID?
@@ -104,6 +101,19 @@ extension NodeCore {
             before.insert(operation.id)
         }
         return nil
+    }
+
+    /// Whether the operation before a run is stored: nearly always it is the tip of the log.
+    private func holds(
+        before run: OperationRun, _ previous: OperationReference, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let branches = store.operations.branches(of: run.log, in: workspace.number)
+        let isTip = branches.contains {
+            $0.tipSequence == previous.sequence && $0.tip.id == previous.id
+        }
+        if isTip { return true }
+        return try store.operations.find(previous, in: run.log.document, of: workspace.number)
+            != nil
     }
 
     private func citation(

@@ -32,7 +32,7 @@ extension NodeCore {
             return .at(RunPosition(place: .newLog, link: nil, skipped: 0))
         }
         if branches.count == 1, let only = branches.first,
-            run.firstSequence == only.tipSequence &+ 1
+            run.firstSequence == only.tipSequence &+ 1, run.previous == only.tip.id
         {
             return .at(
                 RunPosition(place: .behind(branch: only.number), link: only.tip, skipped: 0))
@@ -51,39 +51,34 @@ extension NodeCore {
 
     /// The general case: part of the run is stored, or the log has forked, or forks here.
     ///
-    /// The run does not name its previous operation, so every stored candidate is tried; the
-    /// signature of the run verifies behind one of them only. Where it would be surplus behind a
-    /// candidate, its ids say so and no signature is looked at: the branches that are too many
-    /// cost hashing, and there are few candidates because branches are bounded.
+    /// The run names the operation that it goes on from, so there is one place for it, however many
+    /// branches the log has. Where it would be surplus there, its ids say so and no signature is
+    /// looked at: the branches that are too many cost one hash for each entry.
     private func placeBesideOthers(
         _ run: OperationRun, _ branches: [LogBranch], in workspace: Workspace, isNeeded: Bool
     ) throws(StorageError) -> Placing {
-        let bound = isNeeded ? nil : try branchBound(of: run.log, branches, in: workspace)
-        var firstRefusal: Rejection?
-        var isSurplus = false
-        for candidate in try candidates(before: run.firstSequence, in: branches) {
-            let identities: [ChainLink]
-            var position: RunPosition
-            do throws(Rejection) {
-                identities = try OperationChecks.identities(of: run, after: candidate.link)
-            } catch {
-                firstRefusal = firstRefusal ?? error
-                continue
-            }
-            position = try follow(identities, of: run, from: candidate, in: workspace)
-            if try bound?.excludes(position, identities, of: run, waiting, store) == true {
-                isSurplus = true
-                continue
-            }
-            do throws(Rejection) {
-                position.checked = try OperationChecks.check(run, after: candidate.link)
-            } catch {
-                firstRefusal = firstRefusal ?? error
-                continue
-            }
-            return .at(position)
+        guard let start = try start(of: run, branches, in: workspace) else {
+            return .refused(.malformed(Malformed(.inconsistent, at: 0)))
         }
-        return isSurplus ? .surplus : .refused(firstRefusal ?? .badSignature)
+        let identities: [ChainLink]
+        tally.noteHashed(run.entries.count)
+        do throws(Rejection) {
+            identities = try OperationChecks.identities(of: run)
+        } catch {
+            return .refused(error)
+        }
+        var position = try follow(identities, of: run, from: start, in: workspace)
+        let bound = isNeeded ? nil : try branchBound(of: run.log, branches, in: workspace)
+        if try bound?.excludes(position, identities, of: run, waiting, store) == true {
+            return .surplus
+        }
+        tally.noteHashed(run.entries.count)
+        do throws(Rejection) {
+            position.checked = try OperationChecks.check(run, after: start.link)
+        } catch {
+            return .refused(error)
+        }
+        return .at(position)
     }
 
     /// What a newcomer to a log with many branches is measured by, `nil` where there is room. The
@@ -95,34 +90,30 @@ extension NodeCore {
         return BranchBound(branches: branches, ends: validEnds(of: branches))
     }
 
-    private struct Candidate {
+    /// Where a run begins.
+    private struct Start {
+        /// The branch whose row holds the operation before it; at sequence 0 any.
         let branch: Int64
         let link: ChainLink?
     }
 
-    /// The stored operations that a run starting at `sequence` may continue.
-    private func candidates(
-        before sequence: UInt64, in branches: [LogBranch]
-    ) throws(StorageError) -> [Candidate] {
-        guard sequence > 0 else {
-            return branches.first.map { [Candidate(branch: $0.number, link: nil)] } ?? []
+    /// The stored operation that a run goes on from, `nil` where there is none: who asks has
+    /// seen to it that it is stored.
+    private func start(
+        of run: OperationRun, _ branches: [LogBranch], in workspace: Workspace
+    ) throws(StorageError) -> Start? {
+        guard let previous = run.previousReference else {
+            guard run.firstSequence == 0 else { return nil }
+            return branches.first.map { Start(branch: $0.number, link: nil) }
         }
-        var seen: Set<Int64> = []
-        var candidates: [Candidate] = []
-        for branch in branches where branch.tipSequence >= sequence - 1 {
-            guard let owner = store.operations.owner(of: sequence - 1, in: branch.number),
-                seen.insert(owner).inserted,
-                let link = try store.operations.link(in: owner, at: sequence - 1)
-            else { continue }
-            candidates.append(Candidate(branch: branch.number, link: link))
-        }
-        return candidates
+        return try store.operations.find(previous, in: run.log.document, of: workspace.number)
+            .map { Start(branch: $0.branch, link: $0.link) }
     }
 
     /// Walks along stored operations as long as they equal the run's, over all branches, and
     /// says where the rest of the run goes.
     private func follow(
-        _ identities: [ChainLink], of run: OperationRun, from start: Candidate,
+        _ identities: [ChainLink], of run: OperationRun, from start: Start,
         in workspace: Workspace
     ) throws(StorageError) -> RunPosition {
         var link = start.link

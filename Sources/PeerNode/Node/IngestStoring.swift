@@ -35,6 +35,7 @@ extension NodeCore {
                     operation, change ?? AuthChange(), branch: branch, in: workspace, from: source)
             }
         } else {
+            workspace.privateDocuments[log.document]?.noteStored(operations)
             try applyContent(appended, log: log, branch: branch, in: workspace, from: source)
             noteBranches(of: log, in: workspace)
         }
@@ -50,7 +51,7 @@ extension NodeCore {
         }
         moved[workspace.number, default: []].insert(branch)
         noteAppended(operations, of: log, branch: branch, in: workspace, from: source)
-        try releaseWaiting(for: appended, log: log, in: workspace)
+        releaseWaiting(for: appended.map(\.operation.id))
     }
 
     /// What the first operations of a document say that it is; for the mailbox its name does.
@@ -80,6 +81,7 @@ extension NodeCore {
     private func run(of operations: [CheckedOperation], in log: LogName) -> OperationRun {
         OperationRun(
             log: log, firstSequence: operations.first?.header.sequence ?? 0,
+            previous: operations.first?.header.previous,
             entries: operations.map { operation in
                 OperationRun.Entry(
                     kind: operation.header.kind, timestamp: operation.header.timestamp,
@@ -121,13 +123,12 @@ extension NodeCore {
             .log(.warning, "fork.found device=\(PublicID.device(log.device)) seq=\(sequence)"))
     }
 
-    private func releaseWaiting(
-        for appended: [OperationStore.Appended], log: LogName, in workspace: Workspace
-    ) throws(StorageError) {
+    /// Has what waited for operations be taken at the end of the turn.
+    func releaseWaiting(for ids: [OperationID]) {
         guard waiting.operationCount > 0 else { return }
-        for operation in appended {
-            released += waiting.release(.operation(operation.operation.id))
-            released += waiting.release(.place(log, operation.operation.header.sequence))
+        for id in ids {
+            released += waiting.release(.operation(id))
+            released += waiting.release(.previous(id))
         }
     }
 }

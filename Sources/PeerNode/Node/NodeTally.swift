@@ -21,6 +21,11 @@ struct NodeTally {
     private(set) var judgedTargets = 0
     private(set) var judgedRedactions = 0
 
+    /// Entries of runs that were hashed to find their places beside others.
+    private(set) var hashedEntries = 0
+
+    mutating func noteHashed(_ count: Int) { hashedEntries &+= count }
+
     mutating func noteJudged(targets: Int = 0, redactions: Int = 0) {
         judgedTargets &+= targets
         judgedRedactions &+= redactions

@@ -11,28 +11,30 @@ extension NodeCore {
         guard let member = workspace.evaluator.subject(ofGrant: place.grant), let key = place.keyID
         else { return false }
         let stretch = PrivateDocument.LimitPlace(log: place.log, member: member, key: key)
-        let limit: PrivateContentLimit
-        if let known = document.limits[stretch] {
-            limit = known
-        } else {
-            limit = document.contentLimit(at: stretch)
-            document.limits[stretch] = limit
+        guard let branch = store.operations.branch(place.branch),
+            let bound = try bound(of: stretch, on: branch, in: document, workspace)
+        else { return false }
+        return place.sequence <= bound
+    }
+
+    /// The last place of a branch that counts in a stretch, `nil` for none: found out once, and not
+    /// for each operation, for there may be any number of removals.
+    private func bound(
+        of stretch: PrivateDocument.LimitPlace, on branch: LogBranch,
+        in document: PrivateDocument, _ workspace: Workspace
+    ) throws(StorageError) -> UInt64? {
+        if let known = document.cuts.bound(of: stretch, on: branch.number) { return known }
+        let limit = document.limits[stretch] ?? document.contentLimit(at: stretch)
+        document.limits[stretch] = limit
+        var search = CutSearch(branch, store.operations, workspace: workspace.number)
+        var bound: UInt64?
+        // One of the seats is enough.
+        for alternative in limit.alternatives {
+            guard let last = try search.bound(of: alternative) else { continue }
+            bound = max(bound ?? 0, last)
         }
-        guard let branch = store.operations.branch(place.branch) else { return false }
-        var failure: StorageError?
-        func reach(of cut: CutEntry) -> UInt64? {
-            do throws(StorageError) {
-                return try lastCovered(by: cut, of: branch, in: workspace)
-            } catch {
-                failure = error
-                return nil
-            }
-        }
-        let isAllowed = limit.allows(sequence: place.sequence) { cut in
-            reach(of: cut).map { place.sequence <= $0 } ?? false
-        }
-        if let failure { throw failure }
-        return isAllowed
+        document.cuts.note(bound, of: stretch, on: branch.number, looks: search.looks)
+        return bound
     }
 
     /// Where a content operation stands, and under what.

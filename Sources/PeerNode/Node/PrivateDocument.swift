@@ -16,7 +16,12 @@ final class PrivateDocument {
     /// What opens the membership operations of an epoch.
     private(set) var authorityKeys: PrivateKeyring
     /// Who may do what, made anew when anything below changes.
-    var authority: PrivateAuthority { didSet { seatRights = [:] } }
+    var authority: PrivateAuthority {
+        didSet {
+            seatRights = [:]
+            cuts = PrivateCuts()
+        }
+    }
     /// What seats allow, of members who were asked about since.
     private var seatRights: [MemberID: PrivateSeatRights] = [:]
     /// The stored membership operations, opened or not, by id.
@@ -68,13 +73,18 @@ final class PrivateDocument {
     /// Whether `limits` has every stretch that is stored, and not only those asked for since the
     /// start.
     var hasAllLimits = false
-    /// Up to where removals and departures leave each log.
-    private var cuts: [LogName: [CutEntry]] = [:]
+    /// Up to where removals and departures leave logs that were asked about.
+    var cuts = PrivateCuts()
+    /// Whether any operation leaves only a part of logs.
+    private(set) var hasCuts = false
 
     /// One membership operation.
     struct Record {
-        /// `nil` until it was opened, and where it means nothing to this version.
+        /// `nil` until it was opened, and where it means nothing to this version. What it lists of
+        /// logs stands in `cuts`.
         var change: PrivateChange?
+        /// What it leaves of logs of this document.
+        var cuts = CutTable.none
         /// The member whose device wrote it, `nil` where it cites no grant.
         let author: MemberID?
         let log: LogName
@@ -233,7 +243,8 @@ final class PrivateDocument {
         let seats = seatRights[place.member] ?? authority.seatRights(of: place.member)
         seatRights[place.member] = seats
         return authority.contentLimit(
-            by: seats, in: place.log, under: place.key, leastRole: leastRole)
+            by: seats, in: place.log, under: place.key, leastRole: leastRole
+        ) { self.cuts.places(of: $0, in: place.log, self.authority) }
     }
 
     /// Whether a member ever had a right to delete what others wrote here.
@@ -258,21 +269,24 @@ final class PrivateDocument {
         }
     }
 
-    /// Whether a removal or departure leaves the log of an operation up to exactly that one.
+    /// Whether a removal or departure leaves the log of an operation up to exactly that one, of those
+    /// on which something hangs that was shown or hidden.
     func isCut(at operation: CheckedOperation) -> Bool {
-        guard !cuts.isEmpty else { return false }
         let header = operation.header
         let log = LogName(document: id, device: header.device, incarnation: header.incarnation)
-        return (cuts[log] ?? []).contains {
-            $0.sequence == header.sequence && $0.id == Identifier16(prefixOf: operation.id)
-        }
+        return cuts.names(operation.id, of: log)
     }
 
-    /// Called when operations came or were opened.
-    func noteCuts() {
-        cuts = [:]
-        for record in records.values {
-            for cut in record.change?.action.cuts ?? [] { cuts[cut.log, default: []].append(cut) }
+    /// Called when operations came, before any of them is shown.
+    func noteStored(_ operations: [CheckedOperation]) {
+        if operations.contains(where: { isCut(at: $0) }) { cuts.forgetBounds() }
+    }
+
+    /// The bytes that places take in memory which removals and departures name; for tests.
+    var cutBytes: Int {
+        records.values.reduce(cuts.byteCount) { sum, record in
+            let listed = record.change?.action.cuts.count ?? 0
+            return sum + record.cuts.byteCount + listed * MemoryLayout<CutEntry>.stride
         }
     }
 
@@ -280,7 +294,10 @@ final class PrivateDocument {
     /// first.
     func opened(_ id: OperationID, _ change: PrivateChange?, by place: Int) {
         closed.remove(id)
-        records[id]?.change = change
+        let own = (change?.action.cuts ?? []).filter { $0.log.document == self.id }
+        records[id]?.change = change?.withoutCuts
+        records[id]?.cuts = CutTable(own)
+        if !own.isEmpty { hasCuts = true }
         if let name = records[id]?.keyID {
             closedByKey[name]?.remove(id)
             if change?.action.epoch?.keyID == name { introducing[name, default: []].append(id) }

@@ -98,6 +98,8 @@ extension NodeCore {
             // What follows in the same call rests on it.
             if source == .ourselves { try judgeNow(document.id, in: workspace) }
             guard let known = workspace.privateDocuments[document.id] else { return }
+            // After a start nobody has asked how far what was shown before counts.
+            if known.hasCuts { try completeLimits(of: known, in: workspace) }
             if !isJudgedAnew, appended.contains(where: { known.isCut(at: $0.operation) }) {
                 try refoldLater(known, in: workspace, from: source)
             }
@@ -260,7 +262,6 @@ extension NodeCore {
         document.authority = PrivateAuthority(
             of: document.id, operations(of: document, ends: document.ends, in: workspace),
             ends: document.ends)
-        document.noteCuts()
         document.noteRights()
         for place in before.keys { document.limits[place] = document.contentLimit(at: place) }
     }
@@ -297,7 +298,7 @@ extension NodeCore {
                 dependencies: record.dependencies.filter { document.records[$0] != nil },
                 keyID: record.keyID, change: record.change,
                 isAllowed: store.operations.isValid(record.sequence, in: record.branch),
-                knownEnds: known, people: document.everIn)
+                knownEnds: known, people: document.everIn, cuts: record.cuts)
         }
     }
 

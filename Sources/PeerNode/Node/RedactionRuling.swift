@@ -227,7 +227,7 @@ extension NodeCore {
 
     private func allowing(
         _ place: StoredPlace, on branch: LogBranch, in workspace: Workspace,
-        _ ask: ((CutEntry) -> Bool) -> Bool
+        _ ask: ((CutPlace) -> Bool) -> Bool
     ) throws(StorageError) -> Bool {
         var failure: StorageError?
         let answer = ask { cut in

@@ -15,7 +15,7 @@ struct HandshakePayload: Equatable {
     var wallMilliseconds: UInt64
 
     /// The versions of the protocol that this program speaks.
-    static let versions: ClosedRange<UInt64> = 2...2
+    static let versions: ClosedRange<UInt64> = 3...3
 
     init(_ identity: LocalIdentity, wallMilliseconds: UInt64) {
         device = identity.device

@@ -20,11 +20,12 @@ extension CBOREncoder {
     }
 
     private mutating func run(_ run: OperationRun) {
-        array(count: 5)
+        array(count: 6)
         byteString(run.log.document)
         byteString(run.log.device)
         uint(UInt64(run.log.incarnation))
         uint(run.firstSequence)
+        if let previous = run.previous { byteString(previous) } else { byteString([UInt8]()) }
         let absent = run.entries.indices.filter { run.entries[$0].absent != nil }
         array(count: absent.isEmpty ? 8 : 9)
         columns(run.entries)
@@ -114,7 +115,7 @@ extension CBOREncoder {
 
 extension OperationRun {
     /// An upper bound of what the run costs besides its entries, in bytes.
-    public static let encodedHeadBytesMax = 144
+    public static let encodedHeadBytesMax = 178
 
     /// An upper bound of what the run costs in an `ops` message, in bytes.
     public var encodedBytesMax: Int {

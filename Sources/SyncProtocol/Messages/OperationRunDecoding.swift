@@ -29,19 +29,28 @@ private struct Columns {
 
 extension CBORDecoder {
     fileprivate mutating func run() throws(Malformed) -> OperationRun {
-        try arrayCount(exactly: 5)
+        try arrayCount(exactly: 6)
         let document: DocumentID = try identifier32()
         let device: DeviceID = try identifier32()
         let incarnation = try uint(as: UInt32.self)
         let start = position
         let first = try uint()
+        let previous = try previous(before: first)
         let columns = try columns()
         // The sequence after the run must exist, so that nobody's `+ 1` overflows.
         let (_, overflows) = first.addingReportingOverflow(UInt64(columns.timestamps.count))
         guard !overflows else { throw Malformed(.outOfRange, at: start) }
         return OperationRun(
             log: LogName(document: document, device: device, incarnation: incarnation),
-            firstSequence: first, entries: entries(of: columns))
+            firstSequence: first, previous: previous, entries: entries(of: columns))
+    }
+
+    /// The operation before a run, which there is none of exactly at the start of a log.
+    private mutating func previous(before first: UInt64) throws(Malformed) -> OperationID? {
+        if first > 0 { return try identifier32(Named.Operation.self) }
+        let start = position
+        guard try byteStringRange().isEmpty else { throw Malformed(.inconsistent, at: start) }
+        return nil
     }
 
     private mutating func columns() throws(Malformed) -> Columns {

@@ -1,5 +1,5 @@
 /// Consecutive operations of one branch of one log, as they travel: without what the receiver
-/// computes itself (previous ids and payload hashes).
+/// computes itself (payload hashes, and the previous ids of all but the first).
 ///
 /// The last entry carries a signature that the sender verified, so one check covers all of them
 /// (PROTOCOL.md, 2 "Authentic" and 5.3).
@@ -61,13 +61,27 @@ public struct OperationRun: Sendable, Equatable {
     public let log: LogName
     /// The sequence number of the first entry.
     public let firstSequence: UInt64
+    /// The operation before the first entry, `nil` exactly at sequence 0. A log may have many
+    /// branches at one place: this says which of them the run goes on from.
+    public let previous: OperationID?
     /// The operations, in order. Never empty in a message.
     public var entries: [Entry]
 
-    /// A run of `entries` that starts at `firstSequence`.
-    public init(log: LogName, firstSequence: UInt64, entries: [Entry]) {
+    /// A run of `entries` that starts at `firstSequence`, behind `previous`.
+    public init(
+        log: LogName, firstSequence: UInt64, previous: OperationID?, entries: [Entry]
+    ) {
         self.log = log
         self.firstSequence = firstSequence
+        self.previous = previous
         self.entries = entries
+    }
+
+    /// The operation before the first entry as others would cite it.
+    public var previousReference: OperationReference? {
+        guard let previous, firstSequence > 0 else { return nil }
+        return OperationReference(
+            device: log.device, incarnation: log.incarnation, sequence: firstSequence - 1,
+            id: previous)
     }
 }

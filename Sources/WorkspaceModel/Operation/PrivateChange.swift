@@ -14,6 +14,16 @@ public struct PrivateChange: Hashable, Sendable {
         self.action = action
         self.seat = seat
     }
+
+    /// The same without what it lists of logs, for whoever keeps that apart.
+    public var withoutCuts: Self {
+        switch action {
+        case .remove(let member, _, let epoch):
+            Self(.remove(member, cuts: [], epoch: epoch), seat: seat)
+        case .leave: Self(.leave(cuts: []), seat: seat)
+        default: self
+        }
+    }
 }
 
 /// The kinds of change to a private document.

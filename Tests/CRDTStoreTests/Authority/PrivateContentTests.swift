@@ -49,7 +49,7 @@ private let key = PrivateStory.key
         // A log that the removal does not list has nothing that counts.
         #expect(!isValid(story, under: 1, at: 0, in: self.log(story, 2)))
         let limit = story.judged().contentLimit(of: member("mina"), in: log, under: key(1))
-        #expect(limit.alternatives == [.cuts([[cut(log, at: 10)]])])
+        #expect(limit.alternatives == [.cuts([[CutPlace(cut(log, at: 10))]])])
         let onAnother = limit.allows(sequence: 3) { _ in false }
         #expect(!onAnother)
         #expect(isValid(story, "anna", under: 1, at: 99))
@@ -164,7 +164,7 @@ private let key = PrivateStory.key
         #expect(PrivateContentLimit([.nothing, .everything]) == .everything)
         #expect(PrivateContentLimit.everything.allows(sequence: .max) { _ in false })
         let story = start
-        let cuts = [UInt64(3), 7].map { ContentLimit.cuts([[cut(log(story), at: $0)]]) }
+        let cuts = [UInt64(3), 7].map { ContentLimit.cuts([[CutPlace(cut(log(story), at: $0))]]) }
         let either = PrivateContentLimit(cuts + [.nothing])
         #expect(either.alternatives.count == 2)
         #expect(

@@ -58,7 +58,7 @@ private struct AuthenticityDefinition {
         // ends on a signature that verifies: this is what senders send.
         for last in 0..<expected where definition.isGood[last] {
             let part = OperationRun(
-                log: run.log, firstSequence: 0, entries: Array(run.entries[...last]))
+                log: run.log, firstSequence: 0, previous: nil, entries: Array(run.entries[...last]))
             #expect(refusal(of: part) == nil, "WSX_SEED=\(seed), \(last) of \(count)")
         }
         #expect(bySingleSteps(run, definition.isGood) == expected, "WSX_SEED=\(seed)")
@@ -90,8 +90,8 @@ private struct AuthenticityDefinition {
         while end < run.entries.count {
             end = min(end + 1 + random.below(6), run.entries.count)
             let part = OperationRun(
-                log: run.log, firstSequence: UInt64(start), entries: Array(run.entries[start..<end])
-            )
+                log: run.log, firstSequence: UInt64(start), previous: link?.id,
+                entries: Array(run.entries[start..<end]))
             guard let checked = try? OperationChecks.check(part, after: link) else { continue }
             start = end
             link = checked.last?.link
@@ -105,8 +105,8 @@ private struct AuthenticityDefinition {
         var link: ChainLink?
         for end in isGood.indices where isGood[end] {
             let part = OperationRun(
-                log: run.log, firstSequence: UInt64(start), entries: Array(run.entries[start...end])
-            )
+                log: run.log, firstSequence: UInt64(start), previous: link?.id,
+                entries: Array(run.entries[start...end]))
             guard let checked = try? OperationChecks.check(part, after: link) else { break }
             start = end + 1
             link = checked.last?.link
@@ -139,7 +139,8 @@ private struct AuthenticityDefinition {
         #expect(refusal(of: run.withGarbage(at: 1_024..<1_029)) == nil)
         #expect(refusal(of: log.run(1_020..<1_024), after: log.link(before: 1_020)) == nil)
         let tail = OperationRun(
-            log: run.log, firstSequence: 1_020, entries: Array(run.entries[1_020..<1_030]))
+            log: run.log, firstSequence: 1_020, previous: log.link(before: 1_020)?.id,
+            entries: Array(run.entries[1_020..<1_030]))
         #expect(
             refusal(of: tail.withGarbage(at: [3]), after: log.link(before: 1_020))
                 == .badSignature)

@@ -98,13 +98,17 @@ extension OperationRun {
             LogName(document: Self.document, device: TestDevice(2).id, incarnation: 1),
             LogName(document: Self.document, device: log.author.id, incarnation: 2),
         ] {
-            let run = OperationRun(log: name, firstSequence: 1, entries: honest.entries)
+            let run = OperationRun(
+                log: name, firstSequence: 1, previous: link?.id, entries: honest.entries)
             #expect(refusal(of: run, after: link) == .badSignature)
         }
-        let moved = OperationRun(log: log.name, firstSequence: 2, entries: honest.entries)
+        let moved = OperationRun(
+            log: log.name, firstSequence: 2, previous: link?.id, entries: honest.entries)
         #expect(refusal(of: moved, after: link) == .badSignature)
         let elsewhere = ChainLink(id: .zero, timestamp: .zero)
-        #expect(refusal(of: honest, after: elsewhere) == .badSignature)
+        let behind = OperationRun(
+            log: log.name, firstSequence: 1, previous: .zero, entries: honest.entries)
+        #expect(refusal(of: behind, after: elsewhere) == .badSignature)
     }
 
     private static let changes: [(String, @Sendable (inout OperationRun.Entry) -> Void)] = [
@@ -142,7 +146,9 @@ extension OperationRun {
         #expect(
             refusal(of: log.run(0..<4), after: log.link(before: 1))
                 == .malformed(Malformed(.inconsistent, at: 0)))
-        #expect(refusal(of: log.run(2..<4), after: log.link(before: 1)) == .badSignature)
+        #expect(
+            refusal(of: log.run(2..<4), after: log.link(before: 1))
+                == .malformed(Malformed(.inconsistent, at: 0)))
         #expect(refusal(of: log.run(2..<4), after: log.link(before: 2)) == nil)
     }
 
@@ -159,7 +165,8 @@ extension OperationRun {
     @Test(arguments: [UInt64.max, UInt64.max - 1])
     func `does not run past the last number`(_ sequence: UInt64) {
         let entries = Self.log(2).run.entries
-        let run = OperationRun(log: Self.log(0).name, firstSequence: sequence, entries: entries)
+        let run = OperationRun(
+            log: Self.log(0).name, firstSequence: sequence, previous: .zero, entries: entries)
         let link = ChainLink(id: .zero, timestamp: .zero)
         #expect(refusal(of: run, after: link) == .malformed(Malformed(.outOfRange, at: 0)))
     }

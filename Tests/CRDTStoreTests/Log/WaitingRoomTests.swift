@@ -14,7 +14,7 @@ import WorkspaceTestKit
         let log = LogName(document: .zero, device: .zero, incarnation: UInt32(number))
         return WaitingRoom.Guest(
             run: OperationRun(
-                log: log, firstSequence: number,
+                log: log, firstSequence: number, previous: number > 0 ? Self.id(9) : nil,
                 entries: [OperationRun.Entry](repeating: entry, count: entries)),
             source: source, arrived: number)
     }
@@ -127,16 +127,14 @@ import WorkspaceTestKit
         #expect(room.operationCount == 0 && room.byteCount == 0)
     }
 
-    @Test func `tells a place from an operation`() {
+    @Test func `tells what a run goes on from from what it cites`() {
         var room = WaitingRoom()
-        let log = LogName(document: .zero, device: .zero, incarnation: 1)
-        let other = LogName(document: .zero, device: .zero, incarnation: 2)
-        let isAdmitted = room.admit(Self.guest(1), until: .place(log, 4))
+        let isAdmitted = room.admit(Self.guest(1), until: .previous(Self.id(4)))
         #expect(isAdmitted)
-        #expect(room.release(.place(log, 5)).isEmpty)
-        #expect(room.release(.place(other, 4)).isEmpty)
-        #expect(room.release(.operation(.zero)).isEmpty)
-        #expect(room.release(.place(log, 4)).count == 1)
+        #expect(!room.awaits(Self.missing(4)) && room.awaits(.previous(Self.id(4))))
+        #expect(room.release(.previous(Self.id(5))).isEmpty)
+        #expect(room.release(Self.missing(4)).isEmpty)
+        #expect(room.release(.previous(Self.id(4))).count == 1)
     }
 
     // O06

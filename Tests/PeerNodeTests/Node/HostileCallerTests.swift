@@ -119,7 +119,7 @@ import WorkspaceTestKit
             1, previous: first.id, ahead: 1, grant: grant, citing: [wrong])
         let run = OperationRun(
             log: LogName(document: channel, device: first.header.device, incarnation: 77),
-            firstSequence: 0,
+            firstSequence: 0, previous: nil,
             entries: first.run(in: channel).entries + second.run(in: channel).entries)
         try core.store.begin()
         #expect(try core.acceptAtOnce(run, in: workspace, from: somebody) == .waiting)

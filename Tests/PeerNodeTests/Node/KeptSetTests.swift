@@ -102,6 +102,7 @@ private final class ScatteredWork {
                     runs.append(
                         OperationRun(
                             log: stored.log, firstSequence: stored.place.sequence,
+                            previous: try core.store.operations.previous(of: stored.place),
                             entries: [stored.entry]))
                 }
             }

@@ -40,6 +40,7 @@ import WorkspaceTestKit
                 runs.append(
                     OperationRun(
                         log: stored.log, firstSequence: stored.place.sequence,
+                        previous: try core.store.operations.previous(of: stored.place),
                         entries: [stored.entry]))
             }
         }

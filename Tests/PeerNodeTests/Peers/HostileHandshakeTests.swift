@@ -187,7 +187,7 @@ import WorkspaceTestKit
                 == [.close(.badHandshakeMAC)])
     }
 
-    @Test(arguments: [(1, 1), (3, 4), (0, 0), (3, 1)] as [(UInt64, UInt64)])
+    @Test(arguments: [(1, 1), (2, 2), (4, 5), (0, 0), (4, 1)] as [(UInt64, UInt64)])
     func `without a common version names both (N06)`(versions: (UInt64, UInt64)) throws {
         let random = SeededRandom(seed: 7)
         var payload = HandshakePayload(InMemoryLink.identity(random), wallMilliseconds: 0)
@@ -195,7 +195,7 @@ import WorkspaceTestKit
         payload.versionMax = versions.1
         let ending = try ByHand.endingAfterThird(payload: payload.encoded, random: random)
         #expect(ending?.word == "handshake.version")
-        #expect(ending?.detail == "we speak 2 to 2, they \(versions.0) to \(versions.1)")
+        #expect(ending?.detail == "we speak 3 to 3, they \(versions.0) to \(versions.1)")
     }
 
     @Test func `with somebody else's certificate binds nobody (N08)`() throws {

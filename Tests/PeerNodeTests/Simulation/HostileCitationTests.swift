@@ -33,7 +33,7 @@ import WorkspaceTestKit
             let entry = log.run().entries[0]
             link.push(
                 OperationRun(
-                    log: log.name, firstSequence: 0,
+                    log: log.name, firstSequence: 0, previous: nil,
                     entries: [OperationRun.Entry](repeating: entry, count: 1_000)))
         }
         scene.world.run(for: 5_000)

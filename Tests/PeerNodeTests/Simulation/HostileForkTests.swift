@@ -85,7 +85,7 @@ import WorkspaceTestKit
         }
     }
 
-    // What waits for its place names none: another branch may take the place first.
+    // What waits names what it goes on from: another branch that takes the place is not that.
     @Test func `is kept whole where a branch waited for another's place (O04)`() throws {
         let scene = try HostileScene(seed: 43)
         defer { scene.world.end() }
@@ -98,12 +98,13 @@ import WorkspaceTestKit
         #expect(scene.ada.host?.core.waiting.operationCount == 1)
         link.push(branches[0].run(from: 2))
         scene.world.run(for: 100)
-        #expect(scene.ada.host?.core.waiting.operationCount == 0)
+        #expect(scene.ada.host?.core.waiting.operationCount == 1)
         #expect(link.isOpen)
         scene.peer(1).connect(to: scene.bob).push(branches[1].run())
         scene.world.run(for: 100)
         scene.world.network.heal()
         try scene.expectHonestPeace(showing: ["p0", "p1", "a2", "a3", "b2", "b3"])
+        #expect(scene.ada.host?.core.waiting.operationCount == 0)
         for node in scene.honest { #expect(HostileScene.forkCount(of: node) == 1) }
     }
 

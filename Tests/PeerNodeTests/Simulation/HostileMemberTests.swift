@@ -31,7 +31,7 @@ import WorkspaceTestKit
         forged.write("forged", at: scene.wall)
         let run = OperationRun(
             log: LogName(document: bob.channel, device: bob.device, incarnation: 77),
-            firstSequence: 0, entries: forged.run().entries)
+            firstSequence: 0, previous: nil, entries: forged.run().entries)
         let peer = scene.peer()
         let link = peer.connect(to: scene.ada)
         if asRelay {
@@ -154,7 +154,8 @@ import WorkspaceTestKit
         log.write("o0", at: scene.wall)
         log.write("far away", at: scene.wall + 1) { $0.sequence = sequence }
         let far = OperationRun(
-            log: log.name, firstSequence: sequence, entries: log.run(from: 1).entries)
+            log: log.name, firstSequence: sequence, previous: log.operations.first?.id,
+            entries: log.run(from: 1).entries)
         let peer = scene.peer()
         peer.stock = [(log.tip, far)]
         let pushed = peer.connect(to: scene.ada)

@@ -102,10 +102,21 @@ import WorkspaceTestKit
             let runs = pull.items.map { item in
                 let first = answer == .garbage ? 0 : item.target.sequence
                 return OperationRun(
-                    log: item.target.log, firstSequence: first, entries: log.run().entries)
+                    log: item.target.log, firstSequence: first,
+                    previous: first > 0 ? previous(of: item.target, at: scene.bob) : nil,
+                    entries: log.run().entries)
             }
             link.answer(pull, runs)
         }
+    }
+
+    /// The operation before a tip, as a node has it that wrote it.
+    private static func previous(of tip: LogTip, at node: SimulatedNode) -> OperationID? {
+        guard tip.sequence > 0, let operations = node.host?.core.store.operations,
+            let workspace = try? HostileScene.workspace(of: node),
+            let branch = operations.branches(of: tip.log, in: workspace.number).first
+        else { return nil }
+        return (try? operations.place(in: branch.number, at: tip.sequence - 1))?.link.id
     }
 
     /// What a node holds of the public channel.

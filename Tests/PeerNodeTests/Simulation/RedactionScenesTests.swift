@@ -255,7 +255,8 @@ import WorkspaceTestKit
             id: Identifier16(prefixOf: stored.place.link.id))
         let peer = scene.peer()
         let last = OperationRun(
-            log: run.log, firstSequence: stored.place.sequence, entries: run.entries)
+            log: run.log, firstSequence: stored.place.sequence, previous: run.previous,
+            entries: run.entries)
         let link = peer.connect(to: ada)
         peer.offer([(tip, last)])
         world.run(for: 5_000)

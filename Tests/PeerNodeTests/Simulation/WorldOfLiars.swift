@@ -242,7 +242,7 @@ final class WorldOfLiars {
             kind: old.kind, timestamp: old.timestamp, grant: old.grant, keyID: old.keyID,
             dependencies: old.dependencies, payload: old.payload,
             signature: Signature(generator.bytes(64)))
-        let run = OperationRun(log: log.name, firstSequence: 0, entries: entries)
+        let run = OperationRun(log: log.name, firstSequence: 0, previous: nil, entries: entries)
         liars[index].links.randomElement(using: &generator)?.push(run)
     }
 

@@ -10,7 +10,7 @@ import WorkspaceTestKit
             log: LogName(
                 document: DocumentID([UInt8](repeating: 1, count: 32)),
                 device: DeviceID([UInt8](repeating: 2, count: 32)), incarnation: 3),
-            firstSequence: 4,
+            firstSequence: 4, previous: OperationID([UInt8](repeating: 8, count: 32)),
             entries: (0..<count).map { place in
                 let isAbsent = absent.contains(place)
                 return OperationRun.Entry(

@@ -53,6 +53,7 @@ struct LoneSession {
     static func run(_ log: LogName, first: UInt64 = 0, count: Int = 1) -> OperationRun {
         OperationRun(
             log: log, firstSequence: first,
+            previous: first > 0 ? SyncMessageSamples.operation : nil,
             entries: (0..<count).map {
                 SyncMessageSamples.entry(at: UInt64($0), payload: [UInt8(truncatingIfNeeded: $0)])
             })

@@ -62,7 +62,8 @@ struct ModelReplica: Replica {
             kind: 1, timestamp: HybridTimestamp(rawValue: 1_000 + sequence), grant: .zero,
             keyID: nil, dependencies: dependencies, payload: payload,
             signature: Signature(id.bytes + id.bytes))
-        let run = OperationRun(log: log, firstSequence: sequence, entries: [entry])
+        let run = OperationRun(
+            log: log, firstSequence: sequence, previous: previous, entries: [entry])
         store(
             Stored(log: log, sequence: sequence, id: id, previous: previous, entry: entry))
         return run
@@ -102,7 +103,7 @@ struct ModelReplica: Replica {
             let sequence = run.firstSequence + UInt64(place)
             guard entry.dependencies.allSatisfy({ operations[$0.id] != nil }) else {
                 return OperationRun(
-                    log: run.log, firstSequence: sequence,
+                    log: run.log, firstSequence: sequence, previous: previous,
                     entries: [OperationRun.Entry](run.entries[place...]))
             }
             let id = Self.id(of: run.log, previous: previous, payload: entry.payload)
@@ -115,15 +116,10 @@ struct ModelReplica: Replica {
         return nil
     }
 
-    /// The operation that the run's first signature continues: `.some(nil)` at the start.
+    /// The operation that the run goes on from: `.some(nil)` at the start.
     private func branch(of run: OperationRun) -> OperationID?? {
-        guard run.firstSequence > 0 else { return .some(nil) }
-        for candidate in byLog[run.log] ?? []
-        where operations[candidate]?.sequence == run.firstSequence - 1 {
-            let id = Self.id(of: run.log, previous: candidate, payload: run.entries[0].payload)
-            if run.entries[0].signature.bytes == id.bytes + id.bytes { return candidate }
-        }
-        return .none
+        guard run.firstSequence > 0, let previous = run.previous else { return .some(nil) }
+        return operations[previous]?.sequence == run.firstSequence - 1 ? previous : .none
     }
 
     private mutating func store(_ operation: Stored) {
@@ -240,7 +236,8 @@ struct ModelReplica: Replica {
             return .noCommonBranch
         }
         var run = OperationRun(
-            log: item.target.log, firstSequence: UInt64(start), entries: [])
+            log: item.target.log, firstSequence: UInt64(start),
+            previous: start > 0 ? path[start - 1].id : nil, entries: [])
         var bytes = run.encodedBytesMax
         for operation in path[min(start, path.count)...] {
             bytes += operation.entry.encodedBytesMax

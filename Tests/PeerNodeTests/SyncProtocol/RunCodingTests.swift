@@ -85,6 +85,7 @@ import WorkspaceTestKit
     private func run(_ count: Int, first: UInt64 = 0, payload: Int = 1) -> OperationRun {
         OperationRun(
             log: log, firstSequence: first,
+            previous: first > 0 ? SyncMessageSamples.operation : nil,
             entries: (0..<count).map {
                 SyncMessageSamples.entry(
                     at: UInt64($0), payload: [UInt8](repeating: UInt8($0 & 255), count: payload))
@@ -111,6 +112,24 @@ import WorkspaceTestKit
         for first: UInt64 in [.max - 2, .max] {
             let bytes = message(run(3, first: first)).encoded()
             #expect(throws: SyncViolation.self) { try SyncMessage.decoded(bytes) }
+        }
+    }
+
+    @Test func `says what it goes on from, and at the start of a log nothing`() throws {
+        for first: UInt64 in [0, 1, 1 << 40] {
+            let right = run(2, first: first)
+            for previous in [nil, SyncMessageSamples.operation] {
+                let message = message(
+                    OperationRun(
+                        log: log, firstSequence: first, previous: previous,
+                        entries: right.entries))
+                let bytes = message.encoded()
+                if (previous == nil) == (first == 0) {
+                    #expect(try SyncMessage.decoded(bytes) == message)
+                } else {
+                    #expect(throws: SyncViolation.self) { try SyncMessage.decoded(bytes) }
+                }
+            }
         }
     }
 

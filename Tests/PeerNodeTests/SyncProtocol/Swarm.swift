@@ -216,7 +216,7 @@ final class Swarm {
 
     private static func beginning(of run: OperationRun, _ count: Int) -> OperationRun {
         OperationRun(
-            log: run.log, firstSequence: run.firstSequence,
+            log: run.log, firstSequence: run.firstSequence, previous: run.previous,
             entries: [OperationRun.Entry](run.entries.prefix(count)))
     }
 

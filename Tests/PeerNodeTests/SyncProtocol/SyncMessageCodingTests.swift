@@ -54,8 +54,10 @@ import WorkspaceTestKit
     func `carries any run of operations`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let runs = (0..<random.below(4)).map { _ in
-            OperationRun(
-                log: SyncMessageSamples.log, firstSequence: random.next() >> 32,
+            let first = random.oneIn(3) ? 0 : random.next() >> 32
+            return OperationRun(
+                log: SyncMessageSamples.log, firstSequence: first,
+                previous: first > 0 ? OperationID(random.bytes(32)) : nil,
                 entries: (0...random.below(30)).map { place in
                     OperationRun.Entry(
                         kind: UInt64(random.below(3)),
@@ -136,8 +138,8 @@ import WorkspaceTestKit
         "10 a2 0102 02 5b7fffffffffffffff", "12 a3 0102 02 9b7fffffffffffffff",
         "13 a4 0102 0209 03 9b7fffffffffffffff", "15 a4 0102 0209 03 9b7fffffffffffffff",
         // A run that claims more operations than signatures can follow.
-        "15 a4 0102 0209 03 81 85 5820 d0*32 5820 de*32 01 05 88 81 82 1b7fffffffffffffff 01",
-        "15 a4 0102 0209 03 81 85 5820 d0*32 5820 de*32 01 05 88 81 82 1903e8 01 9903e8",
+        "15 a4 0102 0209 03 81 86 5820 d0*32 5820 de*32 01 05 5820 0e*32 88 81 82 1b7fffffffffffffff 01",
+        "15 a4 0102 0209 03 81 86 5820 d0*32 5820 de*32 01 05 5820 0e*32 88 81 82 1903e8 01 9903e8",
     ]
 
     @Test(arguments: lies)
@@ -173,14 +175,14 @@ import WorkspaceTestKit
 
     @Test(arguments: wrongRuns.indices)
     func `refuses columns that contradict each other`(_ index: Int) {
-        let head = "15 a4 0102 0209 03 81 85 5820 d0*32 5820 de*32 01 05 88 "
+        let head = "15 a4 0102 0209 03 81 86 5820 d0*32 5820 de*32 01 05 5820 0e*32 88 "
         let bytes = SyncMessageSamples.bytes(head + Self.wrongRuns[index] + " 04 f5")
         #expect(throws: SyncViolation.self) { try SyncMessage.decoded(bytes) }
     }
 
     @Test func `takes the same columns when they agree`() throws {
         let bytes = SyncMessageSamples.bytes(
-            "15 a4 0102 0209 03 81 85 5820 d0*32 5820 de*32 01 05 88 "
+            "15 a4 0102 0209 03 81 86 5820 d0*32 5820 de*32 01 05 5820 0e*32 88 "
                 + "81820101 8100 8182015820 0e*32 81820140 80 81820104 4401020304 5840 51*64 04 f5")
         #expect(try SyncMessage.decoded(bytes) != nil)
     }

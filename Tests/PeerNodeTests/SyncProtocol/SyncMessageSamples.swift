@@ -34,7 +34,7 @@ enum SyncMessageSamples {
     }()
 
     static let run = OperationRun(
-        log: log, firstSequence: 5,
+        log: log, firstSequence: 5, previous: operation,
         entries: [
             entry(at: 1_000, payload: [1, 2]),
             entry(
@@ -172,7 +172,7 @@ enum SyncMessageSamples {
         Sample(
             name: "ops", message: .operations(2, request: 9, [run], isComplete: true),
             golden: """
-                15 a4 0102 0209 03 81 85 5820 d0*32 5820 de*32 1a01020304 05 88 \
+                15 a4 0102 0209 03 81 86 5820 d0*32 5820 de*32 1a01020304 05 5820 0e*32 88 \
                 81 82 02 01   82 1903e8 01   81 82 02 5820 0e*32   81 82 02 50 6e*16 \
                 81 82 01 81 84 5820 de*32 01 02 5820 0e*32   81 82 02 02 \
                 44 01020304   5880 51*128   04 f5

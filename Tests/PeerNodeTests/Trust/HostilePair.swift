@@ -135,6 +135,7 @@ struct HostilePair {
                 tip,
                 OperationRun(
                     log: single.log, firstSequence: last.run.firstSequence,
+                    previous: last.run.previous,
                     entries: last.run.entries + single.entries)
             )
         }

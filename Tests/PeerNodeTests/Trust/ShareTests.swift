@@ -138,7 +138,7 @@ import WorkspaceTestKit
         // What Ada has signed for one log, in another one: good for nothing.
         let log = LogName(
             document: pair.workspace, device: try ForeignDevice(of: pair.ada).id, incarnation: 82)
-        let unsigned = OperationRun(log: log, firstSequence: 0, entries: entries)
+        let unsigned = OperationRun(log: log, firstSequence: 0, previous: nil, entries: entries)
         let before = try table.rows()
         for node in pair.honest { try pair.hand([unsigned], to: node, as: table.eve.keys) }
         try pair.hand(made.reversed(), as: table.eve.keys)

@@ -93,6 +93,7 @@ public struct HostileLog {
     public func run(from first: Int = 0) -> OperationRun {
         OperationRun(
             log: name, firstSequence: UInt64(first),
+            previous: operations[first...].first?.header.previous,
             entries: operations[first...].flatMap { $0.run(in: name.document).entries })
     }
 

@@ -1,0 +1,135 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Removals from a private channel that list as many places as one may, written by its owner.
+@Suite struct `Removals that list very much` {
+    /// Bob's channel, in which Ada and Cleo are, and what Cleo has said there.
+    private struct Table {
+        let bench = CoreBench()
+        let ada: BenchNode
+        let bob: BenchNode
+        let cleo: BenchNode
+        let board: PrivateDocument
+        private let random = SeededRandom(seed: 9)
+
+        init() throws {
+            ada = try bench.node("Ada")
+            bob = try bench.guest("Bob", of: ada)
+            cleo = try bench.guest("Cleo", of: ada)
+            bench.advance(5_000)
+            try bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
+            try bob.ok("channel.add", ["channel": "board", "members": ["Ada", "Cleo"]])
+            bench.advance(5_000)
+            board = try ada.document("board")
+            for (node, other) in [(ada, bob), (bob, cleo), (ada, cleo)] { bench.cut(node, other) }
+        }
+
+        /// What Cleo says in a log of her own.
+        func said(_ count: Int) throws -> [SignedOperation] {
+            var log = ForgedDocumentLog(
+                try cleo.hostile(), document: board.id, incarnation: 77, at: bench.wall)
+            let key = try #require(board.newestKey)
+            for number in 0..<count { log.write("\(number)", under: key, random) }
+            return log.operations
+        }
+
+        /// Takes Cleo out, each time without knowing of the others, and keeps of her log what leads
+        /// to one place. All else that is listed is made up.
+        func removals(
+            _ count: Int, keeping last: SignedOperation, listing listed: Int
+        ) throws -> [OperationRun] {
+            let author = try bob.hostile()
+            let key = try #require(board.newestKey)
+            let log = last.run(in: board.id).log
+            let member = try cleo.workspace().member
+            let root = try #require(board.records[board.rootID])
+            let heads = board.order.suffix(1).compactMap { id in
+                board.records[id].map {
+                    OperationReference(
+                        device: $0.log.device, incarnation: $0.log.incarnation,
+                        sequence: $0.sequence, id: id)
+                }
+            }
+            #expect(root.change != nil)
+            return (0..<count).map { number in
+                let madeUp = (1..<listed).map { place in
+                    CutEntry(
+                        log: log, sequence: last.header.sequence,
+                        id: Identifier16(
+                            prefixOf: OperationID(words: (UInt64(number), UInt64(place), 0, 0))))
+                }
+                let kept = CutEntry(
+                    log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id))
+                var forged = ForgedDocumentLog(
+                    author, document: board.id, incarnation: 1_000 + UInt32(number),
+                    at: bench.wall + 1_000)
+                forged.write(
+                    PrivateChange(
+                        .remove(
+                            member, cuts: madeUp + [kept], epoch: PrivateEpoch(keyID: key.keyID)),
+                        seat: board.rootID),
+                    knowing: heads, under: key, random)
+                return forged.operations[0].run(in: board.id)
+            }
+        }
+    }
+
+    /// Each operation of the log was compared with all that any removal lists.
+    @Test func `are gone through once, and not for each operation of the log that they name`()
+        throws
+    {
+        let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
+        let said = try table.said(60)
+        try table.ada.take(said.prefix(20).map { $0.run(in: table.board.id) })
+        try table.ada.take(try table.removals(10, keeping: said[9], listing: 500))
+        let shown = (0..<10).map { "\($0)" }
+        #expect(try table.ada.log(of: "board") == shown)
+        let looks = table.board.cuts.looks
+        #expect((10...5_000).contains(looks))
+        for operation in said.dropFirst(20) {
+            try table.ada.take([operation.run(in: table.board.id)])
+        }
+        #expect(try table.ada.log(of: "board") == shown)
+        #expect(table.board.cuts.looks == looks)
+        #expect(try table.ada.ok("node.check")["ok"] == true)
+    }
+
+    /// What a removal leaves may come after it, and after what stands before it.
+    @Test(arguments: [false, true])
+    func `show what they keep when the end of it comes`(restarts: Bool) throws {
+        let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
+        let said = try table.said(12)
+        let runs = said.map { $0.run(in: table.board.id) }
+        try table.ada.take(Array(runs.prefix(5)))
+        try table.ada.take(try table.removals(3, keeping: said[9], listing: 50))
+        #expect(try table.ada.log(of: "board") == [])
+        if restarts { try table.ada.restart() }
+        try table.ada.take(Array(runs[5..<9]))
+        #expect(try table.ada.log(of: "board") == [])
+        try table.ada.take(Array(runs[9...]))
+        #expect(try table.ada.log(of: "board") == (0..<10).map { "\($0)" })
+        #expect(try table.ada.ok("node.check")["ok"] == true)
+    }
+
+    /// 312 bytes an entry where removals were kept as they were read, and listed by log beside that.
+    @Test func `take less memory than bytes on the disk`() throws {
+        let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
+        let said = try table.said(10)
+        try table.ada.take(said.map { $0.run(in: table.board.id) })
+        let (count, listed) = (10, Limits.privateCutsMax)
+        let runs = try table.removals(count, keeping: said[4], listing: listed)
+        let stored = runs.reduce(0) { $0 + $1.entries[0].payload.count }
+        try table.ada.take(runs)
+        #expect(try table.ada.log(of: "board").count == 5)
+        #expect(stored > 85 * count * listed)
+        #expect(table.board.cutBytes <= 40 * count * listed + 4_096)
+    }
+}
