@@ -54,6 +54,8 @@ final class PrivateDocument {
     var told: Workspace.Channel?
     /// The keys under which no content was folded so far.
     var unfoldedKeys: Set<KeyID> = []
+    /// What is stored and no key opens.
+    var sealed = SealedContent()
     /// Notices that the own member is out, by the operation that says so.
     var notices: Set<OperationID> = []
     /// How far content of a log is valid, until authority changes.
@@ -267,6 +269,9 @@ final class PrivateDocument {
             $0.sequence == header.sequence && $0.id == Identifier16(prefixOf: operation.id)
         }
     }
+
+    /// Whether removals or departures say up to where a log is left.
+    func hasCuts(in log: LogName) -> Bool { cuts[log] != nil }
 
     /// Called when operations came or were opened.
     func noteCuts() {
