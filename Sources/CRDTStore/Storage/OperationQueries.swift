@@ -152,6 +152,7 @@ extension OperationStore {
     public func operation(
         _ arrival: Int64, hasPayload: Bool = true
     ) throws(StorageError) -> StoredOperation? {
+        readCount &+= 1
         do throws(StorageError) {
             return try readOperation(arrival, hasPayload)
         } catch {
@@ -256,6 +257,24 @@ extension OperationStore {
             stretches.insert(ContentStretch(branch: branch, grant: grant, keyID: keyID))
         }
         return stretches
+    }
+
+    /// The arrival numbers of a document's content and redactions, each with the key under which it
+    /// is sealed; ascending. No payload is looked at.
+    public func sealedOperations(
+        ofDocument number: Int64
+    ) throws(StorageError) -> [(arrival: Int64, key: KeyID)] {
+        let rows = try connection.statement(
+            """
+            SELECT arr, kid FROM operation WHERE kind IN (?, ?) AND kid IS NOT NULL
+                AND lid IN (SELECT lid FROM log WHERE did = ?) ORDER BY arr
+            """
+        ).rows(
+            .integer(Int64(bitPattern: OperationKind.content.rawValue)),
+            .integer(Int64(bitPattern: OperationKind.redact.rawValue)), .integer(number)
+        ) { ($0.integer(0), $0.integer(1)) }
+        readCount &+= rows.count
+        return rows.compactMap { arrival, key in names.key(key).map { (arrival, $0) } }
     }
 
     /// The arrival numbers of a document's operations of one kind, ascending.

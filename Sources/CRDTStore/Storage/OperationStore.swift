@@ -35,6 +35,8 @@ public final class OperationStore {
     var counts: [Int64: Int64] = [:]
     /// Branches that were listed because their whole document was, for tests that count the cost.
     public internal(set) var listedCount = 0
+    /// Operations that were read, for the same.
+    public internal(set) var readCount = 0
 
     let insert: Statement
 

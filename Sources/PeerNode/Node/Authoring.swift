@@ -211,6 +211,7 @@ extension NodeCore {
         _ grant: OperationID, _ device: DeviceID,
         overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> OperationDraft {
+        try settleVerdicts()
         let timestamp = try nextTimestamp()
         let log = LogName(
             document: document, device: device, incarnation: storeIdentity?.incarnation ?? 0)

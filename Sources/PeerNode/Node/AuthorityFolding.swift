@@ -22,7 +22,7 @@ extension NodeCore {
             // What was passed over as void may count now, and comes by comparing again (S-3).
             try store.peers.forgetAgreed()
         }
-        try settle(change, in: workspace, from: source)
+        try settleLater(change, in: workspace, from: source)
         try rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         workspace.unfoldedKeys += opened
@@ -159,58 +159,6 @@ extension NodeCore {
         return isNew
     }
 
-    // MARK: Verdicts
-
-    /// Shows and hides what changed verdicts bear on.
-    private func settle(
-        _ change: AuthChange, in workspace: Workspace, from source: OperationSource
-    ) throws(StorageError) {
-        guard !change.isEmpty else { return }
-        try settleContent(change, in: workspace, from: source)
-        let concerned = Set(
-            (change.becameValid + change.becameInvalid)
-                .compactMap { workspace.evaluator.subject(ofGrant: $0) })
-        let known = concerned.map { ($0, workspace.evaluator.hasLetIn($0)) }
-        // Whoever is out of the workspace is out of its private channels, whatever he wrote there;
-        // and who never was in has no seat there.
-        for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
-        where document.ends != ends(in: document, of: workspace)
-            || known.contains(where: { document.isOutdated(on: $0, isKnown: $1) })
-        {
-            try rejudgePrivate(document.id, in: workspace, from: source)
-        }
-    }
-
-    private func settleContent(
-        _ change: AuthChange, in workspace: Workspace, from source: OperationSource
-    ) throws(StorageError) {
-        workspace.contentLimits.removeAll()
-        workspace.deletionLimits.removeAll()
-        let changed = (change.becameValid + change.becameInvalid)
-        let grants = Set(changed.flatMap { workspace.evaluator.grants(reachedBy: $0) } + changed)
-        let cited = Set(grants.compactMap { store.operations.number(ofGrant: $0) })
-        guard !cited.isEmpty else { return }
-        for document in store.operations.documents(ofWorkspace: workspace.number)
-        where document != workspace.id {
-            // A right over what others wrote may end where the right to write does not.
-            if let number = store.operations.document(document, in: workspace.number)?.number {
-                try reviewRedactions(inDocument: number, citing: cited)
-            }
-            guard try judge(document, citing: cited, in: workspace, because: source) else {
-                // What is void for another reason may now cite a void grant.
-                try keepGrants(of: document, in: workspace)
-                continue
-            }
-            try rejudgePrivate(document, in: workspace, from: source)
-            try rekeep(document, in: workspace)
-            for branch in store.operations.branches(in: document, of: workspace.number)
-            where branch.parent != nil {
-                noteBranches(of: branch.log, in: workspace)
-            }
-        }
-        try reloadProfiles(of: workspace)
-    }
-
     // MARK: Loading
 
     /// Makes what follows from the whole authority document, after all of it was entered.
@@ -314,7 +262,8 @@ extension NodeCore {
         case .deleteDocument(let document, _) where isAlone:
             return try refreshChannels(of: workspace, only: [document], because: cause)
         case .addDevices:
-            try loadProfiles(of: workspace)
+            // Whose a device is decides whether its name counts.
+            try reloadProfilesLater(of: workspace, from: source)
         default:
             break
         }

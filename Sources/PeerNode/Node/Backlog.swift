@@ -30,6 +30,9 @@ struct IngestBudget {
 
     mutating func beginTurn() { left = Limits.ingestCostPerTurnMax }
 
+    /// Leaves the rest to the next turn.
+    mutating func endTurn() { left = 0 }
+
     /// - Parameters:
     ///   - isAuthority: each operation is judged with others.
     ///   - branches: how many branches its log has, with each of which it is compared.
@@ -85,6 +88,11 @@ extension NodeCore {
         else {
             link.backlog.batch = nil
             return
+        }
+        if let next = batch.runs.first, isUnsettled(next.log, in: workspace) {
+            // To judge it, all that this turn has changed there would be carried out, and again for
+            // the next such run.
+            return ingestBudget.endTurn()
         }
         if let run = batch.runs.popFirst() {
             ingestBudget.spend(

@@ -9,6 +9,8 @@ extension NodeCore {
     /// Removes what is too much of the logs that got branches: as a rule once everything that came
     /// with them was taken.
     func pruneOvergrown() throws(StorageError) {
+        // What counts decides what goes.
+        try settleVerdicts()
         let logs = overgrown.sorted()
         overgrown.removeAll()
         var start = logs.startIndex
@@ -79,23 +81,47 @@ extension NodeCore {
             silenced.formUnion(
                 try silenceTail(of: branch, ends[branch.number] ?? nil, workspace))
         }
+        var allGone: Set<Int64> = []
+        var isReviewed = false
         for branch in branches {
             let end = ends[branch.number] ?? nil
             // What these redactions deleted, or these undos brought back, may be so no more.
-            if try store.view.hasNamings(in: branch.number, behind: end) {
+            if !isReviewed, try store.view.hasNamings(in: branch.number, behind: end) {
                 try reviewRedactions(inDocument: document.number)
+                isReviewed = true
             }
             let gone = try store.operations.cut(branch.number, behind: end)
             try reindex(gone, of: document.number)
             try store.view.remove(gone, in: document.number)
+            allGone.formUnion(gone.map(\.arrival))
             if end == nil { store.peers.forget(branch: branch.number) }
         }
         workspace.privateDocuments[document.id]?.cuts.forgetBounds()
         try heedAgain(silenced, in: document.number, workspace)
-        try reloadPrivate(
-            document.id, in: workspace, from: .released(source: 0, isBackfill: false))
-        if document.id == workspace.profileDocument { try reloadProfiles(of: workspace) }
+        if document.id == workspace.profileDocument {
+            try forgetProfiles(storedAt: allGone, in: workspace)
+        } else if let known = workspace.privateDocuments[document.id] {
+            try forget(allGone, of: known, on: branches.map(\.log), in: workspace)
+        }
         workspace.staleDocuments.insert(document.id)
+    }
+
+    /// What follows in a private document from what is not stored any more: nothing of messages, whose
+    /// rows are gone, and of the rest once a turn.
+    private func forget(
+        _ gone: Set<Int64>, of document: PrivateDocument, on logs: [LogName],
+        in workspace: Workspace
+    ) throws(StorageError) {
+        if document.records.values.contains(where: { gone.contains($0.arrival) }) {
+            return reloadPrivateLater(document.id, in: workspace)
+        }
+        // Up to a place that is not here any more nothing is left by a removal. And of the own
+        // settings something else counts.
+        guard workspace.isOwn(document) || logs.contains(where: document.hasCuts(in:)) else {
+            return
+        }
+        try refoldLater(
+            document, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 
     /// What is removed says nothing any more about who follows a channel.

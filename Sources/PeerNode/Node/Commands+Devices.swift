@@ -235,7 +235,8 @@ extension NodeCore {
         where store.operations.isValid(stored.place.sequence, in: stored.place.branch) {
             takeName(
                 Workspace.Profile(
-                    timestamp: stored.entry.timestamp, id: stored.place.link.id, name: name),
+                    timestamp: stored.entry.timestamp, id: stored.place.link.id,
+                    arrival: stored.place.arrival, name: name),
                 of: device, under: stored.entry.grant, in: workspace)
         }
     }

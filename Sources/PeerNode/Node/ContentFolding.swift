@@ -22,6 +22,9 @@ extension NodeCore {
             let header = item.operation.header
             let isValid = store.operations.isValid(header.sequence, in: branch)
             if isValid { kept = .init(sequence: header.sequence, id: item.operation.id) }
+            if document.kind == .privateDocument {
+                noteSealed(item, of: log.document, in: workspace)
+            }
             guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
                 let content = content(of: item.operation, in: workspace)
             else { continue }
@@ -112,7 +115,8 @@ extension NodeCore {
         case .device(let device, let name):
             guard place.document.kind == .profile, place.isValid else { return }
             takeName(
-                Workspace.Profile(timestamp: place.timestamp, id: place.id, name: name),
+                Workspace.Profile(
+                    timestamp: place.timestamp, id: place.id, arrival: place.arrival, name: name),
                 of: device, under: place.grant, in: workspace)
         }
     }

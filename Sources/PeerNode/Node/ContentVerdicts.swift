@@ -101,6 +101,7 @@ extension NodeCore {
             guard store.operations.document(numbered: branch.document)?.kind == .channel
             else { continue }
             let positions = try store.operations.positions(in: branch.number, moving)
+            tally.noteRejudged(rows: positions.count)
             let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
             if isShown == true {
                 try tellRestored(positions, of: branch, under: span.grant, in: workspace, source)

@@ -20,11 +20,16 @@ extension NodeCore {
     /// something is not kept waiting, and the rest in the next turns.
     func acceptReleased() throws(StorageError) {
         guard mayWrite else { return }
+        try settleVerdicts()
         var left = Limits.releasedPerTurnMax
         // A queue and not recursion: what waits may be a long chain in reverse.
         while left > 0, let guest = released.popLast() {
             // Whoever brought it for one workspace has not brought it for another.
             guard let own = workspaces[guest.workspace] else { continue }
+            if isUnsettled(guest.run.log, in: own) {
+                released.append(guest)
+                break
+            }
             // It is compared with each branch of its log.
             let branches = store.operations.branchCount(of: guest.run.log, in: own.number)
             left -= guest.run.entries.count + branches / 64
@@ -39,6 +44,7 @@ extension NodeCore {
             }
             try pruneIfCrowded(guest.run.log, in: own)
         }
+        try settleVerdicts()
         if !released.isEmpty { return hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.
         if !overgrown.isEmpty { try pruneOvergrown() }
@@ -52,6 +58,8 @@ extension NodeCore {
     ) throws(StorageError) -> IngestOutcome {
         let end = run.firstSequence.addingReportingOverflow(UInt64(run.entries.count))
         guard !end.overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
+        // Where it could not wait for that.
+        if isUnsettled(run.log, in: workspace) { try settleVerdicts() }
         guard run.log.document == workspace.id, run.entries.count > 1 else {
             return try acceptOne(run, in: workspace, from: source)
         }

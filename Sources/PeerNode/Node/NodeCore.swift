@@ -34,6 +34,8 @@ final class NodeCore {
     /// Logs with more branches than may stay.
     var overgrown: Set<WorkspaceLog> = []
     var wholeFolds = WholeFolds()
+    /// What changes of authority in this turn mean for content.
+    var unsettled = UnsettledVerdicts()
     /// What this turn may still take of what peers bring.
     var ingestBudget = IngestBudget()
     /// How many branches are too many of logs that were crowded already, until all that was waited
@@ -175,6 +177,11 @@ final class NodeCore {
     /// Takes one input; the effects are carried out after the turn's COMMIT.
     func handle(_ input: NodeInput) throws(StorageError) -> [NodeEffect] {
         effects = []
+        // Whoever asks or writes something rests on what has come before.
+        if !input.isOfLink {
+            try settleVerdicts()
+            try foldWhole()
+        }
         wroteInInput = false
         hasWrittenOnPurpose = false
         switch input {

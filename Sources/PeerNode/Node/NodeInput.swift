@@ -52,6 +52,17 @@ public enum NodeInput: Sendable {
     case backedUp(at: UInt64)
     /// A deadline of `NodeHost.nextDeadline` has passed, or the loop is idle.
     case tick
+
+    /// Whether it only says what happens on connections: whatever peers bring may come in any number
+    /// of these in one turn.
+    var isOfLink: Bool {
+        switch self {
+        case .dialled, .dialFailed, .accepted, .received, .unsent, .linkClosed, .listening,
+            .networkChanged, .beacon:
+            true
+        default: false
+        }
+    }
 }
 
 /// What the loop must do, in order, after the COMMIT of the turn.

@@ -41,7 +41,12 @@ struct NodeTally {
 
     mutating func noteProfileRead() { profileReads &+= 1 }
 
+    /// Rows of public channels that were rewritten because a verdict on them had changed.
+    private(set) var rejudgedRows = 0
+
     mutating func noteRejudged() { rejudged &+= 1 }
+
+    mutating func noteRejudged(rows: Int) { rejudgedRows &+= rows }
 
     mutating func noteGuestPlan() { guestPlans &+= 1 }
 

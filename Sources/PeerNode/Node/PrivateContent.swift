@@ -62,32 +62,57 @@ extension NodeCore {
         return isOwn(stored.entry.grant, of: stored.log.device, workspace) ? .refused : .hidden
     }
 
-    /// Folds content of a private document, all of it or what some keys seal. Rows that stay as
-    /// they are cause no event.
+    /// Folds content of a private document, all of it or some. Rows that stay as they are cause no
+    /// event.
     ///
-    /// - Parameter places: stretches that are folded too, whatever their keys.
+    /// - Parameters:
+    ///   - arrivals: what is folded, in order; `nil` for all.
+    ///   - places: stretches that are folded too.
     func refoldPrivate(
-        _ document: PrivateDocument, onlyUnder keys: Set<KeyID>? = nil,
+        _ document: PrivateDocument, only arrivals: [Int64]? = nil,
         at places: Set<PrivateDocument.LimitPlace> = [], in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        guard keys?.isEmpty != true || !places.isEmpty else { return }
-        if keys == nil || !places.isEmpty, workspace.isOwn(document) {
+        guard arrivals?.isEmpty != true || !places.isEmpty else { return }
+        // With all of it goes what keys were to open that have come since.
+        if arrivals == nil { _ = document.sealed.take(document.keys.names) }
+        if arrivals == nil || !places.isEmpty, workspace.isOwn(document) {
             return try refoldOwn(in: workspace, from: source)
         }
+        for (stored, content) in try content(
+            of: document, only: arrivals, at: places, in: workspace)
+        {
+            try foldPrivate(content, stored, in: workspace, from: source)
+        }
+    }
+
+    /// What of a private document can be opened, as `refoldPrivate` folds it.
+    private func content(
+        of document: PrivateDocument, only arrivals: [Int64]?,
+        at places: Set<PrivateDocument.LimitPlace>, in workspace: Workspace
+    ) throws(StorageError) -> [(StoredOperation, ContentPayload)] {
         var found: [(StoredOperation, ContentPayload)] = []
+        if let arrivals, places.isEmpty {
+            for arrival in arrivals {
+                guard let stored = try store.operations.operation(arrival),
+                    let content = try content(of: stored, in: workspace)
+                else { continue }
+                found.append((stored, content))
+            }
+            return found
+        }
+        let some = arrivals.map { Set($0) }
         try store.operations.forEachOperation(in: document.id, of: workspace.number) {
             (stored) throws(StorageError) in
             guard stored.entry.kind == OperationKind.content.rawValue,
                 let key = stored.entry.keyID,
-                keys?.contains(key) ?? true || isOne(of: places, stored, key, in: workspace),
+                some?.contains(stored.place.arrival) ?? true
+                    || isOne(of: places, stored, key, in: workspace),
                 let content = try content(of: stored, in: workspace)
             else { return }
             found.append((stored, content))
         }
-        for (stored, content) in found {
-            try foldPrivate(content, stored, in: workspace, from: source)
-        }
+        return found
     }
 
     private func isOne(

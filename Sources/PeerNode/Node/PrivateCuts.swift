@@ -38,6 +38,9 @@ struct PrivateCuts {
         named[log]?.contains(id.words.0) == true
     }
 
+    /// Whether something that was asked about leaves places of a log.
+    func concern(_ log: LogName) -> Bool { named[log]?.isEmpty == false }
+
     /// How far a stretch counts on a branch, as it was found out: the last place, `.some(nil)` where
     /// nothing counts.
     func bound(of place: PrivateDocument.LimitPlace, on branch: Int64) -> UInt64?? {

@@ -59,6 +59,8 @@ final class PrivateDocument {
     var told: Workspace.Channel?
     /// The keys under which no content was folded so far.
     var unfoldedKeys: Set<KeyID> = []
+    /// What is stored and no key opens.
+    var sealed = SealedContent()
     /// Notices that the own member is out, by the operation that says so.
     var notices: Set<OperationID> = []
     /// How far content of a log is valid, until authority changes.
@@ -276,6 +278,9 @@ final class PrivateDocument {
         let log = LogName(document: id, device: header.device, incarnation: header.incarnation)
         return cuts.names(operation.id, of: log)
     }
+
+    /// Whether a removal or departure, of those that were asked about, leaves something of a log.
+    func hasCuts(in log: LogName) -> Bool { cuts.concern(log) }
 
     /// Called when operations came, before any of them is shown.
     func noteStored(_ operations: [CheckedOperation]) {

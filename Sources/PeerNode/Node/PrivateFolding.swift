@@ -71,6 +71,7 @@ extension NodeCore {
         guard let former = workspace.privateDocuments.removeValue(forKey: id),
             let document = try privateDocument(id, in: workspace)
         else { return }
+        tally.noteRejudged()
         _ = try openClosed(document, in: workspace)
         document.told = former.told
         document.unfoldedKeys = []
@@ -322,12 +323,15 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         workspace.forgetChannelIndex()
+        let opened = try keys.map { (keys) throws(StorageError) in
+            try takeSealed(under: keys, of: document)
+        }
         // What is opened only now says which of what it names are messages.
-        if document.hasOtherRights || keys?.isEmpty != true {
+        if document.hasOtherRights || opened?.isEmpty != true {
             document.hasOtherRights = false
             try reviewRedactions(inDocument: document.number)
         }
         try tell(document, in: workspace, from: source)
-        try refoldPrivate(document, onlyUnder: keys, at: places, in: workspace, from: source)
+        try refoldPrivate(document, only: opened, at: places, in: workspace, from: source)
     }
 }

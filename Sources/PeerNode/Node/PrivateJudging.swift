@@ -170,6 +170,8 @@ extension NodeCore {
 
     /// Judges what came of one document before what this node writes there.
     func judgeNow(_ id: DocumentID, in workspace: Workspace) throws(StorageError) {
+        try settleVerdicts()
+        try reloadPrivateWhereDue(id, in: workspace)
         // Of what came while the keys were dropped not all is opened yet.
         if !lock.isFolding { while folding != nil { try foldArrived() } }
         let name = JudgingQueue.Name(workspace: workspace.number, document: id)

@@ -131,6 +131,26 @@ extension NodeCore {
         }
     }
 
+    /// Forgets what is not stored any more, and tells nobody. What counts then is opened once.
+    func forgetProfiles(
+        storedAt gone: Set<Int64>, in workspace: Workspace
+    ) throws(StorageError) {
+        for place in workspace.profileRegisters.remove(storedAt: gone) {
+            let value = try value(workspace.profileRegisters.current(place), at: place, workspace)
+            if let field = place.field {
+                workspace.profileFields[place.member, default: [:]][field] = value
+            } else if workspace.profileNames[place.member] != value {
+                workspace.profileNames[place.member] = value
+            }
+            if place.member == workspace.member { hiddenProfiles.insert(workspace.number) }
+        }
+        // What a device was called before is known to the document alone.
+        if workspace.deviceNames.values.contains(where: { gone.contains($0.arrival) }) {
+            try reloadProfilesLater(
+                of: workspace, from: .released(source: 0, isBackfill: false))
+        }
+    }
+
     // MARK: What came beside a word that takes it back
 
     /// Has erased what the own member said in a field that is taken back or hidden: another own

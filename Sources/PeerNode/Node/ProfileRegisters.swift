@@ -101,6 +101,22 @@ struct ProfileRegisters {
         return true
     }
 
+    /// Forgets operations that are not stored any more.
+    ///
+    /// - Cost: all that is known is looked at, and none of it opened.
+    /// - Returns: the registers in which they were, in order.
+    mutating func remove(storedAt arrivals: Set<Int64>) -> [Place] {
+        var gone: [Place: [OperationID]] = [:]
+        for (place, register) in registers {
+            let ids = register.words.values.filter { arrivals.contains($0.arrival) }.map(\.id)
+            if !ids.isEmpty { gone[place] = ids.sorted() }
+        }
+        for (place, ids) in gone {
+            for id in ids { remove(id, at: place) }
+        }
+        return gone.keys.sorted(by: Self.isBefore)
+    }
+
     /// The word that counts.
     func current(_ place: Place) -> Word? {
         guard let register = registers[place] else { return nil }
@@ -129,9 +145,11 @@ struct ProfileRegisters {
 
     /// Every register that has words, by member and field.
     var places: [Place] {
-        registers.keys.sorted {
-            ($0.member, $0.field?.rawValue ?? 0) < ($1.member, $1.field?.rawValue ?? 0)
-        }
+        registers.keys.sorted(by: Self.isBefore)
+    }
+
+    private static func isBefore(_ left: Place, _ right: Place) -> Bool {
+        (left.member, left.field?.rawValue ?? 0) < (right.member, right.field?.rawValue ?? 0)
     }
 
     mutating func clear() { registers = [:] }

@@ -6,6 +6,8 @@ import WorkspaceModel
 struct WholeFolds {
     /// Private documents in which something came that a removal leaves, and who brought it.
     fileprivate var documents: [WorkspaceDocument: OperationSource] = [:]
+    /// Private documents that lost membership operations.
+    fileprivate var reloads: Set<WorkspaceDocument> = []
     /// Workspaces of which the profile document is to be read.
     fileprivate var profiles: Set<Int64> = []
 }
@@ -31,6 +33,22 @@ extension NodeCore {
         wholeFolds.documents[.init(workspace: workspace.number, document: document.id)] = source
     }
 
+    /// Takes a private document up anew that has lost membership operations with a branch.
+    func reloadPrivateLater(_ id: DocumentID, in workspace: Workspace) {
+        wholeFolds.reloads.insert(.init(workspace: workspace.number, document: id))
+    }
+
+    /// Does that before anything rests on the document.
+    func reloadPrivateWhereDue(
+        _ id: DocumentID, in workspace: Workspace
+    ) throws(StorageError) {
+        let place = WorkspaceDocument(workspace: workspace.number, document: id)
+        guard wholeFolds.reloads.remove(place) != nil else { return }
+        // What is read anew is folded anew, too.
+        wholeFolds.documents[place] = nil
+        try reloadPrivate(id, in: workspace, from: .released(source: 0, isBackfill: false))
+    }
+
     /// Reads the profile document anew: a verdict in it has changed.
     func reloadProfilesLater(
         of workspace: Workspace, from source: OperationSource
@@ -41,6 +59,10 @@ extension NodeCore {
 
     /// Does what this turn has put off.
     func foldWhole() throws(StorageError) {
+        for place in wholeFolds.reloads.sorted() {
+            guard let workspace = workspaces[place.workspace] else { continue }
+            try reloadPrivateWhereDue(place.document, in: workspace)
+        }
         let due = wholeFolds
         wholeFolds = WholeFolds()
         for (place, source) in due.documents.sorted(by: { $0.key < $1.key }) {

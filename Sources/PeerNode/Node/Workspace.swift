@@ -165,6 +165,8 @@ final class Workspace {
     struct Profile {
         let timestamp: HybridTimestamp
         let id: OperationID
+        /// The number under which it is stored.
+        let arrival: Int64
         let name: String
     }
 

@@ -1,0 +1,60 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What is stored of a private document and no key here opens, by the key that it names: so a key
+/// that comes costs what it opens, however long the document is. Every member can send keys, and write
+/// under any.
+///
+/// It holds eight bytes for what takes hundreds on the disk, and nothing before the first key comes.
+struct SealedContent {
+    /// Arrival numbers; `nil` until all that is stored was gone through.
+    private var arrivals: [KeyID: [Int64]]?
+
+    var isRead: Bool { arrivals != nil }
+
+    /// Takes over what is stored, which is gone through once.
+    mutating func begin(_ stored: [(arrival: Int64, key: KeyID)], unless isOpen: (KeyID) -> Bool) {
+        arrivals = [:]
+        for item in stored where !isOpen(item.key) { note(item.arrival, under: item.key) }
+    }
+
+    /// Notes something that has come, and that no key opens.
+    mutating func note(_ arrival: Int64, under key: KeyID) {
+        arrivals?[key, default: []].append(arrival)
+    }
+
+    /// Takes out what these keys open, in the order of arrival.
+    mutating func take(_ keys: some Sequence<KeyID>) -> [Int64] {
+        guard arrivals?.isEmpty == false else { return [] }
+        var taken: [Int64] = []
+        for key in keys { taken += arrivals?.removeValue(forKey: key) ?? [] }
+        return taken.sorted()
+    }
+}
+
+extension NodeCore {
+    /// Takes note of an operation that came, where its key is not here.
+    func noteSealed(
+        _ operation: OperationStore.Appended, of id: DocumentID, in workspace: Workspace
+    ) {
+        let header = operation.operation.header
+        guard let key = header.keyID, header.kind != OperationKind.privateAuthority.rawValue,
+            let document = workspace.privateDocuments[id], !document.keys.holds(key)
+        else { return }
+        document.sealed.note(operation.arrival, under: key)
+    }
+
+    /// Takes out what keys open that have come to a private document: content and redactions.
+    ///
+    /// - Parameter keys: those that have come since this was asked last.
+    func takeSealed(
+        under keys: Set<KeyID>, of document: PrivateDocument
+    ) throws(StorageError) -> [Int64] {
+        guard !keys.isEmpty else { return [] }
+        if !document.sealed.isRead {
+            let stored = try store.operations.sealedOperations(ofDocument: document.number)
+            document.sealed.begin(stored) { document.keys.holds($0) && !keys.contains($0) }
+        }
+        return document.sealed.take(keys)
+    }
+}

@@ -1,0 +1,131 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What changes of authority mean for content, put off until the turn ends: one message may take
+/// something back and give it again very often, and each time all rows of a device would be
+/// rewritten. What is as it was in the end costs nothing.
+///
+/// Only what is stored already waits. What comes is judged by the authority of the moment, so no run
+/// is taken meanwhile of a log in which a verdict waits.
+struct UnsettledVerdicts {
+    /// What waits of one workspace.
+    struct Work {
+        /// Short numbers of the grants under which another place may be the last that counts.
+        var grants: Set<Int64>
+        /// Members who may have come in, or be out.
+        var people: Set<MemberID>
+        var source: OperationSource
+    }
+
+    /// By the workspace's short number.
+    private var work: [Int64: Work] = [:]
+
+    var isEmpty: Bool { work.isEmpty }
+
+    /// The grants under which verdicts of a workspace wait.
+    func grants(of workspace: Int64) -> Set<Int64> { work[workspace]?.grants ?? [] }
+
+    mutating func add(_ new: Work, of workspace: Int64) {
+        guard var known = work[workspace] else { return work[workspace] = new }
+        known.grants.formUnion(new.grants)
+        known.people.formUnion(new.people)
+        // What anything of it tells people, they are told.
+        if known.source.isBackfill { known.source = new.source }
+        work[workspace] = known
+    }
+
+    /// Everything that waits, in the order of the workspaces.
+    mutating func takeAll() -> [(workspace: Int64, work: Work)] {
+        defer { work = [:] }
+        return work.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+extension NodeCore {
+    /// Takes note of what a change of authority bears on. It is carried out before anything is
+    /// asked, written or removed here, and at the end of the turn.
+    func settleLater(
+        _ change: AuthChange, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard !change.isEmpty else { return }
+        workspace.contentLimits.removeAll()
+        workspace.deletionLimits.removeAll()
+        let changed = change.becameValid + change.becameInvalid
+        let reached = Set(changed.flatMap { workspace.evaluator.grants(reachedBy: $0) } + changed)
+        // Nothing that is stored cites the others, and what comes is judged by what holds then.
+        let grants = Set(reached.compactMap { store.operations.number(ofGrant: $0) })
+        let people = Set(changed.compactMap { workspace.evaluator.subject(ofGrant: $0) })
+        unsettled.add(.init(grants: grants, people: people, source: source), of: workspace.number)
+        // What follows in the same call rests on it.
+        if source == .ourselves { return try settleVerdicts() }
+        guard !grants.isEmpty else { return }
+        // Grants that content cites are never let go of in between.
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            try keepGrants(of: document, in: workspace)
+        }
+    }
+
+    /// Whether verdicts on what a log holds wait, so that nothing can be judged beside them.
+    func isUnsettled(_ log: LogName, in workspace: Workspace) -> Bool {
+        let grants = unsettled.grants(of: workspace.number)
+        guard !grants.isEmpty, log.document != workspace.id else { return false }
+        return store.operations.branches(of: log, in: workspace.number).contains { branch in
+            store.operations.spans(of: branch.number).contains { grants.contains($0.grant) }
+        }
+    }
+
+    /// Shows and hides what verdicts bear on that have changed.
+    func settleVerdicts() throws(StorageError) {
+        guard !unsettled.isEmpty else { return }
+        try write()
+        for (number, work) in unsettled.takeAll() {
+            guard let workspace = workspaces[number] else { continue }
+            try settleContent(citing: work.grants, in: workspace, from: work.source)
+            try settleSeats(of: work.people, in: workspace, from: work.source)
+        }
+    }
+
+    private func settleContent(
+        citing grants: Set<Int64>, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard !grants.isEmpty else { return }
+        var hasChanged = false
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            // A right over what others wrote may end where the right to write does not.
+            if let number = store.operations.document(document, in: workspace.number)?.number {
+                try reviewRedactions(inDocument: number, citing: grants)
+            }
+            guard try judge(document, citing: grants, in: workspace, because: source) else {
+                // What is void for another reason may now cite a void grant.
+                try keepGrants(of: document, in: workspace)
+                continue
+            }
+            hasChanged = true
+            try rejudgePrivate(document, in: workspace, from: source)
+            try rekeep(document, in: workspace)
+            for branch in store.operations.branches(in: document, of: workspace.number)
+            where branch.parent != nil {
+                noteBranches(of: branch.log, in: workspace)
+            }
+        }
+        // Somebody may have compared meanwhile what was kept before.
+        if hasChanged { try store.peers.forgetAgreed() }
+        try reloadProfiles(of: workspace)
+    }
+
+    /// Whoever is out of the workspace is out of its private channels, whatever he wrote there; and
+    /// who never was in has no seat there.
+    private func settleSeats(
+        of people: Set<MemberID>, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        let known = people.map { ($0, workspace.evaluator.hasLetIn($0)) }
+        for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
+        where document.ends != ends(in: document, of: workspace)
+            || known.contains(where: { document.isOutdated(on: $0, isKnown: $1) })
+        {
+            try rejudgePrivate(document.id, in: workspace, from: source)
+        }
+    }
+}

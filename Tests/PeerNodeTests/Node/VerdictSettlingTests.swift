@@ -1,0 +1,203 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// A person takes back what a device of theirs wrote, and gives it again, very often: what that
+/// costs others, and that it ends as if each had been carried out by itself.
+@Suite struct `A device that is taken back and given again` {
+    /// Mina and Ana read what Joon's phone has written. His laptop, which is the stronger one,
+    /// reaches nobody when it takes that back.
+    private struct World {
+        let bench = CoreBench()
+        let mina: BenchNode
+        let ana: BenchNode
+        let laptop: BenchNode
+        let phone: BenchNode
+        /// Every message of the phone's as a removal may leave it.
+        let places: [CutEntry]
+        let texts: [String]
+
+        init(messages: Int) throws {
+            mina = try bench.node("Mina")
+            ana = try bench.guest("Ana", of: mina)
+            laptop = try bench.guest("Joon", of: mina)
+            phone = try bench.bareNode("Phone")
+            try laptop.link(phone)
+            bench.advance(5_000)
+            texts = (0..<messages).map { "from the phone \($0)" }
+            for text in texts { try phone.send(text) }
+            bench.advance(5_000)
+            places = try phone.ownMessages().map { $0.cut }
+            for node in [mina, ana] {
+                #expect(try node.log() == texts)
+                bench.cut(laptop, node)
+                bench.cut(phone, node)
+            }
+            bench.cut(laptop, phone)
+        }
+
+        /// - Parameter count: up to where the phone's messages stay.
+        func takeBack(keeping count: Int = 0) throws -> (id: OperationID, run: OperationRun) {
+            let device = try #require(phone.host?.core.home).device
+            let cuts = count > 0 ? [places[count - 1]] : []
+            let id = try laptop.author(.removeDevice(device, cuts: cuts, rekey: nil))
+            return (id, try laptop.authorityRun(of: id))
+        }
+
+        func giveAgain(_ removal: OperationID, upTo count: Int) throws -> OperationRun {
+            let id = try laptop.author(
+                .recut(revocation: removal, cuts: [places[count - 1]]))
+            return try laptop.authorityRun(of: id)
+        }
+
+        /// - Returns: how many turns it took Mina's node to take that as one message of Ana's.
+        @discardableResult
+        func bring(_ runs: [OperationRun]) throws -> Int {
+            let core = try #require(mina.host?.core)
+            let device = try #require(ana.host?.core.home).device
+            let link = try #require(core.network.ordered.first { $0.peer?.device == device })
+            let sync = try #require(link.syncs[try mina.workspace().number])
+            core.beginTurn(at: mina.time)
+            try core.ingest(runs, 0, of: sync, on: link)
+            var turns = 0
+            while true {
+                _ = try core.endTurn()
+                try core.store.commit()
+                core.didCommit()
+                turns += 1
+                guard !core.network.backlogged.isEmpty else { return turns }
+                core.beginTurn(at: mina.time)
+            }
+        }
+
+        func rewritten() throws -> Int { try #require(mina.host?.core).tally.rejudgedRows }
+    }
+
+    @Test func `has its rows rewritten once for a message, and not at all where nothing changed`()
+        throws
+    {
+        let world = try World(messages: 30)
+        var runs: [OperationRun] = []
+        for _ in 0..<20 {
+            let removal = try world.takeBack()
+            runs += [removal.run, try world.giveAgain(removal.id, upTo: 30)]
+        }
+        #expect(try world.bring(runs) == 1)
+        #expect(try world.mina.log() == world.texts)
+        #expect(try world.rewritten() == 0)
+        // What stays of it in the end is what is carried out.
+        let last = try world.takeBack(keeping: 10)
+        #expect(try world.bring([try world.takeBack().run, last.run]) == 1)
+        #expect(try world.mina.log() == [])
+        #expect(try world.rewritten() == 30)
+        #expect(try world.mina.ok("node.check")["problem_count"] == 0)
+    }
+
+    /// What the phone writes meanwhile would have all of it judged each time. It is taken in the next
+    /// turn, before which calls are answered.
+    @Test func `has nothing more taken of its logs in a turn that has changed them`() throws {
+        let world = try World(messages: 10)
+        for number in 0..<4 { try world.phone.send("behind \(number)") }
+        let behind = try world.phone.ownMessages().suffix(4).map { $0.run }
+        var runs: [OperationRun] = []
+        for number in 0..<4 {
+            let removal = try world.takeBack()
+            runs += [removal.run, try world.giveAgain(removal.id, upTo: 10), behind[number]]
+        }
+        #expect(try world.bring(runs) == 5)
+        #expect(try world.rewritten() == 0)
+        #expect(try world.mina.log() == world.texts)
+        #expect(try world.mina.ok("node.check")["problem_count"] == 0)
+    }
+
+    @Test func `is judged before a call of the same turn is answered`() throws {
+        let world = try World(messages: 3)
+        let core = try #require(world.mina.host?.core)
+        let run = try world.takeBack(keeping: 1).run
+        core.beginTurn(at: world.mina.time)
+        _ = try core.accept(
+            run, in: try world.mina.workspace(),
+            from: .peer(run.log.device, source: 1, isBackfill: false))
+        #expect(!core.unsettled.isEmpty)
+        let call = CallID(connection: 9, number: 1)
+        let effects = try core.handle(
+            .call(call, method: "message.history", arguments: ["channel": "general"]))
+        _ = try core.endTurn()
+        try core.store.commit()
+        let texts = effects.compactMap { effect -> [String]? in
+            guard case .answer(call, .success(let value)) = effect else { return nil }
+            return value.texts()
+        }
+        #expect(texts == [[world.texts[0]]])
+    }
+
+    @Test(arguments: Seeds.explore(6))
+    func `is the same however turns part what came`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let world = try World(messages: 8)
+        for number in 0..<6 { try world.phone.send("behind \(number)") }
+        var behind = try world.phone.ownMessages().suffix(6).map { $0.run }[...]
+        var removals: [OperationID] = []
+        var runs: [OperationRun] = []
+        for _ in 0..<16 {
+            if random.oneIn(3), let next = behind.popFirst() {
+                runs.append(next)
+            } else if removals.isEmpty || random.oneIn(2) {
+                let removal = try world.takeBack(keeping: random.below(9))
+                removals.append(removal.id)
+                runs.append(removal.run)
+            } else {
+                let removal = removals[random.below(removals.count)]
+                runs.append(try world.giveAgain(removal, upTo: 1 + random.below(8)))
+            }
+        }
+        for run in runs { try world.ana.take([run]) }
+        var left = runs[...]
+        while !left.isEmpty {
+            let count = 1 + random.below(left.count)
+            try world.bring(Array(left.prefix(count)))
+            left = left.dropFirst(count)
+        }
+        #expect(try world.mina.log() == world.ana.log(), "WSX_SEED=\(seed)")
+        #expect(try world.mina.digest() == world.ana.digest(), "WSX_SEED=\(seed)")
+        for node in [world.mina, world.ana] {
+            #expect(try node.ok("node.check")["problem_count"] == 0, "WSX_SEED=\(seed)")
+        }
+    }
+}
+
+extension BenchNode {
+    /// What this device has written in the public channel.
+    fileprivate func ownMessages() throws -> [(cut: CutEntry, run: OperationRun)] {
+        let (core, workspace) = (try #require(host?.core), try workspace())
+        let device = try #require(core.home).device
+        let channel = try #require(workspace.channels.keys.first)
+        var found: [(cut: CutEntry, run: OperationRun)] = []
+        try core.store.operations.forEachOperation(in: channel, of: workspace.number) { stored in
+            guard stored.log.device == device else { return }
+            found.append((stored.cut, stored.run))
+        }
+        return found
+    }
+
+    fileprivate func authorityRun(of id: OperationID) throws -> OperationRun {
+        let record = try #require(try workspace().authority[id])
+        let stored = try #require(try host?.core.store.operations.operation(record.arrival))
+        return stored.run
+    }
+}
+
+extension StoredOperation {
+    fileprivate var cut: CutEntry {
+        CutEntry(
+            log: log, sequence: place.sequence, id: Identifier16(prefixOf: place.link.id))
+    }
+
+    fileprivate var run: OperationRun {
+        OperationRun(log: log, firstSequence: place.sequence, entries: [entry])
+    }
+}
