@@ -67,18 +67,12 @@ extension NodeCore {
         try remove(try surplus.removable(crowded + loosened), of: document, in: workspace)
     }
 
-    /// Removes the ends of branches, all of it while everything is there to be read: what lies behind
-    /// a branch that is gone is not opened.
+    /// Removes the ends of branches.
     private func remove(
         _ ends: [Int64: UInt64?], of document: OperationStore.DocumentRow, in workspace: Workspace
     ) throws(StorageError) {
         guard !ends.isEmpty else { return }
         let branches = ends.keys.sorted().compactMap { store.operations.branch($0) }
-        var silenced: Set<MemberID> = []
-        for branch in branches where document.kind == .channel {
-            silenced.formUnion(
-                try silenceTail(of: branch, ends[branch.number] ?? nil, workspace))
-        }
         for branch in branches {
             let end = ends[branch.number] ?? nil
             // What these redactions deleted, or these undos brought back, may be so no more.
@@ -90,21 +84,11 @@ extension NodeCore {
             try store.view.remove(gone, in: document.number)
             if end == nil { store.peers.forget(branch: branch.number) }
         }
-        try heedAgain(silenced, in: document.number, workspace)
+        workspace.readMarks.lateLimits = [:]
         try reloadPrivate(
             document.id, in: workspace, from: .released(source: 0, isBackfill: false))
         if document.id == workspace.profileDocument { try reloadProfiles(of: workspace) }
         workspace.staleDocuments.insert(document.id)
-    }
-
-    /// What is removed says nothing any more about who follows a channel.
-    private func silenceTail(
-        of branch: LogBranch, _ end: UInt64?, _ workspace: Workspace
-    ) throws(StorageError) -> Set<MemberID> {
-        let first = max(end.map { $0 + 1 } ?? 0, branch.forkSequence)
-        guard first <= branch.tipSequence else { return [] }
-        let gone = try store.operations.positions(in: branch.number, first...branch.tipSequence)
-        return try silence(gone, in: branch.document, workspace)
     }
 
     /// Whether a log has more leaves than count, valid ones or void ones.

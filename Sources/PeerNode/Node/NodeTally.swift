@@ -36,6 +36,11 @@ struct NodeTally {
 
     mutating func noteProfileRead() { profileReads &+= 1 }
 
+    /// Conversations of which what came late was looked for anew.
+    private(set) var lateRenewals = 0
+
+    mutating func noteLateRenewed() { lateRenewals &+= 1 }
+
     mutating func noteRejudged() { rejudged &+= 1 }
 
     mutating func noteGuestPlan() { guestPlans &+= 1 }

@@ -28,8 +28,8 @@ final class Workspace {
             mailboxSecrets = [:]
         }
     }
-    /// What people call devices, with the register's (hlc, id).
-    var deviceNames: [DeviceID: Profile] = [:]
+    /// What people call devices.
+    var deviceNames = DeviceNames()
     /// Whether anybody ever asked to be let in, so that admissions need not look for it.
     var hasRequests = false
     /// The ids of `authority` in the order of arrival.
@@ -162,12 +162,6 @@ final class Workspace {
     }
 
     /// A person's word on the name of a device.
-    struct Profile {
-        let timestamp: HybridTimestamp
-        let id: OperationID
-        let name: String
-    }
-
     struct NamePlace: Hashable {
         let operation: OperationID
         let key: UInt64
