@@ -279,8 +279,8 @@ extension BenchNode {
             case 1 where cuts.contains([a, b]):
                 bench.heal(nodes[a], nodes[b])
                 cuts.remove([a, b])
-            case 2: try node.ok("channel.join", ["channel": "plans"])
-            case 3: try node.ok("channel.leave", ["channel": "plans"])
+            case 2: _ = node.call("channel.join", ["channel": "plans"])
+            case 3: _ = node.call("channel.leave", ["channel": "plans"])
             case 4:
                 let name = JSONValue.string("@" + nodes[b].name)
                 _ = node.call("channel.add", ["channel": "plans", "members": [name]])
