@@ -32,16 +32,35 @@ static inline int wsx_file_read(sqlite3 *database, void *bytes, int count) {
     return file->pMethods->xRead(file, bytes, count, 0);
 }
 
+/// The errno of the last call on the database file, or else on its journal or log, that failed; 0
+/// where none has. SQLite takes a read that fails with EIO for damage, and says so alone.
+static inline int wsx_last_errno(sqlite3 *database) {
+    int number = 0;
+    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK)
+        number = 0;
+    if (number) return number;
+    sqlite3_file *log = 0;
+    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK)
+        return 0;
+    if (!log || !log->pMethods) return 0;
+    if (log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK) return 0;
+    return number;
+}
+
 enum {
     WSX_IOERR_NOMEM = SQLITE_IOERR_NOMEM,
     WSX_IOERR_SHMOPEN = SQLITE_IOERR_SHMOPEN,
     WSX_IOERR_SHMSIZE = SQLITE_IOERR_SHMSIZE,
     WSX_IOERR_SHMMAP = SQLITE_IOERR_SHMMAP,
     WSX_IOERR_SHORT_READ = SQLITE_IOERR_SHORT_READ,
+    WSX_IOERR_WRITE = SQLITE_IOERR_WRITE,
     WSX_IOERR_FSYNC = SQLITE_IOERR_FSYNC,
     WSX_CONSTRAINT_UNIQUE = SQLITE_CONSTRAINT_UNIQUE,
     WSX_CONSTRAINT_PRIMARYKEY = SQLITE_CONSTRAINT_PRIMARYKEY,
     WSX_BUSY_SNAPSHOT = SQLITE_BUSY_SNAPSHOT,
     WSX_NO_SPACE = ENOSPC,
+    WSX_IO_ERROR = EIO,
+    WSX_NO_DEVICE = ENXIO,
+    WSX_OUT_OF_RANGE = ERANGE,
     WSX_OVER_QUOTA = EDQUOT,
 };

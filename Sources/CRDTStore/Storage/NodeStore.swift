@@ -45,7 +45,7 @@ public final class NodeStore {
         guard version != Int64(Schema.version) else { return }
         try connection.begin()
         for statement in additions ?? Schema.statements { try connection.execute(statement) }
-        if version > 0 { try Citations(connection).fill() }
+        if version == 8 { try Citations(connection).fill() }
         try connection.setSchemaVersion(Schema.version)
         try connection.commit()
     }

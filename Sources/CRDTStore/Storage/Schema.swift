@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 9
+    public static let version: Int32 = 10
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -86,7 +86,9 @@ public enum Schema {
     ///
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
     /// other rules, so nothing is added to them and they are refused. It has no citations.
-    static let additions: [Int64: [String]] = [8: citations]
+    static let additions: [Int64: [String]] = [
+        8: citations + following + followingUnread, 9: following + followingUnread,
+    ]
 
     /// What follows from `operation.deps`: which own operation of a branch an operation of another
     /// one cites. Not of authority documents.
@@ -96,6 +98,30 @@ public enum Schema {
             by_seq INTEGER NOT NULL, PRIMARY KEY(lid, seq, by_lid, by_seq)) WITHOUT ROWID
         """,
         "CREATE INDEX citation_by ON citation(by_lid, by_seq)",
+    ]
+
+    private static let following = [
+        // The view: every word about following a channel that counts, of which `subscription` has
+        // the latest of each member. hlc: with its highest bit turned, so that it orders.
+        """
+        CREATE TABLE following(did INTEGER NOT NULL, member BLOB NOT NULL, hlc INTEGER NOT NULL,
+            id BLOB NOT NULL, arr INTEGER NOT NULL, joined INTEGER NOT NULL,
+            PRIMARY KEY(did, member, hlc, id)) WITHOUT ROWID
+        """,
+        "CREATE INDEX following_arrival ON following(arr)",
+
+        // What the rows of `late` of a document rest on: when the own member came in (hlc as a bit
+        // pattern), and the conversation whose markers count. Without a row they are looked for
+        // anew before anybody is told of them.
+        """
+        CREATE TABLE late_basis(did INTEGER PRIMARY KEY, hlc INTEGER NOT NULL,
+            subject BLOB NOT NULL)
+        """,
+    ]
+
+    /// A store of before says nothing in these tables.
+    private static let followingUnread = [
+        "INSERT OR REPLACE INTO meta VALUES('following.unread', x'01')"
     ]
 
     /// The view: how many operations of each log were there when the own member read a
@@ -119,7 +145,7 @@ public enum Schema {
     private static let redactionGrant = "CREATE INDEX redaction_grant ON redaction(did, gid, by)"
 
     /// Everything, in the order of creation.
-    static let statements = tables + absent + redactions + late + citations
+    static let statements = tables + absent + redactions + late + citations + following
 
     private static let tables = [
         // What there is one of, by name. Values are described where they are written.

@@ -64,7 +64,9 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
     ///   - database: SQLite's handle, or `nil` when there is none to ask.
     init(code: Int32, database: OpaquePointer?, statement: String) {
         let systemError = database.map { sqlite3_system_errno($0) } ?? 0
-        kind = Self.kind(code: code, systemError: systemError)
+        let kind = Self.kind(code: code, systemError: systemError)
+        let isUnread = kind == .corrupt && database.map(Self.hasReadFailed) == true
+        self.kind = isUnread ? .ioFailure : kind
         self.code = code
         // The connection's text belongs to its last failure, which may be an older one.
         if let database, sqlite3_extended_errcode(database) == code {
@@ -87,6 +89,15 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         return "\(kind)\(code): \(message)" + (statement.isEmpty ? "" : " [\(statement)]")
     }
 
+    /// Whether the disk has refused to read. What it did not give is not damaged: it may well be there
+    /// tomorrow, and must not be put aside for a store that is built without it.
+    private static func hasReadFailed(_ database: OpaquePointer) -> Bool {
+        switch wsx_last_errno(database) {
+        case Int32(WSX_IO_ERROR), Int32(WSX_NO_DEVICE), Int32(WSX_OUT_OF_RANGE): true
+        default: false
+        }
+    }
+
     private static func kind(code: Int32, systemError: Int32) -> Kind {
         let isFull =
             systemError == Int32(WSX_NO_SPACE)
@@ -107,12 +118,13 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Growing the shared-memory index is an I/O error to SQLite even when only room is missing;
-    /// no committed byte is at stake there. A failed sync stays an I/O failure whatever its cause.
+    /// Growing the shared-memory index, or a file of somebody whose quota is used up, is an I/O error
+    /// to SQLite even when only room is missing; no committed byte is at stake there. A failed sync
+    /// stays an I/O failure whatever its cause.
     private static func ioKind(code: Int32, isFull: Bool) -> Kind {
         switch Int(code) {
         case WSX_IOERR_NOMEM: .noMemory
-        case WSX_IOERR_SHMOPEN, WSX_IOERR_SHMSIZE, WSX_IOERR_SHMMAP:
+        case WSX_IOERR_SHMOPEN, WSX_IOERR_SHMSIZE, WSX_IOERR_SHMMAP, WSX_IOERR_WRITE:
             isFull ? .full : .ioFailure
         default: .ioFailure
         }

@@ -43,6 +43,7 @@ public enum StoreComparison {
                 "key_hlc", "key_id", "gid", "thread_hlc", "thread_id",
                 "CASE hidden WHEN 3 THEN 1 ELSE hidden END", "mention",
             ], where: "arr NOT IN (SELECT arr FROM absent)"),
+        StoredTable("following", ["did", "member", "hlc", "id"], ["arr", "joined"]),
         StoredTable("subscription", ["did", "member"], ["joined", "hlc", "id"]),
         StoredTable(
             "self_register", ["workspace", "kind", "subject"],

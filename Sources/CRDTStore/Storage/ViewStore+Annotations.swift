@@ -453,11 +453,11 @@ extension ViewStore {
     }
 
     /// A column's order is that of signed numbers.
-    private static func ordered(_ timestamp: HybridTimestamp) -> Int64 {
+    static func ordered(_ timestamp: HybridTimestamp) -> Int64 {
         Int64(bitPattern: timestamp.rawValue ^ 1 << 63)
     }
 
-    private static func timestamp(_ ordered: Int64) -> HybridTimestamp {
+    static func timestamp(_ ordered: Int64) -> HybridTimestamp {
         HybridTimestamp(rawValue: UInt64(bitPattern: ordered) ^ 1 << 63)
     }
 }

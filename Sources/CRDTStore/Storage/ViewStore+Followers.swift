@@ -1,13 +1,30 @@
 public import WorkspaceModel
 
-/// Who follows a channel: of each member the latest word.
+/// Who follows a channel: of each member the latest word that counts.
+///
+/// Every word that counts is a row of `following`, so that one that ceases to, because its verdict
+/// turned or because it is deleted, gives way to the one before it without anything being opened,
+/// also while the keys are dropped. The latest of each member is a row of `subscription`.
 extension ViewStore {
-    /// Takes over what somebody said last about following a channel: the larger (hlc, id) wins,
-    /// so every order gives the same rows.
+    // MARK: Words
+
+    /// Takes over what somebody said about following a channel, where that counts: the largest
+    /// (hlc, id) of a member wins, so every order gives the same rows.
+    ///
+    /// - Parameter arrival: the arrival number of the operation.
     public func fold(
         _ member: MemberID, joined: Bool, in document: Int64, at timestamp: HybridTimestamp,
-        by id: OperationID
+        by id: OperationID, arrival: Int64
     ) throws(StorageError) {
+        try connection.statement("INSERT OR IGNORE INTO following VALUES(?, ?, ?, ?, ?, ?)").run {
+            row in
+            row.bind(1, document)
+            row.bind(2, member)
+            row.bind(3, Self.ordered(timestamp))
+            row.bind(4, id)
+            row.bind(5, arrival)
+            row.bind(6, joined ? 1 : 0)
+        }
         let sql = """
             INSERT INTO subscription VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(did, member)
                 DO UPDATE SET joined = ?3, hlc = ?4, id = ?5
@@ -21,6 +38,62 @@ extension ViewStore {
             row.bind(5, id)
         }
     }
+
+    /// Forgets what an operation says about following a channel: it does not count any more.
+    ///
+    /// - Returns: about whom it was the latest word.
+    @discardableResult
+    public func forgetWord(_ arrival: Int64) throws(StorageError) -> [MemberID] {
+        let rows = try connection.statement(
+            "SELECT did, member, id FROM following WHERE arr = ? ORDER BY did, member"
+        ).rows(.integer(arrival)) { (row) throws(StorageError) in
+            (
+                document: row.integer(0), member: try row.identifier16(1) as MemberID,
+                id: try row.identifier32(2) as OperationID
+            )
+        }
+        guard !rows.isEmpty else { return [] }
+        try connection.statement("DELETE FROM following WHERE arr = ?").run(.integer(arrival))
+        var changed: [MemberID] = []
+        for row in rows {
+            try connection.statement(
+                "DELETE FROM subscription WHERE did = ? AND member = ? AND id = ?"
+            ).run(.integer(row.document), .blob(row.member.bytes), .blob(row.id.bytes))
+            guard connection.changedRowCount > 0 else { continue }
+            changed.append(row.member)
+            try foldLatest(of: row.member, in: row.document)
+        }
+        return changed
+    }
+
+    /// Has the latest word of a member that counts stand for him, where none does.
+    private func foldLatest(of member: MemberID, in document: Int64) throws(StorageError) {
+        let latest = try connection.statement(
+            """
+            SELECT hlc, id, arr, joined FROM following WHERE did = ? AND member = ?
+                ORDER BY hlc DESC, id DESC LIMIT 1
+            """
+        ).firstRow(.integer(document), .blob(member.bytes)) { (row) throws(StorageError) in
+            (
+                timestamp: Self.timestamp(row.integer(0)),
+                id: try row.identifier32(1) as OperationID, arrival: row.integer(2),
+                isJoined: row.integer(3) == 1
+            )
+        }
+        guard let latest else { return }
+        try fold(
+            member, joined: latest.isJoined, in: document, at: latest.timestamp, by: latest.id,
+            arrival: latest.arrival)
+    }
+
+    /// Forgets all words about who follows a channel, to take them over anew.
+    public func forgetWords(of document: Int64) throws(StorageError) {
+        for table in ["following", "subscription"] {
+            try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
+        }
+    }
+
+    // MARK: Followers
 
     /// Who follows a channel, by member id.
     public func followers(of document: Int64) throws(StorageError) -> [MemberID] {
@@ -48,17 +121,7 @@ extension ViewStore {
             .map { HybridTimestamp(rawValue: UInt64(bitPattern: $0)) }
     }
 
-    /// Forgets what somebody said last about following a channel, if it is this word.
-    ///
-    /// - Returns: whether it was.
-    public func forget(
-        _ member: MemberID, in document: Int64, saidBy id: OperationID
-    ) throws(StorageError) -> Bool {
-        try connection.statement(
-            "DELETE FROM subscription WHERE did = ? AND member = ? AND id = ?"
-        ).run(.integer(document), .blob(member.bytes), .blob(id.bytes))
-        return connection.changedRowCount > 0
-    }
+    // MARK: What is no message
 
     /// Whether an operation is a message, or is said about one.
     public func isAboutMessages(

@@ -78,6 +78,54 @@ extension ViewStore {
         ).run(.integer(place.workspace), .blob(place.subject))
     }
 
+    // MARK: What they rest on
+
+    /// What the late messages of a document follow from, besides messages and markers. Where it is
+    /// another one now, or none is known, they have to be looked for anew.
+    public struct LateBasis: Equatable, Sendable {
+        /// When the own member came in.
+        public let beginning: HybridTimestamp
+        /// The conversation whose markers count.
+        public let subject: [UInt8]
+
+        /// The given basis.
+        public init(beginning: HybridTimestamp, subject: [UInt8]) {
+            self.beginning = beginning
+            self.subject = subject
+        }
+    }
+
+    /// What the rows of a document rest on; `nil` where they are not what they should be.
+    public func lateBasis(of document: Int64) throws(StorageError) -> LateBasis? {
+        if let known = lateBases[document] { return known }
+        let found = try connection.statement("SELECT hlc, subject FROM late_basis WHERE did = ?")
+            .firstRow(.integer(document)) { row in
+                LateBasis(
+                    beginning: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0))),
+                    subject: row.blob(1))
+            }
+        lateBases[document] = .some(found)
+        return found
+    }
+
+    /// Says what the rows of a document rest on, or that they rest on nothing any more.
+    ///
+    /// - Parameter isStored: whether it is so after a restart too.
+    public func setLateBasis(
+        _ basis: LateBasis?, of document: Int64, isStored: Bool = true
+    ) throws(StorageError) {
+        lateBases[document] = .some(basis)
+        guard let basis, isStored else { return try forgetStoredLateBasis(of: document) }
+        try connection.statement("INSERT OR REPLACE INTO late_basis VALUES(?, ?, ?)").run(
+            .integer(document), .integer(Int64(bitPattern: basis.beginning.rawValue)),
+            .blob(basis.subject))
+    }
+
+    /// The rows rest on what is not stored yet: after a restart they are looked for anew.
+    public func forgetStoredLateBasis(of document: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM late_basis WHERE did = ?").run(.integer(document))
+    }
+
     // MARK: Late messages
 
     /// Notes a message that came after what stands behind it was read.
@@ -122,6 +170,44 @@ extension ViewStore {
     public func removeLate(in document: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM late WHERE did = ?").run(.integer(document))
         lateDocuments?.remove(document)
+    }
+
+    /// No other documents than these have late messages.
+    public func removeLate(exceptIn documents: Set<Int64>) throws(StorageError) {
+        try loadLateDocuments()
+        for document in (lateDocuments ?? []).subtracting(documents).sorted() {
+            try removeLate(in: document)
+            try setLateBasis(nil, of: document)
+        }
+    }
+
+    /// A message and its place in its log.
+    public struct LoggedMessage: Sendable {
+        /// The message.
+        public let row: MessageRow
+        /// The number of its branch.
+        public let branch: Int64
+        /// Its place in it.
+        public let sequence: UInt64
+    }
+
+    /// The newest 10,000 messages of a document, shown or hidden, and where they were written.
+    public func newestLogged(in document: Int64) throws(StorageError) -> [LoggedMessage] {
+        try connection.statement(
+            """
+            SELECT m.sort, m.arr, m.key_hlc, m.key_id, m.gid, o.lid, o.seq FROM message m
+                CROSS JOIN operation o ON o.arr = m.arr
+                WHERE m.did = ? ORDER BY m.sort DESC, m.arr DESC LIMIT ?
+            """
+        ).rows(.integer(document), .integer(Limits.unreadScanMax)) { row in
+            LoggedMessage(
+                row: MessageRow(
+                    document: document,
+                    position: Position(sort: row.integer(0), arrival: row.integer(1)),
+                    key: Self.messageKey(row.integer(2), row.integer(3)), grant: row.integer(4),
+                    thread: nil),
+                branch: row.integer(5), sequence: UInt64(bitPattern: row.integer(6)))
+        }
     }
 
     /// Whether a message came late and was not read since.
@@ -174,30 +260,34 @@ extension ViewStore {
             try connection.statement("SELECT DISTINCT did FROM late").rows { $0.integer(0) })
     }
 
-    /// The shown messages of a document between two keys, the first 10,000 in the order of
-    /// display.
+    /// The messages of a document between two keys, shown or hidden, in the order of display; `nil`
+    /// where they are more than 10,000.
     public func messages(
         readAfter lower: MessageKey, upTo upper: MessageKey, in document: Int64
-    ) throws(StorageError) -> [MessageRow] {
-        // What stands far behind its own time came from a slow clock, and is looked at when it
-        // comes.
+    ) throws(StorageError) -> [MessageRow]? {
+        // What stands farther behind its own time came from a slow clock.
         let end = Int64(clamping: upper.timestamp.rawValue)
             .addingReportingOverflow(Int64(Limits.clockLeadMillisecondsMax) << 16)
-        return try connection.statement(
+        let found = try connection.statement(
             """
             SELECT sort, arr, key_hlc, key_id, gid FROM message
-                WHERE did = ? AND sort BETWEEN ? AND ? AND hidden = 0 ORDER BY sort, arr LIMIT ?
+                WHERE did = ?1 AND sort >= ?2 AND (sort <= ?3 OR key_hlc BETWEEN ?2 AND ?4)
+                ORDER BY sort, arr LIMIT ?5
             """
         ).rows(
             .integer(document), .integer(Int64(clamping: lower.timestamp.rawValue)),
-            .integer(end.overflow ? .max : end.partialValue), .integer(Limits.unreadScanMax)
+            .integer(end.overflow ? .max : end.partialValue),
+            .integer(Int64(clamping: upper.timestamp.rawValue)),
+            .integer(Limits.unreadScanMax + 1)
         ) { row in
             MessageRow(
                 document: document,
                 position: Position(sort: row.integer(0), arrival: row.integer(1)),
                 key: Self.messageKey(row.integer(2), row.integer(3)), grant: row.integer(4),
                 thread: nil)
-        }.filter { row in
+        }
+        guard Int64(found.count) <= Limits.unreadScanMax else { return nil }
+        return found.filter { row in
             let key = Self.readKey(of: row)
             return lower < key && key <= upper
         }

@@ -194,6 +194,7 @@ extension ViewStore {
         for arrival in arrivals {
             try connection.statement("UPDATE redacted SET due = NULL WHERE arr = ?")
                 .run(.integer(arrival))
+            try forgetWord(arrival)
         }
         // What they said about messages cannot be told any more, not here and not where it was
         // never opened.

@@ -15,6 +15,8 @@ public final class ViewStore {
     /// Every document in which messages came late, and perhaps some in which they were read;
     /// `nil` until it is needed.
     var lateDocuments: Set<Int64>?
+    /// What the late messages of a document rest on, as far as it was looked at since the start.
+    var lateBases: [Int64: LateBasis?] = [:]
 
     /// Where a message stands in its channel: local to this node, and stable.
     public struct Position: Hashable, Comparable, Sendable {
@@ -160,6 +162,7 @@ public final class ViewStore {
             try delete.run(
                 .integer(document), .integer(position.sort), .integer(position.arrival))
             try removeLate(position, in: document)
+            try forgetWord(position.arrival)
         }
         forgetUnread(in: document)
         try removeAnnotations(arrivals: positions.map(\.arrival))
@@ -339,21 +342,25 @@ extension ViewStore {
     /// as the operations that say so are stored: relays have to know it as well.
     public func clear(_ document: Int64) throws(StorageError) {
         forgetUnread(in: document)
-        for table in ["message", "subscription", "annotation", "annotation_past", "late"] {
+        for table in Self.tablesOfDocument {
             try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
         }
+        lateBases[document] = nil
     }
 
     /// Forgets everything of the view, to fold it anew.
     public func clear() throws(StorageError) {
         unreadCounts = [:]
-        try connection.execute("DELETE FROM message")
-        try connection.execute("DELETE FROM subscription")
-        try connection.execute("DELETE FROM self_register")
-        try connection.execute("DELETE FROM annotation")
-        try connection.execute("DELETE FROM annotation_past")
-        try connection.execute("DELETE FROM read_frontier")
-        try connection.execute("DELETE FROM late")
+        for table in Self.tablesOfDocument + ["self_register", "read_frontier"] {
+            try connection.execute("DELETE FROM \(table)")
+        }
         lateDocuments = nil
+        lateBases = [:]
     }
+
+    /// What is shown of one document.
+    private static let tablesOfDocument = [
+        "message", "following", "subscription", "annotation", "annotation_past", "late",
+        "late_basis",
+    ]
 }

@@ -14,7 +14,8 @@ enum StoreFile {
     static func open(_ home: HomeFolder) throws(StorageError) -> NodeStore {
         let found = try? FileSystem.status(of: home.store)
         let isNew = (found?.byteCount ?? 0) == 0
-        if isNew, (try? FileSystem.status(of: home.identity)) != nil {
+        let hasIdentity = (try? FileSystem.status(of: home.identity)) != nil
+        if isNew, hasIdentity {
             throw StorageError(.empty, "the store is missing or empty", statement: "open")
         }
         if found == nil {
@@ -24,7 +25,14 @@ enum StoreFile {
                     home.store, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
             } catch { throw failure(error, "open") }
         }
-        return try NodeStore(Connection(path: home.store, mode: isNew ? .create : .main))
+        let connection = try Connection(path: home.store, mode: isNew ? .create : .main)
+        // What a young store holds is all in its log, and where that begins with a damaged page SQLite
+        // sees nothing of it. Nothing may be written over it.
+        if hasIdentity, try connection.schemaVersion() == 0 {
+            connection.leaveLog()
+            throw StorageError(.empty, "nothing in the store can be read", statement: "open")
+        }
+        return try NodeStore(connection)
     }
 
     // MARK: Inspecting

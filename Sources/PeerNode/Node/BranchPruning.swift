@@ -69,18 +69,12 @@ extension NodeCore {
         try remove(try surplus.removable(crowded + loosened), of: document, in: workspace)
     }
 
-    /// Removes the ends of branches, all of it while everything is there to be read: what lies behind
-    /// a branch that is gone is not opened.
+    /// Removes the ends of branches.
     private func remove(
         _ ends: [Int64: UInt64?], of document: OperationStore.DocumentRow, in workspace: Workspace
     ) throws(StorageError) {
         guard !ends.isEmpty else { return }
         let branches = ends.keys.sorted().compactMap { store.operations.branch($0) }
-        var silenced: Set<MemberID> = []
-        for branch in branches where document.kind == .channel {
-            silenced.formUnion(
-                try silenceTail(of: branch, ends[branch.number] ?? nil, workspace))
-        }
         var allGone: Set<Int64> = []
         var isReviewed = false
         for branch in branches {
@@ -97,7 +91,7 @@ extension NodeCore {
             if end == nil { store.peers.forget(branch: branch.number) }
         }
         workspace.privateDocuments[document.id]?.cuts.forgetBounds()
-        try heedAgain(silenced, in: document.number, workspace)
+        workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
             try forgetProfiles(storedAt: allGone, in: workspace)
         } else if let known = workspace.privateDocuments[document.id] {
@@ -122,16 +116,6 @@ extension NodeCore {
         }
         try refoldLater(
             document, in: workspace, from: .released(source: 0, isBackfill: false))
-    }
-
-    /// What is removed says nothing any more about who follows a channel.
-    private func silenceTail(
-        of branch: LogBranch, _ end: UInt64?, _ workspace: Workspace
-    ) throws(StorageError) -> Set<MemberID> {
-        let first = max(end.map { $0 + 1 } ?? 0, branch.forkSequence)
-        guard first <= branch.tipSequence else { return [] }
-        let gone = try store.operations.positions(in: branch.number, first...branch.tipSequence)
-        return try silence(gone, in: branch.document, workspace)
     }
 
     /// Whether a log has more leaves than count, valid ones or void ones.

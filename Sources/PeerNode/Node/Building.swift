@@ -28,6 +28,7 @@ extension NodeCore {
         }
         while !redactionReviews.isEmpty, !workspaces.isEmpty { try settleRedactions() }
         for workspace in ordered { try reloadProfiles(of: workspace) }
+        try settleLate()
         (self.effects, self.notices, mailDue) = (effects, notices, mail)
         (appended, moved, profileEdits) = ([], [:], [:])
         var todo = SearchTodo()

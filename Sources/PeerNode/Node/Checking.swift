@@ -19,7 +19,9 @@ struct Checking {
 
 extension NodeCore {
     /// What the registry holds while what is derived does not follow from all that is stored.
-    static let unsettledNames = [unfoldedName, reviewsName, JudgingQueue.storedName]
+    static let unsettledNames = [
+        unfoldedName, reviewsName, JudgingQueue.storedName, unreadWordsName,
+    ]
 
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         guard checking == nil else {
@@ -31,13 +33,18 @@ extension NodeCore {
     }
 
     /// Begins the check that waits, as soon as nothing is in the middle of being taken in.
-    func continueChecking() {
+    func continueChecking() throws(StorageError) {
         guard let check = checking, !check.isBegun, let home else { return }
-        guard folding == nil, redactionReviews.isEmpty, judgings.isEmpty else {
+        guard folding == nil, redactionReviews.isEmpty, judgings.isEmpty,
+            !hasUnreadWords || !mayWrite
+        else {
             hasMoreToDo = true
             return
         }
         checking?.isBegun = true
+        // What is built to be compared knows of no marker that waits.
+        try writeMarkers(all: true)
+        try settleLate()
         effects.append(.inspect(check.call, InspectionJob(home: home, time: time)))
     }
 
@@ -191,7 +198,7 @@ extension NodeCore {
         case "message" where difference.stored == nil: "a message is not in its channel's view"
         case "message" where difference.built == nil: "what is no message is shown"
         case "message": "the view differs"
-        case "subscription": "who follows a channel differs"
+        case "following", "subscription": "who follows a channel differs"
         case "annotation", "annotation_past": "what is said about a message differs"
         case "redaction", "redacted": "what was deleted differs"
         case "self_register", "read_frontier", "late": "what was read, or set, differs"

@@ -166,7 +166,10 @@ extension NodeCore {
         return (redaction, voice)
     }
 
-    private func undo(
+    /// Signs an undo of a redaction.
+    ///
+    /// - Returns: whether this device may write.
+    func undo(
         _ redaction: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         try authorRedaction(

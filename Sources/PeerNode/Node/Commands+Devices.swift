@@ -48,7 +48,7 @@ extension NodeCore {
         let id = PublicID.device(device)
         var object = DeviceObject(
             id: id,
-            name: workspace.deviceNames[device]?.name
+            name: workspace.deviceName(device)
                 ?? (isRecovery ? "recovery phrase" : String(id.prefix(10))),
             addedAt: Int64(clamping: record.timestamp.milliseconds))
         let (origin, author) = origin(of: device, owner, binding, in: workspace)
@@ -102,7 +102,7 @@ extension NodeCore {
         let found = devices.filter { device in
             if isLong { return PublicID.device(device).utf8.starts(with: reference.utf8) }
             guard workspace.owner(of: device) == workspace.member,
-                let name = workspace.deviceNames[device]?.name
+                let name = workspace.deviceName(device)
             else { return false }
             return NameFolding.matches(name, reference)
         }
@@ -210,37 +210,6 @@ extension NodeCore {
         }
     }
 
-    /// Takes over what the owner of a device calls it.
-    func takeName(
-        _ name: Workspace.Profile, of device: DeviceID, under grant: OperationID,
-        in workspace: Workspace
-    ) {
-        guard let author = workspace.evaluator.subject(ofGrant: grant),
-            workspace.owner(of: device) == author,
-            (try? CheckedName.checkWire(name.name)) != nil
-        else { return }
-        if let known = workspace.deviceNames[device],
-            (known.timestamp.rawValue, known.id) > (name.timestamp.rawValue, name.id)
-        {
-            return
-        }
-        workspace.deviceNames[device] = name
-    }
-
-    func loadDeviceNames(
-        _ found: [(StoredOperation, DeviceID, String)], of workspace: Workspace
-    ) {
-        workspace.deviceNames = [:]
-        for (stored, device, name) in found
-        where store.operations.isValid(stored.place.sequence, in: stored.place.branch) {
-            takeName(
-                Workspace.Profile(
-                    timestamp: stored.entry.timestamp, id: stored.place.link.id,
-                    arrival: stored.place.arrival, name: name),
-                of: device, under: stored.entry.grant, in: workspace)
-        }
-    }
-
     // MARK: Events
 
     /// One's own new device, or a changed key of somebody else, which is said aloud.
@@ -267,7 +236,7 @@ extension NodeCore {
         guard workspace.evaluator.isBound(device, to: workspace.member) else { return }
         let name = NodeError.quoted(workspace.displayName(of: member))
         let id = PublicID.device(device)
-        let own = workspace.deviceNames[device].map { NodeError.quoted($0.name) } ?? id
+        let own = workspace.deviceName(device).map(NodeError.quoted) ?? id
         try warn([
             "kind": "device.taken",
             "message": .string(

@@ -82,7 +82,7 @@ extension NodeCore {
             let older = workspace.evaluator.devices(strongerThan: own, of: workspace.member).first
         else { return }
         let id = PublicID.device(older).prefix(14)
-        let name = workspace.deviceNames[older]?.name ?? String(id)
+        let name = workspace.deviceName(older) ?? String(id)
         throw .forbidden(
             "your older device \(NodeError.quoted(name)) would still own the workspace",
             reason: "device.older",

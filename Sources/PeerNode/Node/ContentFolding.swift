@@ -103,7 +103,8 @@ extension NodeCore {
                 isValid: place.isValid, in: workspace, from: place.source)
         case .membership(let action, let members):
             guard place.document.kind == .channel, place.isValid,
-                let author = workspace.evaluator.subject(ofGrant: place.grant)
+                let author = workspace.evaluator.subject(ofGrant: place.grant),
+                try !isDeleted(place.arrival)
             else { return }
             try fold(action, of: members.isEmpty ? [author] : members, place)
         case .profile(let name):
@@ -113,11 +114,13 @@ extension NodeCore {
             try foldProfile(change.value, field: change.field, place)
         case .own: break
         case .device(let device, let name):
-            guard place.document.kind == .profile, place.isValid else { return }
-            takeName(
-                Workspace.Profile(
-                    timestamp: place.timestamp, id: place.id, arrival: place.arrival, name: name),
-                of: device, under: place.grant, in: workspace)
+            guard place.document.kind == .profile, place.isValid,
+                let author = workspace.evaluator.subject(ofGrant: place.grant),
+                try !isDeleted(place.arrival)
+            else { return }
+            workspace.deviceNames.take(
+                .init(timestamp: place.timestamp, id: place.id, arrival: place.arrival), name,
+                at: .init(device: device, member: author))
         }
     }
 
@@ -151,12 +154,12 @@ extension NodeCore {
     private func fold(
         _ action: ContentPayload.MembershipAction, of members: [MemberID], _ place: Folding
     ) throws(StorageError) {
-        let isJoined = action == .join || action == .add
+        let isJoined = action.isJoined
         let channel = place.workspace.channels[place.documentID]
         for member in members {
             try store.view.fold(
                 member, joined: isJoined, in: place.document.number, at: place.timestamp,
-                by: place.id)
+                by: place.id, arrival: place.arrival)
             place.workspace.readMarks.lateLimits = [:]
             // Everybody is in the default channel, whatever is said.
             if channel?.isDefault == true && !isJoined { continue }

@@ -24,28 +24,23 @@ extension NodeCore {
     ) throws(StorageError) -> Bool {
         // Nothing bounds most spans, and only authority changes that.
         var isChanged = false
-        var silenced: Set<MemberID> = []
         guard let branch = store.operations.branch(number) else { return false }
         if isBounded(number) {
             isChanged = try judge(
                 number, isJudged: { $0.validThrough != .max }, shownBefore: first, in: workspace,
-                because: source, &silenced)
+                because: source)
         }
         let log = branch.log
         let branches = store.operations.branches(of: log, in: workspace.number)
-        guard branches.count > 1 else {
-            try heedAgain(silenced, in: branch.document, workspace)
-            return isChanged
-        }
+        guard branches.count > 1 else { return isChanged }
         // A cut's place on one branch keeps what others have in common with it.
         var areOthers = false
         for other in branches where other.number != number && isBounded(other.number) {
             let changed = try judge(
                 other.number, isJudged: { $0.validThrough != .max }, shownBefore: .max,
-                in: workspace, because: source, &silenced)
+                in: workspace, because: source)
             areOthers = areOthers || changed
         }
-        try heedAgain(silenced, in: branch.document, workspace)
         if areOthers { try rekeep(log.document, in: workspace) }
         return isChanged || areOthers
     }
@@ -63,23 +58,18 @@ extension NodeCore {
         because source: OperationSource
     ) throws(StorageError) -> Bool {
         var hasChanged = false
-        var silenced: Set<MemberID> = []
         for branch in store.operations.branches(in: document, of: workspace.number) {
             let changed = try judge(
                 branch.number, isJudged: { grants?.contains($0.grant) ?? true }, shownBefore: .max,
-                in: workspace, because: source, &silenced)
+                in: workspace, because: source)
             hasChanged = hasChanged || changed
-        }
-        if let number = store.operations.document(document, in: workspace.number)?.number {
-            try heedAgain(silenced, in: number, workspace)
         }
         return hasChanged
     }
 
     private func judge(
         _ number: Int64, isJudged: (GrantSpan) -> Bool, shownBefore end: UInt64,
-        in workspace: Workspace, because source: OperationSource,
-        _ silenced: inout Set<MemberID>
+        in workspace: Workspace, because source: OperationSource
     ) throws(StorageError) -> Bool {
         guard let branch = store.operations.branch(number) else { return false }
         var bounds: [Int64: UInt64?] = [:]
@@ -111,9 +101,8 @@ extension NodeCore {
             }
             try judgeAnnotations(
                 positions.map(\.arrival), isValid: isShown == true, in: workspace, source)
-            silenced.formUnion(
-                try judgeFollowing(
-                    positions, in: branch.document, isValid: isShown == true, workspace))
+            try judgeFollowing(
+                positions, in: branch.document, isValid: isShown == true, workspace)
         }
         return hasChanged
     }

@@ -50,6 +50,7 @@ extension NodeCore {
             var row = row(of: stored, in: thread)
             row.isMention = known?.row.isMention ?? false
             try store.view.fold(row, as: visibility)
+            try noteLate(row, in: workspace)
         case .unknown:
             let visibility = try visibility(of: stored, in: workspace)
             guard stored.entry.absent != nil, let known, known.visibility != visibility else {
@@ -79,6 +80,7 @@ extension NodeCore {
         var row = row(of: stored, in: message.thread)
         row.isMention = known?.row.isMention ?? false
         try store.view.fold(row, as: visibility)
+        try noteLate(row, in: workspace)
     }
 
     private func row(

@@ -1,88 +1,98 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who follows a channel, where words about that get their effect or lose it: a function of what is
-/// valid, in whatever order operations come and verdicts change.
+/// Who follows a channel: of each member the latest word that counts. A word counts while it is valid
+/// and no redaction that counts names it; so a newcomer, who never gets what a deleted one said, and
+/// whoever has read it come to the same, in whatever order words, redactions and verdicts arrive.
 extension NodeCore {
-    /// What somebody said about following a channel.
-    private struct Word {
-        let stored: StoredOperation
-        let isJoined: Bool
-        let members: [MemberID]
-    }
-
     /// To be called when the operations at these places got their effect or lost it.
-    ///
-    /// - Returns: whose last word lost it; for them `heedAgain`, once all is judged.
     func judgeFollowing(
         _ positions: [ViewStore.Position], in document: Int64, isValid: Bool,
         _ workspace: Workspace
-    ) throws(StorageError) -> Set<MemberID> {
-        guard isValid else { return try silence(positions, in: document, workspace) }
-        for word in try words(at: positions, in: document, workspace) {
-            workspace.readMarks.lateLimits = [:]
-            try fold(word, of: nil, in: document)
-        }
-        return []
-    }
-
-    /// Forgets what the operations at these places say about following, while they are stored.
-    ///
-    /// - Returns: whose last word that was.
-    func silence(
-        _ positions: [ViewStore.Position], in document: Int64, _ workspace: Workspace
-    ) throws(StorageError) -> Set<MemberID> {
-        var silenced: Set<MemberID> = []
-        for word in try words(at: positions, in: document, workspace) {
-            workspace.readMarks.lateLimits = [:]
-            for member in word.members
-            where try store.view.forget(member, in: document, saidBy: word.stored.place.link.id) {
-                silenced.insert(member)
-            }
-        }
-        return silenced
-    }
-
-    /// Takes over what was said before about following by some members.
-    func heedAgain(
-        _ silenced: Set<MemberID>, in document: Int64, _ workspace: Workspace
     ) throws(StorageError) {
-        guard !silenced.isEmpty else { return }
-        for arrival in try store.view.wordsBesideMessages(in: document) {
-            guard let word = try word(arrival, in: workspace),
-                store.operations.isValid(word.stored.place.sequence, in: word.stored.place.branch)
-            else { continue }
-            try fold(word, of: silenced, in: document)
+        for position in positions {
+            guard isValid else {
+                try silence(position.arrival, workspace)
+                continue
+            }
+            guard try !store.view.isAboutMessages(position, in: document) else { continue }
+            try hear(position.arrival, in: workspace)
         }
     }
 
-    private func words(
-        at positions: [ViewStore.Position], in document: Int64, _ workspace: Workspace
-    ) throws(StorageError) -> [Word] {
-        var words: [Word] = []
-        for position in positions where try !store.view.isAboutMessages(position, in: document) {
-            if let word = try word(position.arrival, in: workspace) { words.append(word) }
-        }
-        return words
+    /// Forgets what an operation says about following, and lets what was said before it count. Opens
+    /// nothing, so it is done while the keys are dropped too.
+    func silence(_ arrival: Int64, _ workspace: Workspace) throws(StorageError) {
+        guard try !store.view.forgetWord(arrival).isEmpty else { return }
+        workspace.readMarks.lateLimits = [:]
     }
 
-    private func word(_ arrival: Int64, in workspace: Workspace) throws(StorageError) -> Word? {
-        guard let stored = try store.operations.operation(arrival),
-            case .membership(let action, let members)? = try content(of: stored, in: workspace),
-            let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
-        else { return nil }
-        return Word(
-            stored: stored, isJoined: action == .join || action == .add,
-            members: members.isEmpty ? [author] : members)
+    /// Takes over what a valid operation says about following, unless it is deleted.
+    func hear(_ arrival: Int64, in workspace: Workspace) throws(StorageError) {
+        guard try !isDeleted(arrival), let stored = try store.operations.operation(arrival),
+            stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil
+        else { return }
+        guard home != nil else { return try noteUnreadWords() }
+        guard case .membership(let action, let members)? = try content(of: stored, in: workspace)
+        else { return }
+        try fold(action, of: members, stored, in: workspace)
     }
 
     private func fold(
-        _ word: Word, of some: Set<MemberID>?, in document: Int64
+        _ action: ContentPayload.MembershipAction, of members: [MemberID],
+        _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) {
-        for member in word.members where some?.contains(member) ?? true {
+        guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else { return }
+        workspace.readMarks.lateLimits = [:]
+        for member in members.isEmpty ? [author] : members {
             try store.view.fold(
-                member, joined: word.isJoined, in: document, at: word.stored.entry.timestamp,
-                by: word.stored.place.link.id)
+                member, joined: action.isJoined, in: stored.document,
+                at: stored.entry.timestamp, by: stored.place.link.id,
+                arrival: stored.place.arrival)
         }
     }
+
+    // MARK: What could not be read
+
+    /// What the registry holds while words count that were not read: they got their effect back
+    /// while the keys were dropped, or a program of before kept none but the latest.
+    static let unreadWordsName = "following.unread"
+
+    private func noteUnreadWords() throws(StorageError) {
+        guard !hasUnreadWords else { return }
+        try write()
+        try store.registry.setValue([1], of: Self.unreadWordsName)
+        hasUnreadWords = true
+    }
+
+    func loadUnreadWords() throws(StorageError) {
+        hasUnreadWords = try store.registry.value(Self.unreadWordsName) != nil
+    }
+
+    /// Reads all words about following anew, once the keys are at hand.
+    func readUnreadWords() throws(StorageError) {
+        guard hasUnreadWords, home != nil, mayWrite else { return }
+        try write()
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            for document in store.operations.documents(ofWorkspace: workspace.number) {
+                guard let row = store.operations.document(document, in: workspace.number),
+                    row.kind == .channel
+                else { continue }
+                try store.view.forgetWords(of: row.number)
+                for arrival in try store.view.wordsBesideMessages(in: row.number) {
+                    guard let stored = try store.operations.operation(arrival, hasPayload: false),
+                        store.operations.isValid(stored.place.sequence, in: stored.place.branch)
+                    else { continue }
+                    try hear(arrival, in: workspace)
+                }
+            }
+        }
+        try store.registry.setValue(nil, of: Self.unreadWordsName)
+        hasUnreadWords = false
+    }
+}
+
+extension ContentPayload.MembershipAction {
+    /// Whether whom it names follows the channel from then on.
+    var isJoined: Bool { self == .join || self == .add }
 }

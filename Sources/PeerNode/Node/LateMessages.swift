@@ -20,13 +20,16 @@ struct LateLimit {
     /// Whether nothing was ever marked: then nothing can have been read.
     let isUnmarked: Bool
 
+    /// What the rows of late messages rest on.
+    var basis: ViewStore.LateBasis { .init(beginning: beginning, subject: place.subject) }
+
     /// Whether markers that name no log, if there are no others, mean all that stands before them.
     var isOfOlderForm: Bool { !isUnmarked && pending.isEmpty }
 }
 
 extension NodeCore {
     /// What messages of a document are compared with; `nil` where none is late.
-    private func lateLimit(
+    func lateLimit(
         _ document: Int64, _ workspace: Workspace
     ) throws(StorageError) -> LateLimit? {
         if let known = workspace.readMarks.lateLimits[document] { return known }
@@ -58,9 +61,13 @@ extension NodeCore {
         {
             workspace.readMarks.answered.remove(row.document)
         }
-        guard let limit = try lateLimit(row.document, workspace),
-            ViewStore.readKey(of: row) <= limit.upTo
-        else { return }
+        let basis = try store.view.lateBasis(of: row.document)
+        guard let limit = try lateLimit(row.document, workspace), limit.basis == basis else {
+            // Nobody asks while one is not in; when one is again, all are looked for.
+            if basis != nil { try store.view.setLateBasis(nil, of: row.document) }
+            return
+        }
+        guard ViewStore.readKey(of: row) <= limit.upTo else { return }
         try noteIfLate(row, limit, workspace)
     }
 
@@ -96,8 +103,9 @@ extension NodeCore {
 
     /// Whether messages that came late stand up to a place of a conversation.
     func hasLate(
-        in channel: Workspace.Channel, upTo sort: Int64
+        in channel: Workspace.Channel, upTo sort: Int64, of workspace: Workspace
     ) throws(StorageError) -> Bool {
+        try settleLate(channel, in: workspace)
         for document in [channel.number] + channel.others {
             if let first = try store.view.firstLate(in: document), first <= sort { return true }
         }
@@ -141,7 +149,7 @@ extension NodeCore {
     ///
     /// - Parameters:
     ///   - before: Up to where the conversation counted as read.
-    ///   - isOwn: Whether this device wrote the marker: it then had all that it goes past.
+    ///   - isOwn: Whether this device wrote the marker: it then had all that is displayed before.
     func reviewLate(
         _ name: ConversationName, after before: MessageKey?, isOwn: Bool = false,
         in workspace: Workspace
@@ -152,14 +160,28 @@ extension NodeCore {
         guard let index = workspace.channelIndex.place(of: id) else { return }
         let channel = workspace.channelIndex.all[index]
         for document in [channel.number] + channel.others {
-            guard let limit = try lateLimit(document, workspace) else { continue }
+            guard let limit = try lateLimit(document, workspace),
+                try store.view.lateBasis(of: document) == limit.basis
+            else { continue }
+            // What waits to be written is lost in a crash.
+            if workspace.readMarks.pending[name] != nil {
+                try store.begin()
+                try store.view.forgetStoredLateBasis(of: document)
+            }
             try removeLate(in: document, limit)
             let beginning = MessageKey(timestamp: limit.beginning, idPrefix: .max)
             let lower = max(before ?? beginning, beginning)
-            guard !isOwn, lower < limit.upTo else { continue }
-            for row in try store.view.messages(
-                readAfter: lower, upTo: limit.upTo, in: document)
-            {
+            guard lower < limit.upTo else { continue }
+            guard
+                let rows = try store.view.messages(
+                    readAfter: lower, upTo: limit.upTo, in: document)
+            else {
+                try store.view.setLateBasis(nil, of: document)
+                continue
+            }
+            // Up to where it was read, this device had what is displayed.
+            let read = rows.last { ViewStore.readKey(of: $0) == limit.upTo }?.position.sort
+            for row in rows where !isOwn || row.position.sort > read ?? .min {
                 try noteIfLate(row, limit, workspace)
             }
         }

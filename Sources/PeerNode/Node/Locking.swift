@@ -304,7 +304,7 @@ extension Workspace {
         openedNames = [:]
         ownName = nil
         forgetProfiles()
-        deviceNames = [:]
+        deviceNames = DeviceNames()
         presence = PresenceChoice()
         shownPresence = PresenceChoice()
         for document in channels.keys { channels[document]?.forgetNames() }

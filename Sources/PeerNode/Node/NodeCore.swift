@@ -99,6 +99,8 @@ final class NodeCore {
     var storedReviews: [Int64] = []
     /// The documents in which something was ever redacted, by short number.
     var redactedDocuments: Set<Int64> = []
+    /// Whether words about who follows a channel count that were not read.
+    var hasUnreadWords = false
     /// What was said about deleted messages, and goes too.
     var lateWords: [LateWord] = []
     /// The workspaces in which the own member may say something in a hidden field.
@@ -210,6 +212,7 @@ final class NodeCore {
         try acceptReleased()
         try foldWhole()
         try foldArrived()
+        try readUnreadWords()
         try judgeWaiting()
         try settleRedactions()
         if try redactLateWords() { try settleRedactions() }
@@ -217,7 +220,7 @@ final class NodeCore {
         try tellProfileEdits()
         try askForPayloadsEverywhere()
         try askForDamaged()
-        continueChecking()
+        try continueChecking()
         try tellPeers()
         if try settleOwnHistory() { try tellPeers() }
         planGuestsWhereDue()

@@ -24,6 +24,8 @@ public final class NodeHost {
     /// Whether the write-ahead log may hold what was erased: also after a start, for a crash may
     /// have come between.
     public private(set) var mustEmptyLog = true
+    /// What the disk said between two turns.
+    private var checkpointFailure: StorageError?
 
     /// Opens the store and starts a core on it.
     ///
@@ -92,6 +94,7 @@ public final class NodeHost {
         let connection = store.connection
         defer { connection.releaseSnapshot() }
         do throws(StorageError) {
+            if let failure = checkpointFailure.take() { throw failure }
             try connection.holdSnapshot()
             if let writingStop { core.refuseWriting(because: writingStop) }
             core.beginTurn(at: time)
@@ -146,7 +149,7 @@ public final class NodeHost {
     public var busyLinks: [LinkID] { core.network.backlogged }
 
     /// Whether a turn was cut short and wants another at once.
-    public var hasMoreToDo: Bool { core.hasMoreToDo }
+    public var hasMoreToDo: Bool { core.hasMoreToDo || checkpointFailure != nil }
 
     /// Control connections with open subscriptions, which `events(for:room:)` may have news for.
     public var subscribers: [UInt64] { core.subscribers }
@@ -169,7 +172,7 @@ public final class NodeHost {
 
     /// Moves the write-ahead log into the database; a step between turns.
     public func checkpoint(_ mode: Connection.CheckpointMode) {
-        _ = try? store.connection.checkpoint(mode)
+        _ = emptied(mode)
     }
 
     /// Copies all of the write-ahead log into the database and empties its file, so that nothing
@@ -177,11 +180,18 @@ public final class NodeHost {
     ///
     /// - Returns: `false` while a reader keeps it from that.
     public func emptyLog() -> Bool {
-        guard let done = try? store.connection.checkpoint(.truncate), !done.isBlocked else {
-            return false
-        }
+        guard let done = emptied(.truncate), !done.isBlocked else { return false }
         mustEmptyLog = false
         return true
+    }
+
+    /// Nothing is written once writing has stopped. Where the disk fails here, the next turn says so.
+    private func emptied(_ mode: Connection.CheckpointMode) -> Connection.Checkpoint? {
+        guard writingStop == nil else { return nil }
+        do throws(StorageError) { return try store.connection.checkpoint(mode) } catch {
+            if error.kind == .ioFailure { checkpointFailure = error }
+            return nil
+        }
     }
 
     /// Bytes in the write-ahead log.
@@ -298,6 +308,8 @@ public final class NodeHost {
         do throws(StorageError) { store = try openStore() } catch {
             guard writingStop != nil else { throw error }
         }
+        // Closing it must not copy the log either.
+        if writingStop != nil { store.connection.leaveLog() }
     }
 }
 

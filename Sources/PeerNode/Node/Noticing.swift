@@ -84,6 +84,7 @@ extension NodeCore {
         of row: ViewStore.MessageRow, _ channel: Workspace.Channel, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
         guard let read = try readUpTo(channel, in: workspace) else { return false }
+        try settleLate(channel, in: workspace)
         let isLate = try store.view.isLate(row)
         guard isLate || read < row.key, try !isMuted(channel, in: workspace).isMuted
         else { return false }

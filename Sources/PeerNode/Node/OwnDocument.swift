@@ -75,7 +75,7 @@ extension NodeCore {
         of register: OwnRegister, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Register? {
         guard let document = workspace.privateDocuments[stored.log.document],
-            workspace.isOwn(document),
+            workspace.isOwn(document), try !isDeleted(stored.place.arrival),
             try visibility(of: stored, in: workspace) == .shown,
             let place = place(of: register, in: workspace)
         else { return nil }
@@ -108,6 +108,10 @@ extension NodeCore {
     ) throws(StorageError) {
         let before = try marker(row.place, in: workspace)
         try write()
+        // Of markers that named no log, nothing was late.
+        if before != nil, !frontier.isEmpty, try !store.view.hasFrontier(row.place) {
+            try forgetLate(name, in: workspace)
+        }
         try store.view.fold(row)
         // What waits to be written, here or at another device, was told when it was read.
         let told = workspace.readMarks.pending[name]?.frontier ?? ReadFrontier()
@@ -129,6 +133,7 @@ extension NodeCore {
             return read
         }
         let before = try read()
+        let frontiers = try store.view.frontiers(of: workspace.number)
         var rows: [(ViewStore.Register, OwnRegister)] = []
         for document in workspace.ownDocuments {
             var found: [(StoredOperation, OwnRegister)] = []
@@ -152,10 +157,17 @@ extension NodeCore {
             }
         }
         try reviewPresence(of: workspace)
-        for (place, key) in try read().sorted(by: { $0.key < $1.key }) where before[place] != key {
-            if let name = ConversationName(place.subject) {
-                try reviewLate(name, after: before[place], in: workspace)
-            }
+        let now = (keys: try read(), frontiers: try store.view.frontiers(of: workspace.number))
+        let places = Set(before.keys).union(now.keys.keys)
+        for place in places.sorted()
+        where before[place] != now.keys[place]
+            || frontiers[place.subject] != now.frontiers[place.subject]
+        {
+            guard let name = ConversationName(place.subject) else { continue }
+            // It may be less than before.
+            try forgetLate(name, in: workspace)
+        }
+        for (place, key) in now.keys.sorted(by: { $0.key < $1.key }) where before[place] != key {
             try tellRead(place.subject, in: workspace, isBackfill: source.isBackfill)
         }
     }

@@ -36,13 +36,18 @@ extension NodeCore {
     ) -> Workspace.AuthorityRecord? {
         if let known = workspace.derived.admissions[member] { return known }
         var found: Workspace.AuthorityRecord?
+        var best: (Int, UInt64, OperationID)?
         for id in workspace.authorityOrder {
             switch workspace.authority[id]?.payload {
             case .create(let create)? where create.member == member: break
             case .admit(let joiner, _, _, _)? where joiner.member == member: break
             default: continue
             }
-            if found == nil || workspace.evaluator.isValid(id) { found = workspace.authority[id] }
+            guard let record = workspace.authority[id] else { continue }
+            // Of several the latest that counts, whatever came first here.
+            let rank = (workspace.evaluator.isValid(id) ? 1 : 0, record.timestamp.rawValue, id)
+            if let best, best > rank { continue }
+            (best, found) = (rank, record)
         }
         workspace.derived.admissions[member] = .some(found)
         return found

@@ -41,12 +41,19 @@ extension NodeCore {
     struct ForgottenWords {
         fileprivate var places: [ProfileRegisters.Place] = []
         fileprivate var arrivals: [ProfileRegisters.Place: Int64] = [:]
+        /// The same of names of devices.
+        fileprivate var devices: [DeviceNames.Place] = []
     }
 
     /// Forgets an operation that was redacted. What counts then is read once for all of them.
     func forgetProfile(
         _ stored: StoredOperation, in workspace: Workspace, _ forgotten: inout ForgottenWords
     ) {
+        if let place = workspace.deviceNames.remove(stored.place.arrival),
+            !forgotten.devices.contains(place)
+        {
+            forgotten.devices.append(place)
+        }
         guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else { return }
         let fields = [ProfileChange.Field?.none] + ProfileChange.Field.allCases.map { .some($0) }
         for field in fields {
@@ -63,6 +70,7 @@ extension NodeCore {
     func follow(
         _ forgotten: ForgottenWords, in workspace: Workspace, isBackfill: Bool
     ) throws(StorageError) {
+        for place in forgotten.devices { try follow(place, in: workspace) }
         for place in forgotten.places {
             guard let arrival = forgotten.arrivals[place] else { continue }
             try follow(
@@ -144,10 +152,9 @@ extension NodeCore {
             }
             if place.member == workspace.member { hiddenProfiles.insert(workspace.number) }
         }
-        // What a device was called before is known to the document alone.
-        if workspace.deviceNames.values.contains(where: { gone.contains($0.arrival) }) {
-            try reloadProfilesLater(
-                of: workspace, from: .released(source: 0, isBackfill: false))
+        for arrival in gone.sorted() {
+            guard let place = workspace.deviceNames.remove(arrival) else { continue }
+            try follow(place, in: workspace)
         }
     }
 
@@ -196,7 +203,7 @@ extension NodeCore {
             default: break
             }
         }
-        loadDeviceNames(devices, of: workspace)
+        try loadDeviceNames(devices, of: workspace)
         for (stored, field, hasValue) in found {
             guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
                 try store.view.deletion(of: stored.place.arrival) == nil

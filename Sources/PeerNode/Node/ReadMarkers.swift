@@ -114,6 +114,7 @@ extension NodeCore {
         guard ownEnd(in: workspace) == nil, let key = try readUpTo(channel, in: workspace) else {
             return Unread()
         }
+        try settleLate(channel, in: workspace)
         let found = try store.view.unread(channel.filter, after: key)
         var unread = Unread(last: found.last)
         unread.end = found.tallies.values.map(\.newest.sort).max()
@@ -145,7 +146,7 @@ extension NodeCore {
         _ channel: Workspace.Channel, upTo key: MessageKey, sort: Int64, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         guard let name = channel.conversation else { return true }
-        let isLateRead = try hasLate(in: channel, upTo: sort)
+        let isLateRead = try hasLate(in: channel, upTo: sort, of: workspace)
         let known = try readUpTo(channel, in: workspace)
         if let known, known >= key, !isLateRead { return true }
         let frontier = frontier(of: channel, upTo: sort, in: workspace)
@@ -161,7 +162,7 @@ extension NodeCore {
         mark.due = min(mark.due, due)
         mark.isUntold = true
         workspace.readMarks.pending[name] = mark
-        workspace.readMarks.lateLimits = [:]
+        try reviewLate(name, after: known, isOwn: true, in: workspace)
         try tellRead(name.bytes, in: workspace, isBackfill: false)
         return true
     }
@@ -205,11 +206,13 @@ extension NodeCore {
                 let known = try store.view.register(place)?.key
                 let pieces = mark.frontier.pieces(beyond: try store.view.frontier(place))
                 let isNews = known.map { $0 < mark.key } ?? true || !pieces.isEmpty
+                var isKept = !isNews
                 if workspace.standing == .member, isNews {
-                    _ = try writeMarker(name, mark.key, mark.frontier, in: workspace)
+                    isKept = try writeMarker(name, mark.key, mark.frontier, in: workspace)
                 }
                 workspace.readMarks.pending[name] = nil
                 workspace.readMarks.lateLimits = [:]
+                if !isKept { try forgetLate(name, in: workspace) }
             }
         }
     }

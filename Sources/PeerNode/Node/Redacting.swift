@@ -118,6 +118,7 @@ extension NodeCore {
         // After the messages themselves, so that nobody is told how a deleted one changed.
         let source = OperationSource.released(source: 0, isBackfill: isBackfill)
         try follow(said.forgotten, in: workspace, isBackfill: isBackfill)
+        if said.isOwnChanged { try refoldOwn(in: workspace, from: source) }
         try judgeAnnotations(said.gone, isValid: false, in: workspace, source)
         try judgeAnnotations(said.back, isValid: true, in: workspace, source)
     }
@@ -129,6 +130,13 @@ extension NodeCore {
         var back: [Int64] = []
         /// What somebody said of himself.
         var forgotten = ForgottenWords()
+        /// Whether anything of it stands in the own documents.
+        var isOwnChanged = false
+    }
+
+    /// Whether an operation is in a document that is for the own devices alone.
+    private func isForOwnDevices(_ stored: StoredOperation, in workspace: Workspace) -> Bool {
+        workspace.privateDocuments[stored.log.document].map(workspace.isOwn) ?? false
     }
 
     private func settle(
@@ -148,21 +156,7 @@ extension NodeCore {
         case .open: break
         case .stands:
             guard before != nil else { return try showGap(of: stored, .unknown, in: workspace) }
-            try write()
-            try showAgain(stored, in: workspace)
-            try store.view.set(nil, of: place.arrival, in: document.number)
-            try reindex(stored)
-            if stored.entry.absent != nil { try miss(place.arrival) }
-            if document.kind == .profile {
-                if stored.entry.absent == nil {
-                    try fold(
-                        stored, document, in: workspace,
-                        from: .released(source: 0, isBackfill: isBackfill))
-                }
-            } else if try visibility(of: stored, in: workspace) == .shown {
-                said.back.append(place.arrival)
-            }
-            try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)
+            try bringBack(stored, in: document, workspace, &said, isBackfill: isBackfill)
         case .deleted(let redaction, let isOwn):
             try write()
             let absent = stored.entry.absent != nil
@@ -178,6 +172,8 @@ extension NodeCore {
             guard document.kind != .profile else {
                 return forgetProfile(stored, in: workspace, &said.forgotten)
             }
+            if document.kind == .channel { try silence(place.arrival, workspace) }
+            said.isOwnChanged = said.isOwnChanged || isForOwnDevices(stored, in: workspace)
             let gap = try gap(of: stored, by: redaction, in: workspace)
             if gap != .nowhere { try showGap(of: stored, gap, in: workspace) }
             if try store.view.isValid(annotationAt: place.arrival) == true {
@@ -195,6 +191,30 @@ extension NodeCore {
             // Last, for only who is still there can be told of.
             if gap == .nowhere { try showGap(of: stored, gap, in: workspace) }
         }
+    }
+
+    /// Has an operation count again that is not deleted any more.
+    private func bringBack(
+        _ stored: StoredOperation, in document: OperationStore.DocumentRow,
+        _ workspace: Workspace, _ said: inout SaidAnew, isBackfill: Bool
+    ) throws(StorageError) {
+        try write()
+        try showAgain(stored, in: workspace)
+        try store.view.set(nil, of: stored.place.arrival, in: document.number)
+        try reindex(stored)
+        if stored.entry.absent != nil { try miss(stored.place.arrival) }
+        if document.kind == .profile {
+            if stored.entry.absent == nil {
+                try fold(
+                    stored, document, in: workspace,
+                    from: .released(source: 0, isBackfill: isBackfill))
+            }
+        } else if try visibility(of: stored, in: workspace) == .shown {
+            said.back.append(stored.place.arrival)
+            if document.kind == .channel { try hear(stored.place.arrival, in: workspace) }
+        }
+        said.isOwnChanged = said.isOwnChanged || isForOwnDevices(stored, in: workspace)
+        try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)
     }
 
     /// A payload that was erased should be here after all.

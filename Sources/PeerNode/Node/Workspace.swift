@@ -28,8 +28,8 @@ final class Workspace {
             mailboxSecrets = [:]
         }
     }
-    /// What people call devices, with the register's (hlc, id).
-    var deviceNames: [DeviceID: Profile] = [:]
+    /// What people call devices.
+    var deviceNames = DeviceNames()
     /// Whether anybody ever asked to be let in, so that admissions need not look for it.
     var hasRequests = false
     /// The ids of `authority` in the order of arrival.
@@ -159,15 +159,6 @@ final class Workspace {
 
         /// When its operations are erased here, milliseconds.
         var erasure: UInt64 { seen &+ Limits.deletedChannelMilliseconds }
-    }
-
-    /// A person's word on the name of a device.
-    struct Profile {
-        let timestamp: HybridTimestamp
-        let id: OperationID
-        /// The number under which it is stored.
-        let arrival: Int64
-        let name: String
     }
 
     struct NamePlace: Hashable {

@@ -133,20 +133,23 @@ import WorkspaceTestKit
         let joined: Bool
         let timestamp: HybridTimestamp
         let id: OperationID
+        let arrival: Int64
 
         func fold(into view: ViewStore) throws {
-            try view.fold(member, joined: joined, in: document, at: timestamp, by: id)
+            try view.fold(
+                member, joined: joined, in: document, at: timestamp, by: id, arrival: arrival)
         }
     }
 
     private static func words(_ count: Int, with random: inout SeededGenerator) -> [Word] {
-        (0..<count).map { _ in
+        (0..<count).map { number in
             // Few moments, some beyond 2^63, so that ties and both halves occur.
             let moment = UInt64(random.below(3)) << random.below(2) * 62
             return Word(
                 member: MemberID([UInt8](repeating: UInt8(random.below(3)), count: 16)),
                 document: Int64(random.below(2)), joined: random.oneIn(2),
-                timestamp: HybridTimestamp(rawValue: moment), id: OperationID(random.bytes(32)))
+                timestamp: HybridTimestamp(rawValue: moment), id: OperationID(random.bytes(32)),
+                arrival: Int64(number))
         }
     }
 

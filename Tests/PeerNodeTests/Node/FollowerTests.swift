@@ -1,3 +1,4 @@
+import CRDTStore
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -90,5 +91,228 @@ import WorkspaceTestKit
             #expect(try followers(node) == ["Joon", "Mina"], "\(node.name)")
             #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
         }
+    }
+}
+
+extension BenchNode {
+    /// The operations of a channel about following that this node can read.
+    func wordsAboutFollowing(in channel: String) throws -> [StoredOperation] {
+        let core = try #require(host?.core)
+        let workspace = try workspace()
+        let number = try #require(workspace.channelIndex.all.first { $0.name == channel }).number
+        return try core.store.view.wordsBesideMessages(in: number).compactMap { arrival in
+            guard let stored = try core.store.operations.operation(arrival),
+                case .membership? = try core.content(of: stored, in: workspace)
+            else { return nil }
+            return stored
+        }
+    }
+
+    /// The redactions of a document that this node has.
+    func redactions(in document: Int64) throws -> [StoredOperation] {
+        let core = try #require(host?.core)
+        var found: [StoredOperation] = []
+        for grant in try core.store.view.grantsOfRedactions(in: document) {
+            for arrival in try core.store.view.redactions(
+                in: document, citing: grant, after: 0, limit: 1_000)
+            {
+                let stored = try #require(try core.store.operations.operation(arrival))
+                if case .erase? = stored.redaction { found.append(stored) }
+            }
+        }
+        return found
+    }
+
+    /// Signs a redaction of one operation, and of nothing else.
+    func forceRedaction(of target: StoredOperation, isOwn: Bool) throws {
+        try inTurn { core, workspace in
+            _ = try core.redact(
+                [target.reference], nil, in: target.log.document, isOwn: isOwn, of: workspace)
+        }
+    }
+
+    /// Signs an undo of a redaction.
+    func forceUndo(of redaction: StoredOperation) throws {
+        try inTurn { core, workspace in _ = try core.undo(redaction, in: workspace) }
+    }
+
+    func followers(of channel: String) throws -> [String] {
+        try ok("channel.members", ["channel": .string(channel)]).texts("name").sorted()
+    }
+}
+
+/// What is deleted says nothing: whoever read it before counts as whoever never gets it.
+@Suite struct `Followers of a channel of whose words some are deleted` {
+    private let world: RemovalBench
+    private var nodes: [BenchNode] { [world.mina, world.ada, world.wim, world.joon] }
+
+    init() throws {
+        world = try RemovalBench()
+        try world.mina.ok("channel.create", ["name": "plans"])
+        world.bench.advance(5_000)
+    }
+
+    /// All of them, somebody who comes in now, and each after its store was built anew.
+    private func expect(_ names: [String]?, _ note: String) throws {
+        var nodes = nodes
+        nodes.append(try world.bench.guest("Nora", of: world.mina))
+        world.bench.advance(60_000)
+        let lists = try nodes.map { try $0.followers(of: "plans") }
+        #expect(Set(lists).count == 1, "\(note): \(lists)")
+        if let names { #expect(lists[0] == names, "\(note)") }
+        #expect(Set(try nodes.map { try $0.digest() }).count == 1, "\(note)")
+        for node in nodes {
+            let problems = try node.ok("node.check")["problems"]?.arrayValue ?? []
+            // What two have erased before a third took it back is nowhere.
+            let wrong = problems.filter { $0["text"]?.text.contains("missing") != true }
+            #expect(wrong.isEmpty, "\(note) \(node.name): \(wrong.map(\.text))")
+            node.kill()
+            try node.rebuildStore()
+            try node.boot()
+            #expect(try node.followers(of: "plans") == lists[0], "\(note) \(node.name) rebuilt")
+        }
+    }
+
+    @Test func `are those of the words that are left, everywhere`() throws {
+        try world.wim.ok("channel.join", ["channel": "plans"])
+        world.bench.advance(5_000)
+        try world.wim.ok("channel.leave", ["channel": "plans"])
+        try world.joon.ok("channel.join", ["channel": "plans"])
+        world.bench.advance(5_000)
+        #expect(try world.ada.followers(of: "plans") == ["Joon", "Mina"])
+        let words = try world.wim.wordsAboutFollowing(in: "plans")
+        try world.wim.forceRedaction(of: try #require(words.dropLast().last), isOwn: true)
+        world.bench.advance(5_000)
+        #expect(try world.ada.followers(of: "plans") == ["Joon", "Mina", "Wim"])
+        // Another's word hides at once, and erases a day later.
+        let joined = try #require(try world.ada.wordsAboutFollowing(in: "plans").last)
+        try world.ada.forceRedaction(of: joined, isOwn: false)
+        world.bench.advance(5_000)
+        try expect(["Mina", "Wim"], "deleted")
+        world.bench.wall += Limits.redactionUndoMilliseconds
+        world.bench.advance(60_000)
+        for node in nodes { #expect(try node.followers(of: "plans") == ["Mina", "Wim"]) }
+    }
+
+    @Test func `come back with an undo, and with the end of the right to delete`() throws {
+        try world.joon.ok("channel.join", ["channel": "plans"])
+        world.bench.advance(5_000)
+        let joined = try #require(try world.ada.wordsAboutFollowing(in: "plans").last)
+        try world.ada.forceRedaction(of: joined, isOwn: false)
+        world.bench.advance(5_000)
+        for node in nodes { #expect(try node.followers(of: "plans") == ["Mina"], "\(node.name)") }
+        let redaction = try #require(
+            try world.ada.redactions(in: world.ada.number(of: joined)).first)
+        try world.ada.forceUndo(of: redaction)
+        world.bench.advance(5_000)
+        for node in nodes {
+            #expect(try node.followers(of: "plans") == ["Joon", "Mina"], "\(node.name)")
+        }
+        for other in [world.ada, world.wim, world.joon] { world.bench.cut(world.mina, other) }
+        try world.ada.forceRedaction(of: joined, isOwn: false)
+        world.bench.advance(5_000)
+        #expect(try world.wim.followers(of: "plans") == ["Mina"])
+        try world.mina.ok("member.role", ["member": "@Ada", "role": "member"])
+        for other in [world.ada, world.wim, world.joon] { world.bench.heal(world.mina, other) }
+        world.bench.advance(60_000)
+        try expect(["Joon", "Mina"], "without the right")
+    }
+
+    @Test func `are the same after a lock in which that came`() throws {
+        let bench = world.bench
+        let sealed = try bench.sealedNode("Pia", workspace: nil)
+        try sealed.join(try world.mina.link())
+        try world.wim.ok("channel.join", ["channel": "plans"])
+        try world.joon.ok("channel.join", ["channel": "plans"])
+        bench.advance(5_000)
+        let words = try world.ada.wordsAboutFollowing(in: "plans")
+        let number = try world.ada.number(of: words[0])
+        for word in words.suffix(2) { try world.ada.forceRedaction(of: word, isOwn: false) }
+        bench.advance(5_000)
+        #expect(try sealed.followers(of: "plans") == ["Mina"])
+        try sealed.ok("lock.now")
+        // One is deleted for good, the other taken back.
+        let own = try #require(
+            try world.wim.wordsAboutFollowing(in: "plans").last { stored in
+                stored.log.device == world.wim.host?.core.home?.device
+            })
+        try world.wim.forceRedaction(of: own, isOwn: true)
+        for redaction in try world.ada.redactions(in: number) {
+            try world.ada.forceUndo(of: redaction)
+        }
+        bench.advance(60_000)
+        try sealed.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        bench.advance(60_000)
+        #expect(try sealed.followers(of: "plans") == ["Joon", "Mina"])
+        #expect(try sealed.ok("node.check")["problem_count"] == 0)
+        try expect(["Joon", "Mina"], "unlocked")
+    }
+
+    @Test func `are read anew in a store that knows none but the latest words`() throws {
+        let wim = world.wim
+        try wim.ok("channel.join", ["channel": "plans"])
+        try wim.ok("channel.leave", ["channel": "plans"])
+        world.bench.advance(5_000)
+        for table in ["following", "late_basis"] { try wim.damage("DROP TABLE \(table)") }
+        try wim.damage("PRAGMA user_version = 9")
+        try wim.restart()
+        #expect(try wim.ok("node.check")["problem_count"] == 0)
+        let left = try #require(try wim.wordsAboutFollowing(in: "plans").last)
+        try wim.forceRedaction(of: left, isOwn: true)
+        world.bench.advance(5_000)
+        try expect(["Mina", "Wim"], "of before")
+    }
+
+    /// Words, deletions and undos in any order, of whom some lose the right to it.
+    @Test(arguments: Seeds.explore(8))
+    func `are alike in the end, in whatever order that came`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let bench = world.bench
+        var cuts: Set<[Int]> = []
+        for _ in 0..<60 {
+            let (a, b) = (random.below(4), random.below(4))
+            let node = nodes[a]
+            switch random.below(9) {
+            case 0 where a < b && !cuts.contains([a, b]):
+                bench.cut(nodes[a], nodes[b])
+                cuts.insert([a, b])
+            case 1 where cuts.contains([a, b]):
+                bench.heal(nodes[a], nodes[b])
+                cuts.remove([a, b])
+            case 2: _ = node.call("channel.join", ["channel": "plans"])
+            case 3: _ = node.call("channel.leave", ["channel": "plans"])
+            case 4:
+                let name = JSONValue.string("@" + nodes[b].name)
+                _ = node.call("channel.add", ["channel": "plans", "members": [name]])
+            case 5, 6:
+                let words = try node.wordsAboutFollowing(in: "plans")
+                guard let word = words.randomElement(using: &random) else { continue }
+                let isOwn = word.log.device == node.host?.core.home?.device
+                if isOwn || a < 2 { try node.forceRedaction(of: word, isOwn: isOwn) }
+            case 7 where a < 2:
+                guard let word = try node.wordsAboutFollowing(in: "plans").first else { continue }
+                let found = try node.redactions(in: node.number(of: word))
+                if let one = found.randomElement(using: &random) { try node.forceUndo(of: one) }
+            case 8 where a == 0 && random.oneIn(2):
+                let role = JSONValue.string(random.oneIn(2) ? "member" : "admin")
+                _ = node.call("member.role", ["member": "@Ada", "role": role])
+            default:
+                if random.oneIn(8) { bench.wall += Limits.redactionUndoMilliseconds }
+                bench.advance(UInt64(random.below(40_000)))
+            }
+        }
+        for cut in cuts { bench.heal(nodes[cut[0]], nodes[cut[1]]) }
+        bench.advance(300_000)
+        try expect(nil, "WSX_SEED=\(seed)")
+    }
+}
+
+extension BenchNode {
+    /// The short number that this node has for the document of an operation of another.
+    fileprivate func number(of stored: StoredOperation) throws -> Int64 {
+        let core = try #require(host?.core)
+        return try #require(
+            core.store.operations.document(stored.log.document, in: try workspace().number)
+        ).number
     }
 }
