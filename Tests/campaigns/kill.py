@@ -108,22 +108,23 @@ class Pair:
 
 
 def play(pair, kills, chance):
-    """Until there were so many kills. What the first round that breaks something has broken."""
-    problems, rounds = [], 0
+    """Until there were so many kills, or something is lost. What is broken; what `check` finds ends
+    nothing, so that one finding does not hide the next."""
+    problems, found, rounds = [], [], 0
     while pair.kills < kills and not problems:
         if rounds % SHIFT == 0:
             ledger = pair.begin(rounds // SHIFT)
         problems = pair.round(ledger, chance)
         rounds += 1
         if rounds % SHIFT == 0:
-            problems += pair.check()
-            print(f"{pair.kills} kills, {sum(len(l.said) for l in pair.ledgers)} acknowledged",
-                  flush=True)
+            found += [line for line in pair.check() if line not in found]
+            print(f"{pair.kills} kills, {sum(len(l.said) for l in pair.ledgers)} acknowledged, "
+                  f"{len(found)} found by check", flush=True)
     for each in pair.ledgers:
         for node in pair.nodes:
             problems += [f"{node.name}, at the end: {line}"
                          for line in each.broken(node.texts_in(each.channel), True)]
-    return problems + pair.check(), rounds
+    return problems + found + [p for p in pair.check() if p not in found], rounds
 
 
 def main():

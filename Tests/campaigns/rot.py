@@ -72,7 +72,8 @@ def look(node, texts):
             node.connect()
             return compare(node, texts)
     except Refused as refused:
-        return [] if refused.kind == "store_failed" else [f"{refused.kind}: {refused}"]
+        told = refused.kind == "store_failed" or tells(node)
+        return [] if told else [f"{refused.kind}: {refused}"]
     except Gone as gone:
         return [str(gone)]
 
