@@ -17,18 +17,20 @@ from node import Gone, Node, Refused
 SECTOR = 512
 
 
-def prepare(base):
-    """A killed home, and the texts that it showed."""
-    node = Node(make_home(base / "rot"), "Mina")
+def prepare(root, is_young):
+    """A killed home, and the texts that it showed. A young one has all of its store in the log."""
+    node = Node(make_home(root), "Mina")
     node.start().found()
-    said = [node.call("message.send", channel="general", text=f"zebra {n}") for n in range(40)]
+    said = [node.call("message.send", channel="general", text=f"zebra {n}")
+            for n in range(8 if is_young else 40)]
     for message in said[:3]:
         node.call("message.delete", message=message["id"])
     for message in said[3:6]:
         node.call("message.edit", message=message["id"], text=message["text"] + " changed")
-    node.stop()
-    node.start()
-    for number in range(30):
+    if not is_young:
+        node.stop()
+        node.start()
+    for number in range(2 if is_young else 30):
         node.call("message.send", channel="general", text=f"zebra late {number}")
     texts = node.texts()
     node.call("search", query="zebra")
@@ -100,20 +102,32 @@ def tells(node):
 
 
 def run(base, seeds):
-    """Those that are broken."""
-    node, texts = prepare(base)
-    stage, disk, broken, refused = Stage(node.root), Disk(node.root), [], 0
+    """Those that are broken. Every fourth seed has a young home."""
+    homes = [Home(base / "rot", False)] * 3 + [Home(base / "young", True)] if seeds else []
+    broken, refused = [], 0
     for seed in seeds:
-        image = {name: bytes(content) for name, content in disk.prefix().items()}
-        told = damage(image, random.Random(seed))
-        stage.show(disk.folders, image)
-        try:
-            problems = look(node, texts)
-            refused += node.process.poll() is not None
-        finally:
-            node.kill()
+        home = homes[seed % 4]
+        told, problems, status = home.play(random.Random(seed))
+        refused += status is not None
         if problems:
             broken.append((seed, told, problems))
-            print(f"FAILED WSX_SEED={seed} ({told})", *problems, sep="\n    ", flush=True)
+            print(f"FAILED WSX_SEED={seed} ({home.node.root.name}: {told})", *problems,
+                  sep="\n    ", flush=True)
     print(f"{len(seeds)} damaged homes, {refused} refused to start, {len(broken)} failed")
     return broken
+
+
+class Home:
+    def __init__(self, root, is_young):
+        self.node, self.texts = prepare(root, is_young)
+        self.stage, self.disk = Stage(root), Disk(root)
+
+    def play(self, chance):
+        """(how it was damaged, what is silently wrong, how it ended by itself)"""
+        image = {name: bytes(content) for name, content in self.disk.prefix().items()}
+        told = damage(image, chance)
+        self.stage.show(self.disk.folders, image)
+        try:
+            return told, look(self.node, self.texts), self.node.process.poll()
+        finally:
+            self.node.kill()
