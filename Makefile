@@ -24,7 +24,16 @@ LIVES ?= 100000
 ROTS ?= 1000
 # How many histories of each kind `campaign-reader` compares.
 HISTORIES ?= 2000
+# How many torn images `campaign-crash` starts, how many faults by chance `campaign-disk` tries beside
+# its table, and how often `campaign-kill` kills; and how many homes get one flipped bit.
+N ?=
+FLIPS ?= 1000
 FUZZ = .build/fuzz
+# The disk that records and fails, and what a campaign on the program itself is given: a program
+# that is there already, by WSX_NODE, or this one.
+SHIM = .build/campaigns/disk_shim.so
+READY = $(if $(WSX_NODE),,build)
+CAMPAIGN = @WSX_NODE="$(or $(WSX_NODE),$(abspath $(RELEASE)))" WSX_SEED="$(WSX_SEED)"
 
 # A target may import only what Package.swift names for it.
 CHECKS = --explicit-target-dependency-import-check error
@@ -35,7 +44,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim lint interop bench clean
+.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crash campaign-disk campaign-kill lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -81,6 +90,19 @@ campaign-rot: setup ## flipped bits and lost pages of a store, then check and re
 campaign-sim: setup ## teams with faulty disks, clocks, links and machines put back, until all agree; LIVES=N worlds
 	WSX_FUZZ=lives WSX_SEEDS=$(LIVES) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
 	    --disable-xctest $(CHECKS) --filter 'Lives by chance'
+
+campaign-crash: $(READY) $(SHIM) ## power cuts at every write of recorded lives; N=2000 torn images, LIVE=NAME one life
+	$(CAMPAIGN) N=$(or $(N),2000) python3 -B Tests/campaigns/crash.py $(LIVE)
+
+campaign-disk: $(READY) $(SHIM) ## failing, full and rotting disks under a node; N=300 by chance, FLIPS=1000, GROUP=NAME
+	$(CAMPAIGN) N=$(or $(N),300) FLIPS=$(FLIPS) python3 -B Tests/campaigns/disk.py $(GROUP)
+
+campaign-kill: $(READY) ## two homes under load, killed N=300 times
+	$(CAMPAIGN) N=$(or $(N),300) python3 -B Tests/campaigns/kill.py
+
+$(SHIM): Tests/campaigns/disk_shim.c
+	@mkdir -p $(@D)
+	gcc -std=gnu11 -O2 -Wall -Wextra -Werror -shared -fPIC -o $@ $<
 
 lint: ## the format of every Swift file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

@@ -1,0 +1,53 @@
+"""A home whose store is larger than the memory that its node has for it, and lies in the log.
+
+It is made once; each case gets it back byte for byte, in a file that the node knows for its own.
+"""
+
+import pickle
+import shutil
+import sqlite3
+from pathlib import Path
+
+from images import Disk, Stage, keep
+from lives import make_home
+from node import Node
+
+# With 15 KB each some 12 MB, of which 8 MB fit into the memory.
+MESSAGES = 800
+TEXT = "zebra {} " + "y" * 15_000
+
+
+def show(node):
+    """Puts the home there. What is said in it."""
+    kept = Path(f"{node.root.parent}/large")
+    if not kept.exists():
+        make(kept)
+    said = pickle.loads(Path(f"{kept}.said").read_bytes())
+    disk, root = Disk(kept), node.root
+    shutil.rmtree(root, ignore_errors=True)
+    make_home(root)
+    if not Path(f"{kept}.store").exists():
+        raise AssertionError("there is no large store")
+    stage = Stage(root, kept=Path(f"{kept}.store"))
+    stage.show(disk.folders, disk.prefix())
+    return said
+
+
+def make(root):
+    node = Node(make_home(root), "Mina")
+    try:
+        node.start().found()
+        # A reader keeps the log from being moved into the store.
+        reader = sqlite3.connect(node.home / "node.db", isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM meta").fetchall()
+        said = {}
+        for number in range(MESSAGES):
+            text = TEXT.format(number)
+            said[text] = node.call("message.send", channel="general", text=text)["id"]
+    finally:
+        node.kill()
+    keep(node.root)
+    Stage(node.root)
+    reader.close()
+    Path(f"{root}.said").write_bytes(pickle.dumps(said))

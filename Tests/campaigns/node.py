@@ -1,0 +1,216 @@
+"""One node of a campaign: its home, its process, and calls on its control socket.
+
+The process is a child of this one (`daemon run`), so that it can be killed and its end be seen.
+`wait` and `kill` act on that child alone.
+"""
+
+import http.client
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PROGRAM = os.environ.get("WSX_NODE", ".build/release/wsx-node")
+SHIM = Path(__file__).resolve().parents[2] / ".build/campaigns/disk_shim.so"
+
+
+def end_in_order():
+    """A campaign that is told to end stops its nodes on the way out."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+
+
+class Refused(Exception):
+    """An answer that is an error: `kind` as in docs/OPERATIONS.md."""
+
+    def __init__(self, error):
+        super().__init__(error.get("message"))
+        self.error = error
+        self.kind = (error.get("data") or {}).get("kind", str(error.get("code")))
+
+
+class Gone(Exception):
+    """The node's process has ended, or does not answer."""
+
+
+class Link:
+    """A connection to a control socket, for one thread."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        try:
+            self.socket.connect(str(path))
+        except OSError:
+            self.socket.close()
+            raise
+        self.lines, self.number = self.socket.makefile("rwb"), 0
+
+    def call(self, method, /, **parameters):
+        """The result. Raises Refused, or Gone where no answer comes. Events are passed over."""
+        self.number += 1
+        request = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": parameters}
+        try:
+            self.lines.write(json.dumps(request).encode() + b"\n")
+            self.lines.flush()
+            while line := self.lines.readline():
+                answer = json.loads(line)
+                if answer.get("id") == self.number:
+                    break
+        except (OSError, ValueError) as error:
+            raise Gone(f"{method}: {error}") from None
+        if not line:
+            raise Gone(f"{method}: no answer")
+        if "error" in answer:
+            raise Refused(answer["error"])
+        return answer["result"]
+
+    def close(self):
+        try:
+            self.lines.close()
+        except OSError:
+            pass
+        self.socket.close()
+
+
+class Node:
+    """`root` is a folder with `home` in it, and beside that what else the node writes."""
+
+    def __init__(self, root, name):
+        self.root, self.name = Path(root), name
+        self.home, self.process, self.link = self.root / "home", None, None
+        self.errors = self.root / "daemon.log"
+
+    # The process
+
+    def environment(self, journal=None, rules=None):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("WSX_", "LD_"))}
+        if journal or rules:
+            kept |= {"LD_PRELOAD": str(SHIM), "WSX_SHIM_ROOT": str(self.root)}
+        if journal:
+            kept["WSX_SHIM_JOURNAL"] = str(journal)
+        if rules:
+            kept["WSX_SHIM_RULES"] = str(rules)
+        return kept
+
+    def start(self, journal=None, rules=None, listen="127.0.0.1:0", wait=20):
+        """Runs it until it answers. Raises Gone if it ends before."""
+        words = [PROGRAM, "--home", str(self.home), "daemon", "run", "--announce", "off",
+                 "--listen", listen]
+        with open(self.errors, "ab") as errors:
+            self.process = subprocess.Popen(
+                words, env=self.environment(journal, rules), stdin=subprocess.DEVNULL,
+                stdout=errors, stderr=errors)
+        end = time.monotonic() + wait
+        while True:
+            try:
+                self.connect()
+                return self
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise Gone(f"{self.name} does not start: {self.last_words()}") from None
+                time.sleep(0.002)
+
+    def last_words(self):
+        said = self.errors.read_text(errors="replace").splitlines() if self.errors.exists() else []
+        ended = self.process and self.process.poll()
+        return f"status {ended}; {said[-1] if said else 'nothing said'}"
+
+    def connect(self):
+        self.disconnect()
+        self.link = Link(self.home / "control.sock")
+
+    def disconnect(self):
+        if self.link:
+            self.link.close()
+        self.link = None
+
+    def kill(self):
+        """As a power cut is for the process."""
+        self.disconnect()
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        return self.process.wait() if self.process else None
+
+    def stop(self, wait=30):
+        """In an orderly way. The exit status; Gone where it does not end."""
+        self.disconnect()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(wait)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Gone(f"{self.name} did not end within {wait} s of SIGTERM") from None
+
+    # What it is asked
+
+    def call(self, method, /, **parameters):
+        try:
+            return self.link.call(method, **parameters)
+        except Gone as gone:
+            raise Gone(f"{self.name}: {gone}; {self.last_words()}") from None
+
+    def cli(self, *words, journal=None, rules=None):
+        """(exit status, what it printed)"""
+        done = subprocess.run([PROGRAM, "--home", str(self.home), *words], text=True,
+                              env=self.environment(journal, rules), capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        return done.returncode, done.stdout + done.stderr
+
+    def screen(self, *words):
+        """What it prints on a terminal."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([PROGRAM, "--home", str(self.home), "--no-input", *words],
+                                   env=self.environment() | {"NO_COLOR": "1", "TERM": "dumb"},
+                                   stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        said = b""
+        try:
+            while piece := os.read(ours, 65536):
+                said += piece
+        except OSError:
+            pass  # The other end was closed.
+        process.wait()
+        os.close(ours)
+        return " ".join(said.decode(errors="replace").split())
+
+    def http(self, path):
+        """(status, text) of a GET on the control socket."""
+        link = http.client.HTTPConnection("x", timeout=20)
+        link.sock = socket.socket(socket.AF_UNIX)
+        link.sock.settimeout(20)
+        link.sock.connect(str(self.home / "control.sock"))
+        link.request("GET", path)
+        reply = link.getresponse()
+        text = reply.read().decode(errors="replace")
+        link.close()
+        return reply.status, text
+
+    # What a person at it sees
+
+    def found(self):
+        """A workspace with everybody in it: what was started anew has these at its first turn."""
+        self.call("identity.create", name=self.name)
+        self.call("workspace.create", name="acme")
+
+    def texts(self):
+        """Every message that is shown, of all conversations one is in."""
+        mine = self.call("channel.list")["items"] + self.call("dm.list")["items"]
+        return [text for channel in sorted({c["id"] for c in mine})
+                for text in self.texts_in(channel)]
+
+    def texts_in(self, channel):
+        page, seen = self.call("message.history", channel=channel, limit=100), []
+        while True:
+            seen += [m["text"] for m in page["items"] if m["deleted"] is None]
+            if not page["older"]:
+                return seen
+            page = self.call("message.history", channel=channel, limit=100, before=page["older"])
+
+    def digest(self):
+        return [w["digest"] for w in self.call("node.status")["workspaces"]]
