@@ -179,7 +179,8 @@ extension BenchNode {
         var found: [(cut: CutEntry, run: OperationRun)] = []
         try core.store.operations.forEachOperation(in: channel, of: workspace.number) { stored in
             guard stored.log.device == device else { return }
-            found.append((stored.cut, stored.run))
+            found.append(
+                (stored.cut, try stored.run(of: core.store.operations)))
         }
         return found
     }
@@ -187,7 +188,7 @@ extension BenchNode {
     fileprivate func authorityRun(of id: OperationID) throws -> OperationRun {
         let record = try #require(try workspace().authority[id])
         let stored = try #require(try host?.core.store.operations.operation(record.arrival))
-        return stored.run
+        return try stored.run(of: try #require(host).core.store.operations)
     }
 }
 
@@ -197,7 +198,9 @@ extension StoredOperation {
             log: log, sequence: place.sequence, id: Identifier16(prefixOf: place.link.id))
     }
 
-    fileprivate var run: OperationRun {
-        OperationRun(log: log, firstSequence: place.sequence, entries: [entry])
+    fileprivate func run(of operations: OperationStore) throws(StorageError) -> OperationRun {
+        OperationRun(
+            log: log, firstSequence: place.sequence, previous: try operations.previous(of: place),
+            entries: [entry])
     }
 }
