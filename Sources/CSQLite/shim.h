@@ -42,7 +42,8 @@ static inline int wsx_last_errno(sqlite3 *database) {
     sqlite3_file *log = 0;
     if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK)
         return 0;
-    if (!log || !log->pMethods) return 0;
+    // One in memory has none.
+    if (!log || !log->pMethods || !log->pMethods->xFileControl) return 0;
     if (log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK) return 0;
     return number;
 }

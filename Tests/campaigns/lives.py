@@ -210,7 +210,8 @@ def upgrade(life):
     texts = shown(node)
     node.stop()
     store = sqlite3.connect(node.home / "node.db", isolation_level=None)
-    store.execute("DROP TABLE citation")
+    for table in ("citation", "following", "late_basis"):
+        store.execute(f"DROP TABLE {table}")
     store.execute("PRAGMA user_version = 8")
     store.close()
     life.begins_with("Mina", node)

@@ -103,7 +103,9 @@ extension NodeStore {
         try store.begin()
         try store.operations.noteAllCitations()
         #expect(try store.citations() == noted, "WSX_SEED=\(seed)")
-        try store.connection.execute("DROP TABLE citation")
+        for table in ["citation", "following", "late_basis"] {
+            try store.connection.execute("DROP TABLE \(table)")
+        }
         try store.connection.setSchemaVersion(8)
         try store.commit()
         let again = try store.reopened()

@@ -10,11 +10,12 @@ import WorkspaceTestKit
         return gauge.wanted
     }
 
-    @Test(arguments: [
-        ([], 1), ([0], 1), ([0, 0], 1), ([0, 5], 5), ([0, 5, 1, 2], 3), ([0, 2, 1, 2], 1),
-        ([0, 2, 1, 2, 0], 1), ([0, 2, 1, 2, 0, 9], 9), ([4, 0], 1_024), ([4, 1], 1_024),
-        ([255, 255], 1_024),
-    ] as [([UInt8], Int)])
+    @Test(
+        arguments: [
+            ([], 1), ([0], 1), ([0, 0], 1), ([0, 5], 5), ([0, 5, 1, 2], 3), ([0, 2, 1, 2], 1),
+            ([0, 2, 1, 2, 0], 1), ([0, 2, 1, 2, 0, 9], 9), ([4, 0], 1_024), ([4, 1], 1_024),
+            ([255, 255], 1_024),
+        ] as [([UInt8], Int)])
     func `is what the kernel gathers, up to its bound`(bytes: [UInt8], count: Int) {
         #expect(wanted(after: bytes) == count)
     }

@@ -77,6 +77,22 @@ import WorkspaceModel
         }
     }
 
+    /// As SQLite sees a young store, all of which is in its log, where that begins with a damaged page.
+    @Test func `is not made anew where nothing of it can be read`() throws {
+        try withHome { home in
+            #expect(failure(home) == nil)
+            let connection = try Connection(path: home.store, mode: .main)
+            try connection.begin()
+            try connection.setSchemaVersion(0)
+            try connection.commit()
+            try DiskHomeFiles(home: home).createIdentity([1])
+            let names = [home.store, home.store + "-wal"]
+            let before = names.map { FileManager.default.contents(atPath: $0) }
+            #expect(failure(home) == .empty)
+            #expect(names.map { FileManager.default.contents(atPath: $0) } == before)
+        }
+    }
+
     @Test(
         arguments: [
             (StorageError.Kind.newerSchema, 78), (.olderSchema, 78), (.cannotOpen, 78),

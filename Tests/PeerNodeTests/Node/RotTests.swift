@@ -36,6 +36,7 @@ import WorkspaceTestKit
         node.kill()
         var image = try node.image
         let what = rot(&image, &random)
+        print("ROT", seed, what)
         try node.replaceStore(image)
         try node.boot()
         // Either it is said, or nothing is wrong that anybody sees. Whoever meets the damage is told

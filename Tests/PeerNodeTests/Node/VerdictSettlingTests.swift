@@ -177,10 +177,11 @@ extension BenchNode {
         let device = try #require(core.home).device
         let channel = try #require(workspace.channels.keys.first)
         var found: [(cut: CutEntry, run: OperationRun)] = []
-        try core.store.operations.forEachOperation(in: channel, of: workspace.number) { stored in
+        let operations = core.store.operations
+        try operations.forEachOperation(in: channel, of: workspace.number) {
+            (stored) throws(StorageError) in
             guard stored.log.device == device else { return }
-            found.append(
-                (stored.cut, try stored.run(of: core.store.operations)))
+            found.append((stored.cut, try stored.run(of: operations)))
         }
         return found
     }

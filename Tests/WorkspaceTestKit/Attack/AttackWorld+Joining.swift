@@ -81,7 +81,7 @@ extension AttackWorld {
     /// Whether something may be stronger than the invite, and so than what comes by it, that is not
     /// stronger than who answers.
     private func isWeak(_ invite: OperationID, _ worker: Worker) -> Bool {
-        isBehindTransfer(worker) || record.hasAdmin && !isByStrong(invite)
+        isBehindTransfer(invite, worker) || record.hasAdmin && !isByStrong(invite)
     }
 
     /// Whether no admin among the attackers is stronger than whoever opened the invite.
@@ -94,14 +94,15 @@ extension AttackWorld {
         return true
     }
 
-    /// Whether a younger device of the own member has handed the workspace over, by what took nothing
-    /// from this one. That is stronger than what comes by the invite of whoever is weaker, so that a
-    /// node refuses before it writes.
-    private func isBehindTransfer(_ worker: Worker) -> Bool {
+    /// Whether a younger device of the own member opened the invite, under a transfer that took
+    /// nothing from this one, or has written such a transfer and somebody weaker the invite. The
+    /// transfer is stronger than what comes by that invite, so that a node refuses before it writes.
+    private func isBehindTransfer(_ invite: OperationID, _ worker: Worker) -> Bool {
         let member = record.people[worker.name]?.member
+        let isOthers = author(of: invite) != member
         return worker.past.contains { id in
             guard case .grant(let words)? = history[id]?.action, words.drops != nil,
-                author(of: id) == member
+                author(of: id) == member, isOthers || history[invite]?.grant == id
             else { return false }
             return id != worker.grant && history.pasts[worker.grant]?.contains(id) != true
         }
