@@ -63,7 +63,10 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
     ///   - code: the extended code that the failed call gave back.
     ///   - database: SQLite's handle, or `nil` when there is none to ask.
     init(code: Int32, database: OpaquePointer?, statement: String) {
-        let systemError = database.map { sqlite3_system_errno($0) } ?? 0
+        // Of a write into the log SQLite keeps no errno but with the file.
+        let isWrite = Int(code) == WSX_IOERR_WRITE
+        let systemError =
+            database.map { isWrite ? wsx_last_errno($0) : sqlite3_system_errno($0) } ?? 0
         let kind = Self.kind(code: code, systemError: systemError)
         let isUnread = kind == .corrupt && database.map(Self.hasReadFailed) == true
         self.kind = isUnread ? .ioFailure : kind
