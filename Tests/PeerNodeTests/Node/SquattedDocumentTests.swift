@@ -38,7 +38,7 @@ import WorkspaceTestKit
             workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
         let draft = OperationDraft(
             kind: .content, document: document, incarnation: 77, sequence: sequence,
-            previous: nil,
+            previous: sequence == 0 ? nil : OperationID([UInt8](repeating: 6, count: 32)),
             timestamp: HybridTimestamp(milliseconds: bench.wall, counter: 0), grant: grant,
             dependencies: [])
         return draft.sealedAndSigned(

@@ -25,7 +25,7 @@ import WorkspaceTestKit
         #expect(seenByAnswerer.staticKey == ours.staticKey.publicKey)
         #expect(seenByDialler.handshakeHash == seenByAnswerer.handshakeHash)
         #expect(seenByDialler.handshakeHash.count == 64)
-        #expect(seenByAnswerer.version == 2)
+        #expect(seenByAnswerer.version == 3)
         #expect(seenByAnswerer.psk == InMemoryLink.label)
         #expect(seenByAnswerer.wallMilliseconds == InMemoryLink.wall)
     }
