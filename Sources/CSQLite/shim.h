@@ -32,20 +32,19 @@ static inline int wsx_file_read(sqlite3 *database, void *bytes, int count) {
     return file->pMethods->xRead(file, bytes, count, 0);
 }
 
-/// The errno of the last call on the database file, or else on its journal or log, that failed; 0
-/// where none has. SQLite takes a read that fails with EIO for damage, and says so alone.
-static inline int wsx_last_errno(sqlite3 *database) {
-    int number = 0;
-    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK)
-        number = 0;
-    if (number) return number;
-    sqlite3_file *log = 0;
-    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK)
-        return 0;
+/// The errnos of the last calls that failed on the database file, and on its journal or log; 0 where
+/// none has. SQLite takes a read that fails with EIO for damage, and says so alone.
+static inline void wsx_last_errnos(sqlite3 *database, int *file, int *log) {
+    *file = *log = 0;
+    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, file) != SQLITE_OK)
+        *file = 0;
+    sqlite3_file *journal = 0;
+    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) != SQLITE_OK)
+        return;
     // One in memory has none.
-    if (!log || !log->pMethods || !log->pMethods->xFileControl) return 0;
-    if (log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK) return 0;
-    return number;
+    if (!journal || !journal->pMethods || !journal->pMethods->xFileControl) return;
+    if (journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, log) != SQLITE_OK)
+        *log = 0;
 }
 
 enum {

@@ -80,17 +80,18 @@ extension AuthEvaluator {
     public func contentGrant(
         of device: DeviceID, leastRole: Role, as member: MemberID? = nil
     ) -> OperationID? {
-        let allowed = (grantsOfDevice[device] ?? []).filter { grant in
+        let given = (grantsOfDevice[device] ?? []).compactMap {
+            grant -> (rank: GrantRank, exposure: AuthExposure)? in
             guard member == nil || records[grant].subject == member,
-                !records[grant].isOwnPart
-            else { return false }
-            guard records[grant].isValid, let role = records[grant].role, role <= leastRole,
-                let exposure = contentExposure(grant, device)
-            else { return false }
-            return ends(ofContent: exposure, leastRole: leastRole).isEmpty
+                !records[grant].isOwnPart, records[grant].isValid,
+                let role = records[grant].role, role <= leastRole,
+                let rank = rank(ofGrant: grant), let exposure = contentExposure(grant, device)
+            else { return nil }
+            return (rank, exposure)
         }
-        let strongest = allowed.compactMap { rank(ofGrant: $0) }.min()
-        return strongest?.id
+        // Somebody may have been given hundreds, one after the other.
+        return given.sorted { $0.rank < $1.rank }
+            .first { !isEnded($0.exposure, leastRole: leastRole) }?.rank.id
     }
 
     /// The grants whose content a change bears on: those of the member or device that the
@@ -115,7 +116,8 @@ extension AuthEvaluator {
             }
             for device in record.devices {
                 guard let exposure = contentExposure(grant, device),
-                    standings(ofContent: exposure).contains(where: { hits(index, $0) })
+                    hits(index, exposure)
+                        || standings(ofContent: exposure).contains(where: { hits(index, $0) })
                 else { continue }
                 reached.insert(record.operation.id)
                 break
@@ -141,15 +143,42 @@ extension AuthEvaluator {
     /// role now may be weaker than the role that was.
     func ends(ofContent exposure: AuthExposure, leastRole: Role) -> [Int] {
         guard isNamed(exposure) else { return [] }
-        var ends = Set(
-            revocations(hitting: exposure)
-                .filter { reachesContent($0, exposure, leastRole: leastRole) })
-        for later in standings(ofContent: exposure).dropFirst() {
-            ends.formUnion(
-                revocations(hitting: later)
-                    .filter { records[$0].operation.action.endsMembership })
+        var ends: Set<Int> = []
+        for target in exposure.targets {
+            for index in revocations[target] ?? []
+            where records[index].isValid && reachesContent(index, exposure, leastRole: leastRole)
+                && hits(index, exposure)
+            {
+                ends.insert(index)
+            }
         }
+        let others = membershipEnds(aimedAt: exposure).filter { !ends.contains($0) }
+        ends.formUnion(endsOfLaterStandings(exposure, of: others))
         return ends.sorted { records[$0].rank < records[$1].rank }
+    }
+
+    /// Whether there is any of these ends; the latest is looked at first, for it tells most.
+    private func isEnded(_ exposure: AuthExposure, leastRole: Role) -> Bool {
+        guard isNamed(exposure) else { return false }
+        if isHit(exposure, where: { reachesContent($0, exposure, leastRole: leastRole) }) {
+            return true
+        }
+        return !endsOfLaterStandings(exposure, of: membershipEnds(aimedAt: exposure)).isEmpty
+    }
+
+    /// The valid revocations that put somebody out, and that may be aimed at this.
+    private func membershipEnds(aimedAt exposure: AuthExposure) -> [Int] {
+        exposure.targets.flatMap { revocations[$0] ?? [] }.filter {
+            records[$0].isValid && records[$0].operation.action.endsMembership
+        }
+    }
+
+    /// Those of some ends that reach what has replaced a grant. They are few, and what has replaced it
+    /// may be hundreds.
+    private func endsOfLaterStandings(_ exposure: AuthExposure, of ends: [Int]) -> [Int] {
+        if ends.isEmpty { return [] }
+        let later = standings(ofContent: exposure).dropFirst()
+        return ends.filter { end in later.contains { hits(end, $0) } }
     }
 
     /// How content stands under its own grant, and under each valid one that has replaced that.
@@ -196,7 +225,7 @@ extension AuthEvaluator {
     ) -> Bool {
         exposure.targets.contains { target in
             (revocations[target] ?? []).reversed().contains {
-                records[$0].isValid && hits($0, exposure) && counts($0)
+                records[$0].isValid && counts($0) && hits($0, exposure)
             }
         }
     }

@@ -63,13 +63,15 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
     ///   - code: the extended code that the failed call gave back.
     ///   - database: SQLite's handle, or `nil` when there is none to ask.
     init(code: Int32, database: OpaquePointer?, statement: String) {
-        // Of a write into the log SQLite keeps no errno but with the file.
-        let isWrite = Int(code) == WSX_IOERR_WRITE
-        let systemError =
-            database.map { isWrite ? wsx_last_errno($0) : sqlite3_system_errno($0) } ?? 0
+        let systemError = database.map { sqlite3_system_errno($0) } ?? 0
         let kind = Self.kind(code: code, systemError: systemError)
-        let isUnread = kind == .corrupt && database.map(Self.hasReadFailed) == true
-        self.kind = isUnread ? .ioFailure : kind
+        switch (kind, database.map(Self.fileFailures)) {
+        case (.corrupt, let failures?) where failures.isDisk: self.kind = .ioFailure
+        case (.ioFailure, let failures?)
+        where Int(code) == WSX_IOERR_WRITE && failures.isQuota && !failures.isDisk:
+            self.kind = .full
+        default: self.kind = kind
+        }
         self.code = code
         // The connection's text belongs to its last failure, which may be an older one.
         if let database, sqlite3_extended_errcode(database) == code {
@@ -92,13 +94,20 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         return "\(kind)\(code): \(message)" + (statement.isEmpty ? "" : " [\(statement)]")
     }
 
-    /// Whether the disk has refused to read. What it did not give is not damaged: it may well be there
-    /// tomorrow, and must not be put aside for a store that is built without it.
-    private static func hasReadFailed(_ database: OpaquePointer) -> Bool {
-        switch wsx_last_errno(database) {
-        case Int32(WSX_IO_ERROR), Int32(WSX_NO_DEVICE), Int32(WSX_OUT_OF_RANGE): true
-        default: false
-        }
+    /// What files of a database have failed with since they were opened: SQLite keeps that with each
+    /// file, and of some failures nowhere else.
+    ///
+    /// - Returns: whether the disk has refused something: what it did not give is not damaged, may well
+    ///   be there tomorrow, and must not be put aside for a store that is built without it; and
+    ///   whether a quota was used up.
+    private static func fileFailures(
+        _ database: OpaquePointer
+    ) -> (isDisk: Bool, isQuota: Bool) {
+        var (file, log): (Int32, Int32) = (0, 0)
+        wsx_last_errnos(database, &file, &log)
+        let found = [Int(file), Int(log)]
+        let disk = [WSX_IO_ERROR, WSX_NO_DEVICE, WSX_OUT_OF_RANGE].map { Int($0) }
+        return (found.contains(where: disk.contains), found.contains(Int(WSX_OVER_QUOTA)))
     }
 
     private static func kind(code: Int32, systemError: Int32) -> Kind {
@@ -121,13 +130,12 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Growing the shared-memory index, or a file of somebody whose quota is used up, is an I/O error
-    /// to SQLite even when only room is missing; no committed byte is at stake there. A failed sync
-    /// stays an I/O failure whatever its cause.
+    /// Growing the shared-memory index is an I/O error to SQLite even when only room is missing;
+    /// no committed byte is at stake there. A failed sync stays an I/O failure whatever its cause.
     private static func ioKind(code: Int32, isFull: Bool) -> Kind {
         switch Int(code) {
         case WSX_IOERR_NOMEM: .noMemory
-        case WSX_IOERR_SHMOPEN, WSX_IOERR_SHMSIZE, WSX_IOERR_SHMMAP, WSX_IOERR_WRITE:
+        case WSX_IOERR_SHMOPEN, WSX_IOERR_SHMSIZE, WSX_IOERR_SHMMAP:
             isFull ? .full : .ioFailure
         default: .ioFailure
         }

@@ -1,26 +1,22 @@
+import WorkspaceModel
+
 /// How much is missing of the frame that a peer has begun (PROTOCOL.md, 5.1 and 5.2).
 ///
 /// A peer may send a frame byte by byte, and each would cost a turn of the node. Told how much it
 /// has to wait for, the kernel wakes nobody before that.
 struct FrameGauge {
-    /// What the kernel gathers at most before it wakes the node. A turn costs little beside so many
-    /// bytes, and who is slow is still heard every few seconds.
-    static let gatheredMax = 1_024
-    /// Bytes of the hint with which a dialler begins.
-    static let hintByteCount = 16
-
     /// Bytes that are missing of the hint, or of a frame's content.
     private var missing: Int
     /// The first byte of a frame's length, when the second has not come.
     private var lengthHighByte: UInt8?
 
     /// - Parameter isAccepted: whether the other end dialled, and begins with its hint.
-    init(isAccepted: Bool) { missing = isAccepted ? Self.hintByteCount : 0 }
+    init(isAccepted: Bool) { missing = isAccepted ? LinkHandshake.hintByteCount : 0 }
 
     /// How many bytes are worth waking for.
     var wanted: Int {
         if lengthHighByte != nil { return 1 }
-        return missing == 0 ? 1 : min(missing, Self.gatheredMax)
+        return missing == 0 ? 1 : min(missing, Limits.gatheredBytesMax)
     }
 
     /// Counts what has come.

@@ -189,39 +189,7 @@ extension NodeCore {
                 grant: grant, log: branch.log, leastRole: (kind ?? .unknown).leastRole)
             workspace.contentLimits[place] = limit
         }
-        switch limit {
-        case .everything: return .max
-        case .nothing: return nil
-        case .cuts(let groups):
-            var bound = UInt64.max
-            for group in groups {
-                var reach: UInt64?
-                for cut in group {
-                    guard let last = try lastCovered(by: cut, of: branch, in: workspace) else {
-                        continue
-                    }
-                    reach = max(reach ?? 0, last)
-                }
-                guard let reach else { return nil }
-                bound = min(bound, reach)
-            }
-            return bound
-        }
-    }
-
-    /// The last place of a branch that is, or comes before, what a cut names: on whichever branch
-    /// of the log that lies, for what branches share is the same.
-    func lastCovered(
-        by cut: CutPlace, of branch: LogBranch, in workspace: Workspace
-    ) throws(StorageError) -> UInt64? {
-        for holder in store.operations.branches(of: branch.log, in: workspace.number)
-        where holder.tipSequence >= cut.sequence {
-            guard let place = try store.operations.place(in: holder.number, at: cut.sequence),
-                Identifier16(prefixOf: place.link.id) == cut.id
-            else { continue }
-            return store.operations.lastCommon(
-                of: branch.number, with: holder.number, through: cut.sequence)
-        }
-        return nil
+        var search = CutSearch(branch, store.operations, workspace: workspace.number)
+        return try search.bound(of: limit)
     }
 }

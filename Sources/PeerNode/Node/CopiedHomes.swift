@@ -84,7 +84,7 @@ extension NodeCore {
     }
 
     private func copySentence(_ device: DeviceID) -> String {
-        "two copies of one home are running: both are \(deviceText(device))"
+        "two copies of \(deviceText(device)) are running"
     }
 
     private var ownCopySentence: String? {

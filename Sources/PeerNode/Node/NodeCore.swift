@@ -279,6 +279,7 @@ final class NodeCore {
         network.listening = former.listening
         if former.registry.isSuspended { network.registry.suspend() }
         network.nextJoinDial = former.nextJoinDial
+        network.copies = former.copies
         // Whoever waited was told to ask again; and this is no start.
         if !former.ownHistory.isAsking { network.ownHistory = OwnHistory() }
     }

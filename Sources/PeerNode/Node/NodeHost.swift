@@ -172,7 +172,7 @@ public final class NodeHost {
 
     /// Moves the write-ahead log into the database; a step between turns.
     public func checkpoint(_ mode: Connection.CheckpointMode) {
-        _ = emptied(mode)
+        _ = moveLog(mode)
     }
 
     /// Copies all of the write-ahead log into the database and empties its file, so that nothing
@@ -180,13 +180,13 @@ public final class NodeHost {
     ///
     /// - Returns: `false` while a reader keeps it from that.
     public func emptyLog() -> Bool {
-        guard let done = emptied(.truncate), !done.isBlocked else { return false }
+        guard let done = moveLog(.truncate), !done.isBlocked else { return false }
         mustEmptyLog = false
         return true
     }
 
     /// Nothing is written once writing has stopped. Where the disk fails here, the next turn says so.
-    private func emptied(_ mode: Connection.CheckpointMode) -> Connection.Checkpoint? {
+    private func moveLog(_ mode: Connection.CheckpointMode) -> Connection.Checkpoint? {
         guard writingStop == nil else { return nil }
         do throws(StorageError) { return try store.connection.checkpoint(mode) } catch {
             if error.kind == .ioFailure { checkpointFailure = error }

@@ -27,12 +27,7 @@ extension NodeCore {
         let limit = document.limits[stretch] ?? document.contentLimit(at: stretch)
         document.limits[stretch] = limit
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
-        var bound: UInt64?
-        // One of the seats is enough.
-        for alternative in limit.alternatives {
-            guard let last = try search.bound(of: alternative) else { continue }
-            bound = max(bound ?? 0, last)
-        }
+        let bound = try search.bound(of: limit)
         document.cuts.note(bound, of: stretch, on: branch.number, looks: search.looks)
         return bound
     }

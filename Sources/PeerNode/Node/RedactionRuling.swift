@@ -196,9 +196,12 @@ extension NodeCore {
         of member: MemberID, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Int? {
         let limits = deletionLimits(of: stored.entry.grant, in: stored.log, workspace)
-        for (power, limit) in limits.enumerated()
-        where try allows(limit, stored.place, in: workspace) {
-            return power
+        if let branch = store.operations.branch(stored.place.branch) {
+            var search = CutSearch(branch, store.operations, workspace: workspace.number)
+            for (power, limit) in limits.enumerated() {
+                let bound = try search.bound(of: limit)
+                if let bound, stored.place.sequence <= bound { return power }
+            }
         }
         return workspace.channels[stored.log.document]?.ruling?.power(of: member)
     }
@@ -216,33 +219,6 @@ extension NodeCore {
         return limits
     }
 
-    private func allows(
-        _ limit: ContentLimit, _ place: StoredPlace, in workspace: Workspace
-    ) throws(StorageError) -> Bool {
-        guard let branch = store.operations.branch(place.branch) else { return false }
-        return try allowing(place, on: branch, in: workspace) { isAtOrBefore in
-            limit.allows(sequence: place.sequence, isAtOrBefore: isAtOrBefore)
-        }
-    }
-
-    private func allowing(
-        _ place: StoredPlace, on branch: LogBranch, in workspace: Workspace,
-        _ ask: ((CutPlace) -> Bool) -> Bool
-    ) throws(StorageError) -> Bool {
-        var failure: StorageError?
-        let answer = ask { cut in
-            do throws(StorageError) {
-                let last = try lastCovered(by: cut, of: branch, in: workspace)
-                return last.map { place.sequence <= $0 } ?? false
-            } catch {
-                failure = error
-                return false
-            }
-        }
-        if let failure { throw failure }
-        return answer
-    }
-
     // MARK: Private channels
 
     /// 0 and 1: an owner or admin of the channel. In a conversation nobody.
@@ -255,11 +231,10 @@ extension NodeCore {
         else { return nil }
         let limits = document.deletionLimits(
             at: .init(log: stored.log, member: member, key: key))
+        var search = CutSearch(branch, store.operations, workspace: workspace.number)
         for (power, limit) in limits.enumerated() {
-            let isAllowed = try allowing(stored.place, on: branch, in: workspace) { isAtOrBefore in
-                limit.allows(sequence: stored.place.sequence, isAtOrBefore: isAtOrBefore)
-            }
-            if isAllowed { return power }
+            let bound = try search.bound(of: limit)
+            if let bound, stored.place.sequence <= bound { return power }
         }
         return nil
     }

@@ -343,6 +343,9 @@ public enum Limits {
     public static let descriptorsWanted: UInt64 = 8_192
     /// Lines of the log a minute about strangers' links that ended.
     public static let strangerLinesPerMinuteMax = 30
+    /// Bytes of a frame that the kernel gathers before it wakes the node: a turn costs little beside
+    /// so many, and who sends slowly is still heard every few seconds.
+    public static let gatheredBytesMax = 1_024
     /// Links to one device: one for each store, of a home and its copies. A device that claims more
     /// stores than that gets no more links for it.
     public static let linksPerDeviceMax = 4
