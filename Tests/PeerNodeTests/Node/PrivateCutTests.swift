@@ -39,12 +39,13 @@ import WorkspaceTestKit
         }
 
         /// Takes Cleo out, each time without knowing of the others, and keeps of her log what leads
-        /// to one place. All else that is listed is made up.
+        /// to some places. All else that is listed is made up.
         func removals(
-            _ count: Int, keeping last: SignedOperation, listing listed: Int
+            _ count: Int, keeping lasts: [SignedOperation], listing listed: Int
         ) throws -> [OperationRun] {
             let author = try bob.hostile()
             let key = try #require(board.newestKey)
+            let last = try #require(lasts.last)
             let log = last.run(in: board.id).log
             let member = try cleo.workspace().member
             let root = try #require(board.records[board.rootID])
@@ -57,21 +58,23 @@ import WorkspaceTestKit
             }
             #expect(root.change != nil)
             return (0..<count).map { number in
-                let madeUp = (1..<listed).map { place in
+                let madeUp = (lasts.count..<listed).map { place in
                     CutEntry(
                         log: log, sequence: last.header.sequence,
                         id: Identifier16(
                             prefixOf: OperationID(words: (UInt64(number), UInt64(place), 0, 0))))
                 }
-                let kept = CutEntry(
-                    log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id))
+                let kept = lasts.map {
+                    CutEntry(
+                        log: log, sequence: $0.header.sequence, id: Identifier16(prefixOf: $0.id))
+                }
                 var forged = ForgedDocumentLog(
                     author, document: board.id, incarnation: 1_000 + UInt32(number),
                     at: bench.wall + 1_000)
                 forged.write(
                     PrivateChange(
                         .remove(
-                            member, cuts: madeUp + [kept], epoch: PrivateEpoch(keyID: key.keyID)),
+                            member, cuts: madeUp + kept, epoch: PrivateEpoch(keyID: key.keyID)),
                         seat: board.rootID),
                     knowing: heads, under: key, random)
                 return forged.operations[0].run(in: board.id)
@@ -87,7 +90,7 @@ import WorkspaceTestKit
         defer { withExtendedLifetime(table.bench) {} }
         let said = try table.said(60)
         try table.ada.take(said.prefix(20).map { $0.run(in: table.board.id) })
-        try table.ada.take(try table.removals(10, keeping: said[9], listing: 500))
+        try table.ada.take(try table.removals(10, keeping: [said[9]], listing: 500))
         let shown = (0..<10).map { "\($0)" }
         #expect(try table.ada.log(of: "board") == shown)
         let looks = table.board.cuts.looks
@@ -108,13 +111,29 @@ import WorkspaceTestKit
         let said = try table.said(12)
         let runs = said.map { $0.run(in: table.board.id) }
         try table.ada.take(Array(runs.prefix(5)))
-        try table.ada.take(try table.removals(3, keeping: said[9], listing: 50))
+        try table.ada.take(try table.removals(3, keeping: [said[9]], listing: 50))
         #expect(try table.ada.log(of: "board") == [])
         if restarts { try table.ada.restart() }
         try table.ada.take(Array(runs[5..<9]))
         #expect(try table.ada.log(of: "board") == [])
         try table.ada.take(Array(runs[9...]))
         #expect(try table.ada.log(of: "board") == (0..<10).map { "\($0)" })
+        #expect(try table.ada.ok("node.check")["ok"] == true)
+    }
+
+    /// Each of those places has the channel folded anew when it comes.
+    @Test func `have it folded once a turn, however many of their places come`() throws {
+        let table = try Table()
+        defer { withExtendedLifetime(table.bench) {} }
+        let said = try table.said(60)
+        let runs = said.map { $0.run(in: table.board.id) }
+        try table.ada.take(Array(runs[..<30]))
+        try table.ada.take(try table.removals(1, keeping: Array(said[30..<50]), listing: 20))
+        let operations = try #require(table.ada.host?.core).store.operations
+        let before = operations.readCount
+        try table.ada.take(Array(runs[30...]))
+        #expect(operations.readCount - before <= 4 * runs.count)
+        #expect(try table.ada.log(of: "board") == (0..<50).map { "\($0)" })
         #expect(try table.ada.ok("node.check")["ok"] == true)
     }
 
@@ -125,7 +144,7 @@ import WorkspaceTestKit
         let said = try table.said(10)
         try table.ada.take(said.map { $0.run(in: table.board.id) })
         let (count, listed) = (10, Limits.privateCutsMax)
-        let runs = try table.removals(count, keeping: said[4], listing: listed)
+        let runs = try table.removals(count, keeping: [said[4]], listing: listed)
         let stored = runs.reduce(0) { $0 + $1.entries[0].payload.count }
         try table.ada.take(runs)
         #expect(try table.ada.log(of: "board").count == 5)
