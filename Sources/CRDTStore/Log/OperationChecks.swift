@@ -212,19 +212,35 @@ public enum OperationChecks {
     /// front of the one that was verified last. Authority operations each verify by themselves.
     private static func authenticate(_ operations: inout [CheckedOperation]) throws(Rejection) {
         var voucher: Int?
-        var payloadBytes = 0
+        var covered = Covered()
         for index in operations.indices.reversed() {
-            payloadBytes += operations[index].header.payloadLength
+            covered.add(operations[index].header)
             if let voucher, operations[index].header.kind != OperationKind.authority.rawValue,
-                operations[index].isInSegment(of: operations[voucher]),
-                payloadBytes <= Limits.runPayloadBytesMax
+                operations[index].isInSegment(of: operations[voucher]), covered.isBounded
             {
                 continue
             }
             let next = try firstVerified(in: &operations, from: index, before: voucher)
-            // The vouching operation's own payload does not count (PROTOCOL.md, 2).
-            payloadBytes = operations[index..<next].reduce(0) { $0 + $1.header.payloadLength }
+            // What the vouching operation has itself does not count (PROTOCOL.md, 2).
+            covered = Covered()
+            for operation in operations[index..<next] { covered.add(operation.header) }
             voucher = next
+        }
+    }
+
+    /// What one signature vouches for besides its own operation: so little that all of it goes
+    /// through one message, however little was asked for.
+    private struct Covered {
+        private var payloadBytes = 0
+        private var dependencies = 0
+
+        mutating func add(_ header: OperationHeader) {
+            payloadBytes += header.payloadLength
+            dependencies += header.dependencies.count
+        }
+
+        var isBounded: Bool {
+            payloadBytes <= Limits.runPayloadBytesMax && dependencies <= Limits.runDependenciesMax
         }
     }
 
@@ -237,16 +253,15 @@ public enum OperationChecks {
     ) throws(Rejection) -> Int {
         let isAuthority = operations[index].header.kind == OperationKind.authority.rawValue
         let end = isAuthority ? index + 1 : voucher ?? operations.count
-        var payloadBytes = 0
+        var covered = Covered()
         for candidate in index..<end {
-            guard operations[candidate].isInSegment(of: operations[index]),
-                payloadBytes <= Limits.runPayloadBytesMax
+            guard operations[candidate].isInSegment(of: operations[index]), covered.isBounded
             else { break }
             if verified(operations[candidate]) {
                 operations[candidate].isSignatureVerified = true
                 return candidate
             }
-            payloadBytes += operations[candidate].header.payloadLength
+            covered.add(operations[candidate].header)
         }
         throw .badSignature
     }

@@ -23,9 +23,12 @@ extension SyncSession {
         }
     }
 
+    /// The first run goes whole, whatever was asked for: it ends on the next signature that was
+    /// verified, and whoever asks again for as little would get nothing for ever.
     private mutating func answer(_ pull: PullRequest, replica: some Replica) {
         var runs: [OperationRun] = []
-        var left = min(pull.maxBytes, Limits.operationsMessageBytesMax) - Self.envelopeBytes
+        let most = Limits.operationsMessageBytesMax - Self.envelopeBytes
+        var left = min(pull.maxBytes - Self.envelopeBytes, most)
         var isComplete = true
         for item in pull.items where isServed(item.target, replica: replica) {
             noteHave(item)
@@ -34,7 +37,7 @@ extension SyncSession {
                 isComplete = isWhole
                 for run in found {
                     left -= run.encodedBytesMax
-                    guard left >= 0 else {
+                    guard left >= 0 || runs.isEmpty && run.encodedBytesMax <= most else {
                         isComplete = false
                         break
                     }

@@ -5,21 +5,25 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// The rule "Authentic" of PROTOCOL.md 2, as it stands there: an operation carries a signature
-/// that verifies, or a later one does, in the same segment and within 256 KiB.
+/// that verifies, or a later one does, in the same segment and within 256 KiB and 2,048 dependencies.
 private struct AuthenticityDefinition {
     let isGood: [Bool]
     let payloads: [Int]
     let isAuthority: [Bool]
+    let dependencies: [Int]
 
     func covers(_ index: Int) -> Bool {
         if isAuthority[index] { return isGood[index] }
-        var byteCount = 0
+        var (byteCount, dependencyCount) = (0, 0)
         for later in index..<isGood.count {
-            guard later / 1_024 == index / 1_024, byteCount <= 256 * 1_024 else { return false }
+            guard later / 1_024 == index / 1_024, byteCount <= 256 * 1_024,
+                dependencyCount <= 2_048
+            else { return false }
             if isGood[later] { return true }
             // Nobody gets past an authority operation that does not verify.
             if isAuthority[later] { return false }
             byteCount += payloads[later]
+            dependencyCount += dependencies[later]
         }
         return false
     }
@@ -76,8 +80,10 @@ private struct AuthenticityDefinition {
         }
 
         var authenticCount: Int {
-            AuthenticityDefinition(isGood: isGood, payloads: payloads, isAuthority: isAuthority)
-                .authenticCount
+            AuthenticityDefinition(
+                isGood: isGood, payloads: payloads, isAuthority: isAuthority,
+                dependencies: [Int](repeating: 0, count: isGood.count)
+            ).authenticCount
         }
     }
 
@@ -124,6 +130,31 @@ private struct AuthenticityDefinition {
             let checked = try OperationChecks.check(log.run, after: nil)
             #expect(checked.map(\.isSignatureVerified) == [excess == 1, false, true])
         }
+    }
+
+    /// A run that nobody could pass on in one message would stay with whoever took it.
+    @Test func `reaches back 2,048 dependencies and not one further`() throws {
+        var cited = WrittenLog(by: TestDevice(2), in: Self.document)
+        cited.writeMany(Limits.dependenciesMax)
+        let all = (0..<Limits.dependenciesMax).map(cited.reference).sorted { $0.id < $1.id }
+        for (excess, expected) in [(0, nil), (1, Rejection.badSignature)] {
+            var log = WrittenLog(by: TestDevice(1), in: Self.document)
+            log.write([0], citing: Array(all.prefix(excess)))
+            for _ in 0..<128 { log.write([1], citing: all) }
+            log.write([2], citing: all)
+            #expect(refusal(of: log.run.withGarbage(at: 0..<129)) == expected)
+            let checked = try OperationChecks.check(log.run, after: nil)
+            #expect(checked[0].isSignatureVerified == (excess == 1))
+            #expect(checked[1...].count(where: \.isSignatureVerified) == 1)
+        }
+    }
+
+    /// What one signature vouches for goes through one message, whatever is in it.
+    @Test func `of a run takes less than a message`() {
+        let entries = Int(Limits.segmentLength) * (Signature.byteCount + 104 + 10 + 48)
+        let dependencies = (Limits.runDependenciesMax + Limits.dependenciesMax) * 84
+        let payloads = Limits.runPayloadBytesMax + Limits.payloadBytesMax
+        #expect(entries + dependencies + payloads + 1_024 <= Limits.operationsMessageBytesMax)
     }
 
     @Test func `ends with a segment`() throws {
