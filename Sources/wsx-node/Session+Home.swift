@@ -19,6 +19,13 @@ extension Session {
             tell(next: "wsx-node session unlock")
             return 0
         }
+        guard !Self.isUnreadable(status) else {
+            let identity = status["identity"]
+            tell("\(rendering.shown(identity?["name"]))  \(rendering.shortID(identity?["id"]))")
+            tellWarnings(status)
+            tell(next: "wsx-node doctor")
+            return 0
+        }
         var given = JSONObject()
         if let workspace { given["workspace"] = .string(workspace) }
         let home = try client.call("home.get", given)
@@ -38,11 +45,20 @@ extension Session {
         if requests > 0 {
             tell("note  \(requests) \(requests == 1 ? "person asks" : "people ask") to come in")
         }
+        tellWarnings(status)
+        tell(next: requests > 0 ? "wsx-node request list" : homeStep(status, home, peers))
+        return 0
+    }
+
+    /// Whether the disk does not give back what would be shown.
+    private static func isUnreadable(_ status: JSONValue) -> Bool {
+        status["warnings"]?.arrayValue?.contains { $0["kind"] == "store.unreadable" } == true
+    }
+
+    private func tellWarnings(_ status: JSONValue) {
         for warning in status["warnings"]?.arrayValue ?? [] {
             tell("warn  \(rendering.shown(warning["message"]))")
         }
-        tell(next: requests > 0 ? "wsx-node request list" : homeStep(status, home, peers))
-        return 0
     }
 
     /// How many wait to be let in, where that is for the reader to decide.

@@ -140,6 +140,9 @@ public final class BenchNode {
     /// Whether the disk cannot be read any more, but for what is open.
     public var cannotReopen = false
 
+    /// Whether the disk fails where a check copies the store to.
+    public var cannotCopy = false
+
     /// Times that the store was rebuilt.
     public private(set) var rebuildCount = 0
 
@@ -213,8 +216,14 @@ public final class BenchNode {
                 job.run(
                     for: call,
                     in: .init(
-                        live: { [self] () throws(StorageError) in try Connection(image: image) },
-                        copy: { (live) throws(StorageError) in live },
+                        live: { [self] () throws(StorageError) in
+                            if cannotReopen { throw StorageError(.ioFailure, "planted") }
+                            return try Connection(image: image)
+                        },
+                        copy: { [self] (live) throws(StorageError) in
+                            if cannotCopy { throw StorageError(.ioFailure, "planted") }
+                            return live
+                        },
                         fresh: { () throws(StorageError) in try Connection() },
                         random: SeededRandom(seed: 1))), to: self)
         case .search(let job):

@@ -212,6 +212,8 @@ public final class Connection {
             database.stepFault = fault
         case .commitBefore, .commitAfter:
             commitFault = fault
+        case .read(let word):
+            database.readFault = (word, fault.error)
         }
     }
 

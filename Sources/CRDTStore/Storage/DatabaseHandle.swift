@@ -22,6 +22,8 @@ final class DatabaseHandle {
     /// Writing statements until `stepFault` strikes; negative is never.
     var stepsUntilFault = -1
     var stepFault: Fault?
+    /// What fails queries, and a word of those that it fails.
+    var readFault: (word: String, error: StorageError)?
 
     /// Takes the handle over and closes it in the end.
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
@@ -68,6 +70,13 @@ final class DatabaseHandle {
         throw fault.error
     }
 
+    /// Fails a query that a test chose.
+    func strikeReadFault(_ statement: String) throws(StorageError) {
+        guard let readFault, statement.contains(readFault.word) else { return }
+        settle(readFault.error)
+        throw readFault.error
+    }
+
     /// The first failure stays: the later ones follow from it.
     private func stopWriting(_ error: StorageError) {
         guard writingStopped == nil else { return }
@@ -79,7 +88,7 @@ final class DatabaseHandle {
 
 /// A failure that a test plants, to see what the layers above make of it.
 package struct Fault: Sendable {
-    /// Where it strikes, once. Counting starts at 0 with the next one.
+    /// Where it strikes; but for reading, once. Counting starts at 0 with the next one.
     package enum Place: Sendable {
         /// The n-th run of a statement that writes.
         case write(Int)
@@ -88,6 +97,9 @@ package struct Fault: Sendable {
         /// The n-th COMMIT, after everything of it is on the disk: its outcome is unknown to
         /// whoever gets the error.
         case commitAfter(Int)
+        /// Every query with this word in it from now on: the disk does not give back a page of the
+        /// table.
+        case read(of: String)
     }
 
     package let place: Place

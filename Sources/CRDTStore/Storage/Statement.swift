@@ -218,6 +218,8 @@ extension Statement {
                 throw database.refusal(sql)
             }
             if database.stepsUntilFault >= 0 { try database.strikeFault(sql) }
+        } else if database.readFault != nil {
+            try database.strikeReadFault(sql)
         }
         isRunning = true
     }

@@ -58,7 +58,8 @@ final class NodeJobs {
             defer { StoreFile.removeInspection(home) }
             return .input(job.run(for: call, in: StoreFile.inspection(home)))
         }
-        return isBegun ? nil : .inspected(call, .failure(StorageError(.busy, "too many jobs")))
+        return isBegun
+            ? nil : .inspected(call, .failure(.beside(StorageError(.busy, "too many jobs"))))
     }
 
     private func submit(_ call: CallID, _ work: @escaping @Sendable () -> Outcome) -> Bool {

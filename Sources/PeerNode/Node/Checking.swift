@@ -50,7 +50,7 @@ extension NodeCore {
 
     /// Takes what an inspection has found.
     func inspected(
-        _ call: CallID, _ result: Result<StoreFindings, StorageError>
+        _ call: CallID, _ result: Result<StoreFindings, InspectionFailure>
     ) throws(StorageError) {
         guard let check = checking, check.call == call else { return }
         switch result {
@@ -67,9 +67,25 @@ extension NodeCore {
             checking = nil
             let object = try report(findings, check)
             effects.append(.answer(call, .success(object.json)))
-        case .failure(let error):
+        case .failure(let failure):
             checking = nil
-            effects.append(.answer(call, .failure(NodeError(storage: error))))
+            effects.append(.answer(call, .failure(try refusal(of: failure))))
+        }
+    }
+
+    /// What is said of a check that could not be made.
+    ///
+    /// - Throws: where the disk does not give back the store itself, which is everybody's matter.
+    private func refusal(of failure: InspectionFailure) throws(StorageError) -> NodeError {
+        switch failure {
+        case .store(let error):
+            if error.kind == .ioFailure { throw error }
+            return NodeError(storage: error)
+        case .beside(let error):
+            guard error.kind == .ioFailure else { return NodeError(storage: error) }
+            return NodeError(
+                .storeFailed, "the disk failed on a file that the check makes; nothing is lost",
+                hint: "check the disk, and try again", reason: "check.io")
         }
     }
 

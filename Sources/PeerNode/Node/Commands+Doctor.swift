@@ -6,6 +6,11 @@ import WorkspaceModel
 extension NodeCore {
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         var findings: [FindingObject] = writingStop.map { [$0.finding] } ?? []
+        if unreadable != nil {
+            findings += [UnreadableStore.finding, identityFinding]
+            findings += environment.surroundings?.findings(surroundingsFacts) ?? []
+            return .reply(Page(findings + [listenerFinding, clockFinding, diskFinding]).json)
+        }
         let problems = try stored { () throws(StorageError) in
             try store.connection.integrityProblems(countMax: 3, thorough: false)
         }

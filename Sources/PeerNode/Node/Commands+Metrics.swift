@@ -64,7 +64,7 @@ extension NodeCore {
     private var storeMetrics: [MetricsObject.Family] {
         [
             .init(
-                "wsx_ops", "Operations that are held.", samples: [.init(store.operations.count)]),
+                "wsx_ops", "Operations that are held.", samples: [.init(operationCount)]),
             .init(
                 "wsx_ops_total", "Operations stored since the start.", isCounter: true,
                 samples: [
@@ -79,7 +79,7 @@ extension NodeCore {
                 samples: [.init(environment.files.freeBytes)]),
             .init(
                 "wsx_event_seq", "The number of the newest event.",
-                samples: [.init(store.events.newest)]),
+                samples: unreadable == nil ? [.init(store.events.newest)] : []),
             .init(
                 "wsx_subscribers", "Streams of events that are open.",
                 samples: [.init(Int64(subscriptions.subscriptions.count))]),

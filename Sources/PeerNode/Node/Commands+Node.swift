@@ -28,7 +28,7 @@ extension NodeCore: NodeCommands {
             row.state = state(of: workspace)
             object.workspaces.append(row)
         }
-        object.store.operations = store.operations.count
+        object.store.operations = operationCount
         object.store.bytes = environment.files.storeBytes
         object.store.freeBytes = environment.files.freeBytes
         object.warnings = try warnings()
@@ -43,7 +43,7 @@ extension NodeCore: NodeCommands {
         object.listen = network.listening.map(\.text)
         object.uptimeMilliseconds = Int64(clamping: time.monotonic - min(startedAt, time.monotonic))
         object.peers = peerCounts
-        object.store.operations = store.operations.count
+        object.store.operations = operationCount
         object.store.bytes = environment.files.storeBytes
         object.store.freeBytes = environment.files.freeBytes
         object.warnings =
@@ -60,6 +60,7 @@ extension NodeCore: NodeCommands {
 
     private func warnings() throws(NodeError) -> [StatusObject.Warning] {
         var warnings: [StatusObject.Warning] = writingStop.map { [$0.warning] } ?? []
+        if unreadable != nil { warnings.append(UnreadableStore.warning) }
         let forks = try stored { () throws(StorageError) in try store.registry.evidenceCount() }
         if forks > 0 {
             warnings.append(

@@ -83,4 +83,29 @@ extension NodeCore {
         try store.commit()
         try openNetwork()
     }
+
+    /// Goes on in the place of a core that was discarded: with what is not stored, and with what the
+    /// loop says only once.
+    ///
+    /// - Parameter isTold: whether streams of events have heard of the failure of the disk.
+    func goOn(after former: NodeCore, _ stop: WritingStop?, isTold: Bool) {
+        subscriptions = former.subscriptions
+        // Those who waited were told to ask again.
+        subscriptions.waiters = []
+        // Some of it may tell of what this turn did, and did not do.
+        subscriptions.forgetPassing(isCounted: true)
+        tally = former.tally
+        (clocks, toldClocks) = (former.clocks, former.toldClocks)
+        network.listening = former.network.listening
+        if former.network.registry.isSuspended { network.registry.suspend() }
+        network.nextJoinDial = former.network.nextJoinDial
+        network.copies = former.network.copies
+        // Whoever waited was told to ask again; and this is no start.
+        if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }
+        guard let stop else { return }
+        if !isTold { subscriptions.say(.writingStopped, as: "node.warning") }
+        refuseWriting(because: stop)
+        // What peers bring could not be kept.
+        network.registry.suspend()
+    }
 }

@@ -11,6 +11,8 @@ import WorkspaceModel
 final class NodeCore {
     let environment: NodeEnvironment
     let store: NodeStore
+    /// What is known where the disk does not give the store back.
+    let unreadable: UnreadableStore?
     /// The clocks of the current turn.
     var time: TurnTime
     let startedAt: UInt64
@@ -130,18 +132,29 @@ final class NodeCore {
     /// Whether the process should end after the answers of this turn.
     var stopEffects = false
 
+    /// A core that has read nothing yet.
+    ///
+    /// - Parameter unreadable: what is known where there is nothing to read.
     init(
-        environment: NodeEnvironment, store: NodeStore, at time: TurnTime,
-        after former: Inheritance? = nil
-    ) throws(StartError) {
+        _ environment: NodeEnvironment, _ store: NodeStore, at time: TurnTime,
+        unreadable: UnreadableStore? = nil
+    ) {
         self.environment = environment
         self.store = store
+        self.unreadable = unreadable
         vault = KeyVault(store.registry)
         self.time = time
         startedAt = time.monotonic
         // Not at once: a start is busy enough.
         nextVoidErasure = time.monotonic &+ 10 * 60 * 1_000
         network = NetworkState(announces: environment.announces)
+    }
+
+    convenience init(
+        environment: NodeEnvironment, store: NodeStore, at time: TurnTime,
+        after former: Inheritance? = nil
+    ) throws(StartError) {
+        self.init(environment, store, at: time)
         search.generation = former?.searchGeneration ?? 0
         do throws(HomeFileError) {
             try readIdentity(after: former)
@@ -274,16 +287,6 @@ final class NodeCore {
         }
     }
 
-    /// Takes over what the loop said once and does not say again, from a core that was discarded.
-    func resume(after former: NetworkState) {
-        network.listening = former.listening
-        if former.registry.isSuspended { network.registry.suspend() }
-        network.nextJoinDial = former.nextJoinDial
-        network.copies = former.copies
-        // Whoever waited was told to ask again; and this is no start.
-        if !former.ownHistory.isAsking { network.ownHistory = OwnHistory() }
-    }
-
     func refuseWriting(because stop: WritingStop) { writingStop = stop }
 
     func takeEffects() -> [NodeEffect] {
@@ -308,6 +311,9 @@ final class NodeCore {
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
             if let writingStop { try refuseWrites(method, arguments, writingStop) }
+            if unreadable != nil, !UnreadableStore.isAnswered(method) {
+                throw UnreadableStore.refusal
+            }
             let command = try Command.method(method)
             if lock.isLocked, !Self.isAnsweredLocked(method) { throw NodeError.locked(lock.phase) }
             if command.needs == .identity, home == nil { throw NodeError.noIdentity }

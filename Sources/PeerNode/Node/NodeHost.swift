@@ -109,7 +109,7 @@ public final class NodeHost {
             for effect in effects { note(effect) }
             return core.wantsRebuild ? effects + rebuildAsAsked(at: time) : effects
         } catch {
-            return recover(from: error, at: time)
+            return recover(from: error, in: inputs, at: time)
         }
     }
 
@@ -227,7 +227,9 @@ public final class NodeHost {
 
     /// A failed write leaves an unknown state: no effect of the turn is carried out, the core is
     /// made again from the store, and whoever waits for an answer is told to ask again.
-    private func recover(from error: StorageError, at time: TurnTime) -> [NodeEffect] {
+    private func recover(
+        from error: StorageError, in inputs: [NodeInput] = [], at time: TurnTime
+    ) -> [NodeEffect] {
         store.connection.rollback()
         let isFirst = writingStop == nil
         if error.kind == .ioFailure, isFirst { writingStop = .init(error: error, at: time.wall) }
@@ -237,43 +239,54 @@ public final class NodeHost {
             rebuildFailure = error
         }
         let failure = isRebuilt ? StoreRebuild.refusal : NodeError(storage: error)
-        var effects: [NodeEffect] = core.openLinks.map { .close($0) }
-        effects += openCalls.keys.sorted { ($0.connection, $0.number) < ($1.connection, $1.number) }
-            .map { .answer($0, .failure(failure)) }
-        openCalls.removeAll()
+        let former = core
+        var effects: [NodeEffect] = former.openLinks.map { .close($0) }
         effects.append(.log(.error, "store \(error)"))
         do {
             if let rebuildFailure { throw rebuildFailure }
             if !isRebuilt { try reopenStore() }
-            var subscriptions = core.subscriptions
-            // Those who waited were told to ask again.
-            subscriptions.waiters = []
-            // Some of it may tell of what this turn did, and did not do.
-            subscriptions.forgetPassing(isCounted: true)
-            if writingStop != nil, isFirst {
-                subscriptions.say(.writingStopped, as: "node.warning")
-            }
-            let former = core.network
-            let tally = core.tally
-            let (clocks, toldClocks) = (core.clocks, core.toldClocks)
             core = try NodeCore(
-                environment: environment, store: store, at: time, after: core.inheritance)
-            core.subscriptions = subscriptions
-            core.tally = tally
-            core.clocks = clocks
-            core.toldClocks = toldClocks
-            core.resume(after: former)
-            if let writingStop { core.refuseWriting(because: writingStop) }
-            if writingStop != nil, !former.registry.isSuspended {
-                // What peers bring could not be kept.
-                core.network.registry.suspend()
-                effects.append(.setNetwork(isOn: false))
-            }
+                environment: environment, store: store, at: time, after: former.inheritance)
         } catch {
             effects.append(.log(.error, "the store cannot be opened again: \(error)"))
-            effects.append(.fail)
+            guard writingStop != nil, let bare = try? NodeCore(unreadableAfter: former, at: time)
+            else { return effects + refuseOpenCalls(failure) + [.fail] }
+            (store, core) = (bare.store, bare)
         }
-        return effects
+        core.goOn(after: former, writingStop, isTold: !isFirst)
+        if core.network.registry.isSuspended, !former.network.registry.isSuspended {
+            effects.append(.setNetwork(isOn: false))
+        }
+        effects += tellHowItIs(in: inputs, at: time)
+        return effects + refuseOpenCalls(failure)
+    }
+
+    /// Tells whoever waits for an answer to ask again.
+    private func refuseOpenCalls(_ failure: NodeError) -> [NodeEffect] {
+        let calls = openCalls.keys.sorted {
+            ($0.connection, $0.number) < ($1.connection, $1.number)
+        }
+        openCalls.removeAll()
+        return calls.map { .answer($0, .failure(failure)) }
+    }
+
+    /// Answers whoever asked how the node is, and met what cannot be read.
+    private func tellHowItIs(in inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
+        guard let writingStop else { return [] }
+        let asked = inputs.filter {
+            if case .call(_, let method, _) = $0 {
+                UnreadableStore.tellsHowItIs(method)
+            } else {
+                false
+            }
+        }
+        guard !asked.isEmpty, let bare = try? NodeCore(unreadableAfter: core, at: time) else {
+            return []
+        }
+        bare.goOn(after: core, writingStop, isTold: true)
+        let answers = (try? asked.flatMap(bare.handle)) ?? []
+        for answer in answers { note(answer) }
+        return answers
     }
 
     /// Puts what is built from the operations in the place of what the store holds.

@@ -1,4 +1,4 @@
-public import CRDTStore
+import CRDTStore
 public import WorkspaceCrypto
 public import WorkspaceModel
 
@@ -47,7 +47,7 @@ public enum NodeInput: Sendable {
     /// What became of a notice that was to be shown.
     case noticed(NoticeOutcome)
     /// An `InspectionJob` has ended.
-    case inspected(CallID, Result<StoreFindings, StorageError>)
+    case inspected(CallID, Result<StoreFindings, InspectionFailure>)
     /// A backup was made, at this time in milliseconds since 1970.
     case backedUp(at: UInt64)
     /// A deadline of `NodeHost.nextDeadline` has passed, or the loop is idle.

@@ -34,26 +34,33 @@ public struct InspectionJob: Sendable {
     ///
     /// - Returns: the input that brings the core what was found.
     public func run(for call: CallID, in places: Places) -> NodeInput {
-        do throws(StorageError) {
+        do throws(InspectionFailure) {
             return .inspected(call, .success(try inspect(places)))
         } catch { return .inspected(call, .failure(error)) }
     }
 
-    private func inspect(_ places: Places) throws(StorageError) -> StoreFindings {
-        do throws(StorageError) { return try lookThrough(places) } catch {
-            guard error.isDamage else { throw error }
+    private func inspect(_ places: Places) throws(InspectionFailure) -> StoreFindings {
+        var findings = StoreFindings()
+        var isRead = false
+        do throws(StorageError) {
+            let live = try places.live()
+            findings.pages = try live.integrityProblems(thorough: true)
+            isRead = true
+            return findings.pages.isEmpty ? try compare(live, in: places) : findings
+        } catch {
+            guard error.isDamage else { throw isRead ? .beside(error) : .store(error) }
             // Pages may be whole, and rows make no sense nevertheless.
-            var findings = StoreFindings()
+            findings = StoreFindings()
             findings.pages = [error.message]
             return findings
         }
     }
 
-    private func lookThrough(_ places: Places) throws(StorageError) -> StoreFindings {
+    /// Compares a store, all pages of which were just read, with what its operations give.
+    private func compare(
+        _ live: Connection, in places: Places
+    ) throws(StorageError) -> StoreFindings {
         var findings = StoreFindings()
-        let live = try places.live()
-        findings.pages = try live.integrityProblems(thorough: true)
-        guard findings.pages.isEmpty else { return findings }
         let copy = try places.copy(live)
         for name in NodeCore.unsettledNames {
             let value = try copy.statement("SELECT 1 FROM meta WHERE name = ?")
@@ -113,6 +120,14 @@ public struct InspectionJob: Sendable {
         ).slotBytes
         return slot + slot
     }
+}
+
+/// Why a store could not be looked through.
+public enum InspectionFailure: Error {
+    /// It could not be read.
+    case store(StorageError)
+    /// All of it could be read, and a file beside it, which the inspection makes, failed.
+    case beside(StorageError)
 }
 
 /// What an inspection has found.

@@ -269,6 +269,62 @@ import WorkspaceTestKit
         #expect(StatusObject.illnesses(of: try mina.ok("node.status")) == ["store.stopped"])
     }
 
+    /// A page that cannot be read may be any: whoever asks how the node is is told all the same.
+    @Test(arguments: ["FROM operation", "count(*) FROM evidence"])
+    func `of a page that cannot be read ends no process, and is told wherever somebody looks`(
+        table: String
+    ) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        _ = try bench.guest("Joon", of: mina)
+        try mina.send("before")
+        let operations = try mina.ok("node.status")["store"]?["ops"]
+        _ = try mina.ok("events.subscribe", ["types": ["node.*"]], on: 5)
+        mina.cannotReopen = true
+        mina.plant(.read(of: table), .ioFailure)
+        // Whatever meets it first.
+        _ = mina.call("message.history", ["channel": "general"])
+        for _ in 0..<2 {
+            let status = try mina.ok("node.status")
+            #expect(StatusObject.illnesses(of: status).contains("store.stopped"))
+            #expect(status["store"]?["ops"] == operations)
+            #expect(status["identity"]?["name"] == "Mina")
+        }
+        #expect(!mina.hasStopped)
+        let findings = try mina.ok("node.doctor").items
+        #expect(findings.contains { $0["id"] == "writing" && $0["state"] == "fail" })
+        #expect(findings.contains { $0["id"] == "store" && $0["state"] == "fail" })
+        #expect(try mina.ok("net.status")["failure"]?.stringValue?.contains("disk failed") == true)
+        #expect(try mina.ok("node.metrics").text("text").contains("wsx_writing_stopped 1"))
+        try mina.ok("node.version")
+        #expect(
+            try mina.refused("message.send", ["channel": "general", "text": "x"]).kind
+                == .storeFailed)
+        let told = mina.host?.events(for: 5, room: 1 << 20) ?? []
+        #expect(told.map(\.event.type) == ["node.warning"])
+        bench.advance(600_000)
+        try mina.ok("node.stop")
+        #expect(mina.hasStopped)
+    }
+
+    /// A check reads all of the store, and writes a copy of it.
+    @Test func `of what a check reads stops writing, and of what it makes does not`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        try mina.send("before")
+        mina.cannotCopy = true
+        let refusal = try mina.refused("node.check")
+        #expect(refusal.kind == .storeFailed && refusal.reason == "check.io")
+        #expect(StatusObject.isHealthy(try mina.ok("node.status")))
+        try mina.send("after")
+        mina.cannotCopy = false
+        #expect(try mina.ok("node.check")["ok"] == true)
+        mina.cannotReopen = true
+        #expect(try mina.refused("node.check").reason == "store.io")
+        #expect(StatusObject.illnesses(of: try mina.ok("node.status")) == ["store.stopped"])
+        #expect(try mina.log() == ["before", "after"])
+    }
+
     /// Where it is no failure of the disk, nothing is known of what is open either.
     @Test func `after which the store cannot be opened ends the process, which says so`() throws {
         let bench = CoreBench()

@@ -112,6 +112,7 @@ extension StatusObject {
     public static func illnesses(of status: JSONValue) -> [String] {
         let illnesses = [
             "disk.low", "session.locked", "store.corrupt", "store.restored", "store.stopped",
+            "store.unreadable",
         ]
         return (status["warnings"]?.arrayValue ?? []).compactMap { $0["kind"]?.stringValue }
             .filter { illnesses.contains($0) }

@@ -1,0 +1,58 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What a node still knows where the disk does not give its store back: one page that cannot be read
+/// may be any. It ends nobody's process: who asks how things are is told, and nothing else is.
+struct UnreadableStore {
+    /// Operations that the store held when it was read last.
+    let operations: Int64
+
+    static let message = "what is stored cannot be read"
+
+    static var warning: StatusObject.Warning {
+        .init(kind: "store.unreadable", message: message, hint: WritingStop.hint)
+    }
+
+    static var finding: FindingObject {
+        .init(id: "store", state: "fail", message: message, hint: WritingStop.hint)
+    }
+
+    static var refusal: NodeError {
+        NodeError(
+            .storeFailed, "\(message): the disk failed", hint: WritingStop.hint, reason: "store.io")
+    }
+
+    /// The calls that need nothing of a store.
+    static func isAnswered(_ method: String) -> Bool {
+        tellsHowItIs(method) || method == "node.stop" || method.utf8.starts(with: "rpc.".utf8)
+    }
+
+    /// Those among them that say how the node is.
+    static func tellsHowItIs(_ method: String) -> Bool {
+        let methods: Set<String> = [
+            "node.version", "node.status", "node.metrics", "node.doctor", "net.status",
+        ]
+        return methods.contains(method)
+    }
+}
+
+extension NodeCore {
+    /// A core beside a store that cannot be read, after one that could read it.
+    ///
+    /// - Throws: where there is no memory for it.
+    convenience init(unreadableAfter former: NodeCore, at time: TurnTime) throws(StorageError) {
+        self.init(
+            former.environment, try NodeStore(Connection()), at: time,
+            unreadable: UnreadableStore(operations: former.operationCount))
+        let inheritance = former.inheritance
+        (home, lock, storeIdentity) = (
+            inheritance.home, inheritance.lock, inheritance.storeIdentity
+        )
+        // There is nothing that could be opened later.
+        lock.unfolded = nil
+        search.generation = inheritance.searchGeneration
+    }
+
+    /// Operations that are held, as far as one can know.
+    var operationCount: Int64 { unreadable?.operations ?? store.operations.count }
+}
