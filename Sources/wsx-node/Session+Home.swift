@@ -19,16 +19,14 @@ extension Session {
             tell(next: "wsx-node session unlock")
             return 0
         }
-        guard !Self.isUnreadable(status) else {
-            let identity = status["identity"]
-            tell("\(rendering.shown(identity?["name"]))  \(rendering.shortID(identity?["id"]))")
-            tellWarnings(status)
-            tell(next: "wsx-node doctor")
-            return 0
-        }
         var given = JSONObject()
         if let workspace { given["workspace"] = .string(workspace) }
-        let home = try client.call("home.get", given)
+        let home: JSONValue
+        do throws(NodeError) { home = try client.call("home.get", given) } catch {
+            guard error.kind == .storeFailed else { throw error }
+            tellFailedStore(status)
+            return 0
+        }
         guard let identity = home["identity"], !identity.isNull else {
             io.print("no identity yet\n")
             tell(next: "wsx-node up --name NAME --workspace WORKSPACE")
@@ -50,9 +48,12 @@ extension Session {
         return 0
     }
 
-    /// Whether the disk does not give back what would be shown.
-    private static func isUnreadable(_ status: JSONValue) -> Bool {
-        status["warnings"]?.arrayValue?.contains { $0["kind"] == "store.unreadable" } == true
+    /// Whose node it is, and that the disk does not give back what would be shown.
+    private func tellFailedStore(_ status: JSONValue) {
+        let identity = status["identity"]
+        tell("\(rendering.shown(identity?["name"]))  \(rendering.shortID(identity?["id"]))")
+        tellWarnings(status)
+        tell(next: "wsx-node doctor")
     }
 
     private func tellWarnings(_ status: JSONValue) {

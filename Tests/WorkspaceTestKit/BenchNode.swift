@@ -112,6 +112,9 @@ public final class BenchNode {
         try boot()
     }
 
+    /// What the home keeps beside the store, to find its tables when that is damaged.
+    private var schema: StoreSchema?
+
     /// The store as of the last COMMIT, as bytes.
     public var image: [UInt8] {
         get throws(StorageError) {
@@ -153,7 +156,9 @@ public final class BenchNode {
     public func rebuildStore() throws(StorageError) {
         rebuildCount += 1
         let fresh = try Connection()
-        let damaged = try Connection(image: image, isDamaged: true)
+        var bytes = try image
+        if let schema { bytes = try schema.mended(bytes) }
+        let damaged = try Connection(image: bytes, isDamaged: true)
         lastLoss = try StoreSalvage.copy(damaged, into: fresh)
         (connection, placed) = (fresh, nil)
     }
@@ -164,7 +169,9 @@ public final class BenchNode {
         if cannotReopen { throw StorageError(.ioFailure, "planted", statement: "open") }
         let fresh = try Connection(image: image)
         (connection, placed) = (fresh, nil)
-        return try NodeStore(fresh)
+        let store = try NodeStore(fresh)
+        schema = try StoreSchema(of: fresh)
+        return store
     }
 
     // MARK: Turns

@@ -213,7 +213,7 @@ extension Connection {
 
 extension Connection.Mode {
     /// "WSXN" for a store, "WSXS" for an index, in the file's header at byte 68.
-    fileprivate var applicationID: UInt32 { self == .disposable ? 0x5753_5853 : 0x5753_584E }
+    var applicationID: UInt32 { self == .disposable ? 0x5753_5853 : 0x5753_584E }
 }
 
 /// The first 100 bytes of a database file (SQLite, "Database File Format", section 1.3).

@@ -103,6 +103,16 @@ public enum FileSystem {
         _ = uninterrupted { fsync(file.number) }
     }
 
+    /// Writes over the beginning of a file, and syncs it.
+    static func overwriteStart(of path: String, with bytes: [UInt8]) throws(SystemError) {
+        let file = try openFile(path, O_WRONLY | O_NOFOLLOW)
+        let count = uninterrupted { pwrite(file.number, bytes, bytes.count, 0) }
+        guard count == bytes.count else {
+            throw SystemError("write", path: path, number: count < 0 ? errno : EIO)
+        }
+        try synchronize(file, path: path)
+    }
+
     /// Gives a file a second name, which is free.
     static func link(_ path: String, as other: String) throws(SystemError) {
         try checkPath(path)

@@ -34,6 +34,8 @@ public struct HomeFolder: Equatable, Sendable {
     public var searchIndex: String { data + "/search.db" }
     /// Tells a restored store from one that went on; see `RestoreGuard`.
     public var storeGuard: String { data + "/node.guard" }
+    /// Where the tables of the store begin; see `StoreSchema`.
+    var storeSchema: String { data + "/node.schema" }
     /// Held by the node that runs.
     public var lock: String { data + "/lock" }
     /// What a detached node wrote to its standard error.

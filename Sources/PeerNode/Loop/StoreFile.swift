@@ -32,7 +32,17 @@ enum StoreFile {
             connection.leaveLog()
             throw StorageError(.empty, "nothing in the store can be read", statement: "open")
         }
-        return try NodeStore(connection)
+        let store = try NodeStore(connection)
+        keepSchema(of: connection, in: home)
+        return store
+    }
+
+    /// Keeps a copy of the schema beside the store. No start depends on it.
+    private static func keepSchema(of connection: Connection, in home: HomeFolder) {
+        guard let bytes = (try? StoreSchema(of: connection))?.fileBytes else { return }
+        let kept = try? FileSystem.read(
+            home.storeSchema, byteCountMax: StoreSchema.fileBytesMax)
+        if kept != bytes { try? FileSystem.replace(home.storeSchema, with: bytes) }
     }
 
     // MARK: Inspecting
@@ -76,6 +86,7 @@ enum StoreFile {
     static func rebuild(_ home: HomeFolder) throws(StorageError) {
         let draft = home.store + ".new"
         do throws(StorageError) {
+            try mendSchema(of: home)
             try salvage(home.store, into: makeEmpty(draft))
             try putInPlace(draft, home)
         } catch {
@@ -84,13 +95,66 @@ enum StoreFile {
         }
     }
 
+    /// Puts the schema back into a store whose own cannot be read: SQLite reads nothing of a file
+    /// without it. Whatever ends this in the middle, the next start begins it anew.
+    private static func mendSchema(of home: HomeFolder) throws(StorageError) {
+        guard
+            let bytes = try? FileSystem.read(
+                home.storeSchema, byteCountMax: StoreSchema.fileBytesMax),
+            let schema = StoreSchema(fileBytes: bytes)
+        else { return }
+        // The log may have a first page that is whole, or say the same as the file.
+        if try !isOpened(home) { try writeFirstPage(of: schema, in: home) }
+        if try isReadable(schema, in: home) { return }
+        try writeFirstPage(of: schema, in: home)
+        try schema.write(into: Connection(path: home.store, mode: .main, isDamaged: true))
+    }
+
+    private static func isOpened(_ home: HomeFolder) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            try Connection(path: home.store, mode: .main, isDamaged: true).leaveLog()
+            return true
+        } catch {
+            guard error.isDamage else { throw error }
+            return false
+        }
+    }
+
+    /// - Returns: `false` where all that the log holds is in the file by now.
+    private static func isReadable(
+        _ schema: StoreSchema, in home: HomeFolder
+    ) throws(StorageError) -> Bool {
+        let former = try Connection(path: home.store, mode: .main, isDamaged: true)
+        guard try !schema.isReadable(in: former) else {
+            former.leaveLog()
+            return true
+        }
+        guard try !former.checkpoint(.truncate).isBlocked else { throw busy }
+        return false
+    }
+
+    private static func writeFirstPage(
+        of schema: StoreSchema, in home: HomeFolder
+    ) throws(StorageError) {
+        do throws(SystemError) {
+            let byteCount = try FileSystem.status(of: home.store).byteCount
+            let count = UInt32(clamping: Int(byteCount) / StoreSchema.pageBytes)
+            try FileSystem.overwriteStart(
+                of: home.store, with: schema.firstPage(pageCount: count))
+        } catch { throw failure(error, "rebuild") }
+    }
+
+    private static var busy: StorageError {
+        StorageError(.busy, "somebody else reads the store", statement: "rebuild")
+    }
+
     private static func salvage(_ store: String, into draft: String) throws(StorageError) {
         let former = try Connection(path: store, mode: .main, isDamaged: true)
         let fresh = try Connection(path: draft, mode: .create)
         _ = try StoreSalvage.copy(former, into: fresh)
         guard try !fresh.checkpoint(.truncate).isBlocked,
             try !former.checkpoint(.truncate).isBlocked
-        else { throw StorageError(.busy, "somebody else reads the store", statement: "rebuild") }
+        else { throw busy }
     }
 
     /// The name goes from one file to the other in one step, once the log of the old one is empty.

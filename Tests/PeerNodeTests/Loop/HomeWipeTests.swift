@@ -12,7 +12,7 @@ import WorkspaceModel
         var files: [String: [UInt8]] = [
             "identity/device.key": Array("the keys".utf8), "node.db": [1], "node.db-wal": [2],
             "node.guard": [3], "listen": [4], "daemon.log": [5], "daemon.log.1": [6],
-            "search.db": [7],
+            "search.db": [7], "node.schema": [8],
         ]
         files.merge(more) { _, new in new }
         for (name, bytes) in files { try FileSystem.replace(home.data + "/" + name, with: bytes) }
