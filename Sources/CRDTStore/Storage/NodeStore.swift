@@ -24,6 +24,7 @@ public final class NodeStore {
     public init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
         try Self.prepare(connection)
+        try StoreBounds.check(connection)
         operations = try OperationStore(connection)
         view = try ViewStore(connection)
         events = try EventStore(connection)

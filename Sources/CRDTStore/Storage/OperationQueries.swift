@@ -33,6 +33,12 @@ public struct StoredOperation: Sendable {
 }
 
 extension OperationStore {
+    /// The first arrival number from `first` on that is still stored, for whoever goes through all.
+    public func nextArrival(from first: Int64) throws(StorageError) -> Int64? {
+        try connection.statement("SELECT min(arr) FROM operation WHERE arr >= ?")
+            .integer(.integer(first))
+    }
+
     /// The branches of a log of a workspace, oldest first; empty when nothing of it is stored.
     public func branches(of log: LogName, in workspace: Int64) -> [LogBranch] {
         guard let document = document(log.document, in: workspace) else { return [] }

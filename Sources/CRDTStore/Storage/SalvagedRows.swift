@@ -30,10 +30,12 @@ struct SalvagedRows {
         try connection.statement(sql).integer() ?? 0
     }
 
+    private static let largest = StoreBounds.numberMax
+
     /// What nothing could be made of: names of another length, and what belongs to nothing.
     private static let cleaning = [
-        "DELETE FROM counter WHERE typeof(value) <> 'integer' OR value < 0",
-        "DELETE FROM document WHERE typeof(id) <> 'blob' OR length(id) <> 32 OR did < 1",
+        "DELETE FROM counter WHERE typeof(value) <> 'integer' OR value NOT BETWEEN 0 AND \(largest)",
+        "DELETE FROM document WHERE typeof(id) <> 'blob' OR length(id) <> 32 OR did NOT BETWEEN 1 AND \(largest)",
         // The first operation of an authority document is the name of it.
         """
         INSERT INTO document SELECT log.did, operation.id, log.did, 1
@@ -49,13 +51,20 @@ struct SalvagedRows {
         DELETE FROM log WHERE typeof(device) <> 'blob' OR length(device) <> 32
             OR typeof(tip_id) <> 'blob' OR length(tip_id) <> 32 OR lid < 1
             OR did NOT IN (SELECT did FROM document) OR inc NOT BETWEEN 0 AND 4294967295
-            OR fork < 0 OR tip_seq < 0 OR parent >= lid
+            OR fork NOT BETWEEN 0 AND \(largest) OR tip_seq NOT BETWEEN 0 AND \(largest)
+            OR tip_sort NOT BETWEEN -\(StoreBounds.sortMax) AND \(StoreBounds.sortMax)
+            OR changed NOT BETWEEN 0 AND \(largest) OR lid > \(largest) OR parent >= lid
         """,
         "DELETE FROM log WHERE parent IS NOT NULL AND fork > 0 AND parent NOT IN (SELECT lid FROM log)",
-        "DELETE FROM grant_name WHERE typeof(id) <> 'blob' OR length(id) <> 32 OR gid < 1",
-        "DELETE FROM epoch_key WHERE typeof(id) <> 'blob' OR length(id) <> 16 AND kind = 1",
         """
-        DELETE FROM operation WHERE arr < 1 OR NOT EXISTS(
+        DELETE FROM grant_name WHERE typeof(id) <> 'blob' OR length(id) <> 32
+            OR gid NOT BETWEEN 1 AND \(largest)
+        """,
+        "DELETE FROM event WHERE seq NOT BETWEEN 0 AND \(largest)",
+        "DELETE FROM reader WHERE seq NOT BETWEEN 0 AND \(largest)",
+        "DELETE FROM epoch_key WHERE kid > \(largest) OR typeof(id) <> 'blob' OR length(id) <> 16 AND kind = 1",
+        """
+        DELETE FROM operation WHERE arr NOT BETWEEN 1 AND \(largest) OR NOT EXISTS(
             SELECT 1 FROM log WHERE log.lid = operation.lid AND operation.seq >= log.fork)
         """,
         "UPDATE operation SET id = zeroblob(32) WHERE typeof(id) <> 'blob' OR length(id) <> 32",

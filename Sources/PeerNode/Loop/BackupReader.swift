@@ -176,12 +176,15 @@ struct BackupReader {
         if let problem = try connection.integrityProblems(countMax: 1).first {
             throw StorageError(.corrupt, problem)
         }
+        if let name = try StoreBounds.stranger(in: connection) {
+            throw StorageError(.corrupt, "no store has \(name)")
+        }
         let store = try NodeStore(connection)
         let last = store.operations.arrival
         var next: Int64 = 1
-        while next <= last {
-            let end = min(last, next + 999)
-            if let problem = try StoreCheck.problems(in: store.operations, arrivals: next...end)
+        while let first = try store.operations.nextArrival(from: next) {
+            let end = min(last, first + 999)
+            if let problem = try StoreCheck.problems(in: store.operations, arrivals: first...end)
                 .first
             {
                 throw StorageError(.corrupt, "operation \(problem.arrival): \(problem.what)")

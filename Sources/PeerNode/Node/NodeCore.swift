@@ -371,7 +371,7 @@ final class NodeCore {
                 commitCounter: UInt64(max(store.commitCounter, 0)))
         }
         // A start that changes nothing writes nothing: on a full disk it could not be made.
-        let isWhole = try StoreIdentity.isKept(in: registry)
+        let isWhole = try StoreIdentity.isKept(in: registry, home: home)
         if verdict != .same || !isWhole { try store.begin() }
         try beginFolding()
         let (identity, isFresh) = try StoreIdentity.load(

@@ -32,11 +32,10 @@ struct StoreIdentity: Sendable {
     }
 
     /// Whether the store has an identity that may be gone on with.
-    static func isKept(in registry: RegistryStore) throws(StorageError) -> Bool {
-        for name in ["store", "incarnation", "epoch", "static"] {
-            guard try registry.value(name) != nil else { return false }
-        }
-        return true
+    static func isKept(
+        in registry: RegistryStore, home: HomeIdentity
+    ) throws(StorageError) -> Bool {
+        try read(from: registry, home: home) != nil
     }
 
     /// Why the keys of a home are not those of its store, if they are not: the file is missing, or

@@ -94,9 +94,9 @@ public struct InspectionJob: Sendable {
         let operations = try NodeStore(copy).operations
         findings.operations = operations.count
         var next: Int64 = 1
-        while next <= operations.arrival {
-            let end = min(operations.arrival, next + 999)
-            findings.damaged += try StoreCheck.problems(in: operations, arrivals: next...end)
+        while let first = try operations.nextArrival(from: next) {
+            let end = min(operations.arrival, first + 999)
+            findings.damaged += try StoreCheck.problems(in: operations, arrivals: first...end)
             next = end + 1
         }
     }

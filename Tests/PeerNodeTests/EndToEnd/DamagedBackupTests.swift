@@ -10,12 +10,61 @@ import WorkspaceTestKit
 extension EndToEnd {
     /// A backup that is as it was written, of a store that is not as it was signed.
     @Suite struct `A backup of a damaged store` {
-        @Test func `is restored no more than it is verified, and leaves nothing behind`() throws {
+        /// What somebody does to the store, and what is said of it.
+        struct Damage: Sendable, CustomTestStringConvertible {
+            let sql: String
+            let words: String
+            var testDescription: String { sql }
+        }
+
+        private static let largest = Int64.max
+
+        static let damages = [
+            // Zeros in the place of the newest payload, which no page sum notices.
+            Damage(
+                sql: """
+                    UPDATE operation SET payload = zeroblob(length(payload))
+                        WHERE arr = (SELECT max(arr) FROM operation WHERE kind = 1)
+                    """, words: "its store: operation "),
+            // Numbers that what is added to overflows, or that nobody counts up to.
+            Damage(
+                sql: "UPDATE log SET tip_seq = \(largest)",
+                words: "the end of a log is out of bounds"),
+            Damage(
+                sql: "UPDATE log SET tip_sort = \(largest)",
+                words: "the end of a log is out of bounds"),
+            Damage(
+                sql: "UPDATE counter SET value = \(largest)", words: "a counter is out of bounds"),
+            Damage(
+                sql: """
+                    UPDATE operation SET arr = \(largest)
+                        WHERE arr = (SELECT max(arr) FROM operation)
+                    """, words: "the number of a row is out of bounds"),
+            Damage(
+                sql: """
+                    UPDATE event SET seq = \(largest) WHERE seq = (SELECT max(seq) FROM event)
+                    """, words: "the number of a row is out of bounds"),
+            // What does something whenever a row is written.
+            Damage(
+                sql: """
+                    CREATE TRIGGER thief AFTER INSERT ON operation
+                        BEGIN DELETE FROM message WHERE arr <> new.arr; END
+                    """, words: "no store has thief"),
+            Damage(
+                sql: "CREATE VIEW window AS SELECT * FROM operation",
+                words: "no store has window"),
+        ]
+
+        @Test(arguments: damages)
+        func `is restored no more than it is verified, and leaves nothing behind`(
+            damage: Damage
+        ) throws {
             let mina = TemporaryNode()
             mina.up(name: "Mina", workspace: "acme")
             mina.run("send", "general", "hello")
             mina.run("down")
-            try damage(mina.home + "/node.db")
+            try Connection(path: mina.home + "/node.db", mode: .main, isDamaged: true)
+                .execute(damage.sql)
             let file = (mina.home as NSString).deletingLastPathComponent + "/damaged.bak"
             _ = try BackupWriter.create(
                 .init(
@@ -27,21 +76,11 @@ extension EndToEnd {
                 let outcome = fresh.run("backup", command, file, "--json")
                 #expect(outcome.status != 0, "\(command)")
                 #expect(outcome.error.reason == "backup.damaged", "\(command): \(outcome.errors)")
-                #expect(outcome.errors.contains("its store: operation "), "\(outcome.errors)")
+                #expect(outcome.errors.contains(damage.words), "\(outcome.errors)")
             }
             let left = FileManager.default.enumerator(atPath: fresh.home)?.allObjects ?? []
             #expect(
                 !left.contains { "\($0)".contains("node.db") || "\($0)".contains("device.key") })
-        }
-
-        /// Puts zeros in the place of the newest payload, which no page sum notices.
-        private func damage(_ path: String) throws {
-            let connection = try Connection(path: path, mode: .main)
-            try connection.execute(
-                """
-                UPDATE operation SET payload = zeroblob(length(payload))
-                    WHERE arr = (SELECT max(arr) FROM operation WHERE kind = 1)
-                """)
         }
     }
 }

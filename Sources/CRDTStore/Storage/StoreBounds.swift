@@ -1,0 +1,74 @@
+/// What the numbers and tables of a store can be, whoever made its file: a backup may come from
+/// somebody else, and a disk may set any bit.
+public enum StoreBounds {
+    /// Above every number that a store counts up to. What rises to it step by step takes ages, and
+    /// what is added to it does not overflow.
+    static let numberMax: Int64 = 1 << 48
+    /// Above every place in the order of display, which is in milliseconds.
+    static let sortMax: Int64 = 1 << 60
+
+    /// Looks at the ends of all that is counted; each is the end of an index, or a small table.
+    ///
+    /// - Throws: `.corrupt` where one is out of bounds.
+    static func check(_ connection: Connection) throws(StorageError) {
+        for (what, condition) in conditions {
+            let found = try connection.statement("SELECT \(condition)")
+                .integer(.integer(numberMax), .integer(sortMax))
+            guard found == 0 else {
+                throw StorageError(.corrupt, "\(what) is out of bounds", statement: "open")
+            }
+        }
+    }
+
+    private static let conditions = [
+        (
+            "a counter",
+            """
+            ?2 < 0 OR EXISTS(SELECT 1 FROM counter
+                WHERE typeof(value) <> 'integer' OR value NOT BETWEEN 0 AND ?1)
+            """
+        ),
+        (
+            "the end of a log",
+            """
+            EXISTS(SELECT 1 FROM log WHERE tip_seq NOT BETWEEN 0 AND ?1
+                OR fork NOT BETWEEN 0 AND ?1 OR changed NOT BETWEEN 0 AND ?1
+                OR tip_sort NOT BETWEEN -?2 AND ?2 OR kept_seq NOT BETWEEN 0 AND ?1)
+            """
+        ),
+        (
+            "the number of a row",
+            [
+                "operation.arr", "event.seq", "document.did", "log.lid", "grant_name.gid",
+                "epoch_key.kid",
+            ]
+            .map { name in
+                let parts = name.split(separator: ".")
+                return "ifnull((SELECT max(\(parts[1])) FROM \(parts[0])), 0) > ?1"
+            }.joined(separator: " OR ") + " OR ?2 < 0"
+        ),
+        ("a reader", "?2 < 0 OR EXISTS(SELECT 1 FROM reader WHERE seq NOT BETWEEN 0 AND ?1)"),
+    ]
+
+    /// The first table, index or trigger of a store that no version of the program makes so, by its
+    /// name. Others could do anything whenever a row is written.
+    public static func stranger(in connection: Connection) throws(StorageError) -> String? {
+        let fresh = try Connection()
+        try NodeStore.prepare(fresh)
+        let known = Set(try StoreSchema(of: fresh).entries.map(Entry.init))
+        return try StoreSchema(of: connection).entries.map(Entry.init)
+            .first { !known.contains($0) }?.name
+    }
+
+    /// A row of the schema, wherever it begins in its file.
+    private struct Entry: Hashable {
+        let type: String
+        let name: String
+        let table: String
+        let sql: String?
+
+        init(_ entry: StoreSchema.Entry) {
+            (type, name, table, sql) = (entry.type, entry.name, entry.table, entry.sql)
+        }
+    }
+}
