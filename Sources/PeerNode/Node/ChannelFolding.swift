@@ -17,6 +17,9 @@ extension NodeCore {
         case .setDocument(let settings):
             workspace.channelClaims[settings.document, default: []].append(
                 ChannelClaim(id: id, link: settings.replaces, change: settings.change))
+            for cut in settings.cuts ?? [] {
+                workspace.channelCuts[cut.log, default: []].insert(cut.sequence)
+            }
         case .deleteDocument(let document, let link):
             workspace.channelClaims[document, default: []].append(
                 ChannelClaim(id: id, link: link, change: nil))
@@ -162,7 +165,7 @@ extension NodeCore {
 
 extension AuthorityPayload.DocumentSettings {
     /// What the settings change, as far as authority goes.
-    fileprivate var change: ChannelChange {
+    var change: ChannelChange {
         ChannelChange(
             owner: owner, admins: roles.map { $0.filter { $0.role <= .admin }.map(\.member) },
             archived: archived, history: history)

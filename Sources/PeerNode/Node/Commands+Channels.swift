@@ -217,6 +217,7 @@ extension NodeCore {
                 var settings = AuthorityPayload.DocumentSettings(document: channel.id)
                 settings.replaces = link == ruling.creation ? nil : link
                 change(&settings, draft)
+                settings.cuts = cuts(of: settings, after: ruling, in: workspace)
                 return .setDocument(settings)
             }
         }

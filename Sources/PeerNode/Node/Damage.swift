@@ -150,6 +150,8 @@ extension NodeCore {
         workspace.contentLimits = [:]
         workspace.channelCreations = []
         workspace.channelClaims = [:]
+        workspace.channelCuts = [:]
+        workspace.channelPasts = [:]
         try loadAuthority(of: workspace)
         try rekeepAuthority(in: workspace)
         let opened = try judgeContent(of: workspace, because: source)

@@ -104,6 +104,9 @@ extension NodeCore {
             document.kind == .channel, redactedDocuments.contains(document.number)
         else { return }
         let places = Set(appended.map(\.operation.header.sequence))
+        if let named = workspace.channelCuts[log], !named.isDisjoint(with: places) {
+            return try reviewRedactions(inDocument: document.number)
+        }
         var grants: Set<Int64> = []
         for number in Set(store.operations.spans(of: branch).map(\.grant)).sorted() {
             guard let grant = store.operations.grant(number) else { continue }

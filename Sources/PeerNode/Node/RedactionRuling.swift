@@ -183,8 +183,7 @@ extension NodeCore {
         }
         spoken.power = try power(of: member, stored, in: workspace)
         if spoken.power == nil, let ruling = workspace.channels[stored.log.document]?.ruling {
-            spoken.formerPower = workspace.rulingLinks(of: ruling, until: stored.entry.timestamp)
-                .power(of: member)
+            spoken.formerPower = try formerPower(of: member, stored, ruling, in: workspace)
         }
         return spoken
     }
@@ -240,38 +239,8 @@ extension NodeCore {
     }
 }
 
-/// Who owned a channel, and who were its admins.
-private struct ChannelRoles {
-    var owner: MemberID?
-    var admins: [MemberID] = []
-
-    func power(of member: MemberID) -> Int? {
-        member == owner ? 2 : admins.contains(member) ? 3 : nil
-    }
-}
-
 extension ChannelRuling {
     fileprivate func power(of member: MemberID) -> Int? {
-        ChannelRoles(owner: owner, admins: admins).power(of: member)
-    }
-}
-
-extension Workspace {
-    /// Owner and admins of a channel as the links of its chain up to a time say.
-    fileprivate func rulingLinks(
-        of ruling: ChannelRuling, until timestamp: HybridTimestamp
-    ) -> ChannelRoles {
-        var roles = ChannelRoles()
-        roles.owner = evaluator.author(of: ruling.creation)
-        let claims = channelClaims[DocumentID(sameBytesAs: ruling.creation)] ?? []
-        for link in ruling.chain.dropFirst() {
-            guard let record = authority[link],
-                record.timestamp.rawValue <= timestamp.rawValue,
-                let change = claims.first(where: { $0.id == link })?.change
-            else { break }
-            roles.owner = change.owner ?? roles.owner
-            roles.admins = change.admins ?? roles.admins
-        }
-        return roles
+        ChannelPast.power(of: member, owner: owner, admins: admins)
     }
 }

@@ -73,6 +73,10 @@ final class Workspace {
     var channelCreations: [OperationID] = []
     /// What operations say about each channel, valid or not.
     var channelClaims: [DocumentID: [ChannelClaim]] = [:]
+    /// The places that those operations name, up to which a right was used.
+    var channelCuts: [LogName: Set<UInt64>] = [:]
+    /// Who had rights in each channel before; see `ChannelPast`.
+    var channelPasts: [DocumentID: ChannelPast] = [:]
     /// What members said of themselves, by operation.
     var profileRegisters = ProfileRegisters()
     /// What members say they are called.

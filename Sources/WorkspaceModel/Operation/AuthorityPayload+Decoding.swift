@@ -202,6 +202,7 @@ extension AuthorityPayload.DocumentSettings {
         description = try fields.field(7)
         history = try fields.number(8, max: 1)
         archived = try fields.optional(9) { (d) throws(Malformed) in try d.bool() }
+        cuts = try fields.optional(10) { (d) throws(Malformed) in try d.cuts() }
     }
 }
 

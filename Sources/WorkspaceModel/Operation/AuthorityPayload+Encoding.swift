@@ -185,6 +185,7 @@ extension AuthorityPayload.DocumentSettings {
         fields.optional(7, description) { $0.field($1) }
         fields.optional(8, history) { $0.uint($1) }
         fields.optional(9, archived) { $0.bool($1) }
+        fields.optional(10, cuts) { encoder, cuts in encoder.list(cuts) { $0.cut($1) } }
     }
 }
 

@@ -177,6 +177,9 @@ public enum AuthorityPayload: Hashable, Sendable {
         public var history: UInt64?
         /// Whether nothing more may be written.
         public var archived: Bool?
+        /// Up to where those who lose the right to delete what others wrote here have used it: of
+        /// their logs in the channel. `nil` says nothing, as before there were any.
+        public var cuts: [CutEntry]?
 
         /// Settings of `document` that change nothing yet.
         public init(document: DocumentID) { self.document = document }
