@@ -210,7 +210,7 @@ def upgrade(life):
     texts = shown(node)
     node.stop()
     store = sqlite3.connect(node.home / "node.db", isolation_level=None)
-    for table in ("citation", "following", "late_basis"):
+    for table in ("citation", "following", "late_basis", "unheard"):
         store.execute(f"DROP TABLE {table}")
     store.execute("PRAGMA user_version = 8")
     store.close()

@@ -36,6 +36,9 @@ extension AuthEvaluator {
         }
     }
 
+    /// Whether anything admits a member, valid or not. What did once always does.
+    public func isAdmitted(_ member: MemberID) -> Bool { admitted[member] != nil }
+
     /// Whether a valid grant ever gave a member anything: the workspace has let that one in, whatever
     /// came after that.
     public func hasLetIn(_ member: MemberID) -> Bool {

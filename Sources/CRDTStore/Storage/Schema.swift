@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 10
+    public static let version: Int32 = 11
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -87,7 +87,8 @@ public enum Schema {
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
     /// other rules, so nothing is added to them and they are refused. It has no citations.
     static let additions: [Int64: [String]] = [
-        8: citations + following + followingUnread, 9: following + followingUnread,
+        8: citations + following + unheard + followingUnread,
+        9: following + unheard + followingUnread, 10: unheard + followingUnread,
     ]
 
     /// What follows from `operation.deps`: which own operation of a branch an operation of another
@@ -119,7 +120,16 @@ public enum Schema {
         """,
     ]
 
-    /// A store of before says nothing in these tables.
+    /// Of words about following: whom they name that nothing admits. Rows may be left of words that
+    /// do not count any more.
+    private static let unheard = [
+        """
+        CREATE TABLE unheard(member BLOB NOT NULL, arr INTEGER NOT NULL, PRIMARY KEY(member, arr))
+            WITHOUT ROWID
+        """
+    ]
+
+    /// A store of before says nothing in these tables, or too much.
     private static let followingUnread = [
         "INSERT OR REPLACE INTO meta VALUES('following.unread', x'01')"
     ]
@@ -146,6 +156,7 @@ public enum Schema {
 
     /// Everything, in the order of creation.
     static let statements = tables + absent + redactions + late + citations + following
+        + unheard
 
     private static let tables = [
         // What there is one of, by name. Values are described where they are written.

@@ -93,6 +93,34 @@ extension ViewStore {
         }
     }
 
+    /// What a word says of a member, where it counts.
+    public func word(_ arrival: Int64, of member: MemberID) throws(StorageError) -> Bool? {
+        try connection.statement("SELECT joined FROM following WHERE arr = ? AND member = ?")
+            .integer(.integer(arrival), .blob(member.bytes)).map { $0 == 1 }
+    }
+
+    // MARK: Names that nothing admits
+
+    /// Notes that a word names somebody whom nothing admits yet. It may have lost its effect by the
+    /// time that something does.
+    public func noteUnheard(_ member: MemberID, in arrival: Int64) throws(StorageError) {
+        try connection.statement("INSERT OR IGNORE INTO unheard VALUES(?, ?)").run { row in
+            row.bind(1, member)
+            row.bind(2, arrival)
+        }
+    }
+
+    /// The words that named somebody while nothing admitted that one, by their arrival numbers.
+    public func unheard(of member: MemberID) throws(StorageError) -> [Int64] {
+        try connection.statement("SELECT arr FROM unheard WHERE member = ? ORDER BY arr")
+            .rows(.blob(member.bytes)) { $0.integer(0) }
+    }
+
+    /// Forgets those words.
+    public func forgetUnheard(of member: MemberID) throws(StorageError) {
+        try connection.statement("DELETE FROM unheard WHERE member = ?").run(.blob(member.bytes))
+    }
+
     // MARK: Followers
 
     /// Who follows a channel, by member id.

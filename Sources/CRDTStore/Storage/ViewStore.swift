@@ -351,7 +351,7 @@ extension ViewStore {
     /// Forgets everything of the view, to fold it anew.
     public func clear() throws(StorageError) {
         unreadCounts = [:]
-        for table in Self.tablesOfDocument + ["self_register", "read_frontier"] {
+        for table in Self.tablesOfDocument + ["self_register", "read_frontier", "unheard"] {
             try connection.execute("DELETE FROM \(table)")
         }
         lateDocuments = nil

@@ -26,6 +26,9 @@ extension NodeCore {
         try rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         workspace.unfoldedKeys += opened
+        if case .admit(let newcomer, _, _, _) = payload {
+            try hearUnheard(of: newcomer.member, in: workspace, from: source)
+        }
         if workspace.evaluator.isValid(operation.id) {
             try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
         }

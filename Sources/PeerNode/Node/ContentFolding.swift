@@ -106,7 +106,12 @@ extension NodeCore {
                 let author = workspace.evaluator.subject(ofGrant: place.grant),
                 try !isDeleted(place.arrival)
             else { return }
-            try fold(action, of: members.isEmpty ? [author] : members, place)
+            let word = FollowingWord(
+                isJoined: action.isJoined, document: place.document.number,
+                timestamp: place.timestamp, id: place.id, arrival: place.arrival)
+            for member in try fold(word, of: members.isEmpty ? [author] : members, in: workspace) {
+                try tell(word, of: member, place.source, workspace)
+            }
         case .profile(let name):
             guard (try? CheckedName.checkWire(name)) != nil else { return }
             try foldProfile(name, field: nil, place)
@@ -148,28 +153,6 @@ extension NodeCore {
         }
         guard workspace.deletedChannels[place.documentID] == nil else { return }
         try recordCreated(row, in: workspace, place.source)
-    }
-
-    /// Takes over who follows a channel. It gives no right, so everybody's word counts.
-    private func fold(
-        _ action: ContentPayload.MembershipAction, of members: [MemberID], _ place: Folding
-    ) throws(StorageError) {
-        let isJoined = action.isJoined
-        let channel = place.workspace.channels[place.documentID]
-        for member in members {
-            try store.view.fold(
-                member, joined: isJoined, in: place.document.number, at: place.timestamp,
-                by: place.id, arrival: place.arrival)
-            place.workspace.readMarks.lateLimits = [:]
-            // Everybody is in the default channel, whatever is said.
-            if channel?.isDefault == true && !isJoined { continue }
-            guard place.workspace.deletedChannels[place.documentID] == nil else { continue }
-            try record(
-                isJoined ? .channelMemberAdded : .channelMemberRemoved,
-                workspace: place.workspace, document: place.document.number,
-                arrival: place.arrival, extra: member.bytes,
-                isBackfill: place.source.isBackfill)
-        }
     }
 
     /// Whether what a device wrote under a grant is ours. A liar may cite a grant of ours.

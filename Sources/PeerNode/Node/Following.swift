@@ -1,9 +1,21 @@
 import CRDTStore
 import WorkspaceModel
 
+/// What an operation says about following a channel.
+struct FollowingWord {
+    let isJoined: Bool
+    let document: Int64
+    let timestamp: HybridTimestamp
+    let id: OperationID
+    let arrival: Int64
+}
+
 /// Who follows a channel: of each member the latest word that counts. A word counts while it is valid
 /// and no redaction that counts names it; so a newcomer, who never gets what a deleted one said, and
 /// whoever has read it come to the same, in whatever order words, redactions and verdicts arrive.
+///
+/// Names that nothing admits are noted in a place of their own, until something does: anybody can
+/// write thousands of them into one operation, and each row of a member costs far more than the name.
 extension NodeCore {
     /// To be called when the operations at these places got their effect or lost it.
     func judgeFollowing(
@@ -43,12 +55,66 @@ extension NodeCore {
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) {
         guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else { return }
+        let word = FollowingWord(
+            isJoined: action.isJoined, document: stored.document,
+            timestamp: stored.entry.timestamp, id: stored.place.link.id,
+            arrival: stored.place.arrival)
+        _ = try fold(word, of: members.isEmpty ? [author] : members, in: workspace)
+    }
+
+    /// Takes over a word that counts.
+    ///
+    /// - Returns: those of the members whom it names that the workspace knows.
+    func fold(
+        _ word: FollowingWord, of members: [MemberID], in workspace: Workspace
+    ) throws(StorageError) -> [MemberID] {
         workspace.readMarks.lateLimits = [:]
-        for member in members.isEmpty ? [author] : members {
+        let known = members.filter(workspace.evaluator.isAdmitted)
+        for member in known {
             try store.view.fold(
-                member, joined: action.isJoined, in: stored.document,
-                at: stored.entry.timestamp, by: stored.place.link.id,
-                arrival: stored.place.arrival)
+                member, joined: word.isJoined, in: word.document, at: word.timestamp, by: word.id,
+                arrival: word.arrival)
+        }
+        if known.count < members.count {
+            for member in members where !workspace.evaluator.isAdmitted(member) {
+                try store.view.noteUnheard(member, in: word.arrival)
+            }
+        }
+        return known
+    }
+
+    /// Tells that somebody follows a channel now, or does not.
+    func tell(
+        _ word: FollowingWord, of member: MemberID, _ source: OperationSource,
+        _ workspace: Workspace
+    ) throws(StorageError) {
+        let id = store.operations.document(numbered: word.document)?.id
+        // Everybody is in the default channel, whatever is said.
+        if !word.isJoined, id.flatMap({ workspace.channels[$0] })?.isDefault == true { return }
+        guard let id, workspace.deletedChannels[id] == nil else { return }
+        try record(
+            word.isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
+            document: word.document, arrival: word.arrival, extra: member.bytes,
+            isBackfill: source.isBackfill)
+    }
+
+    /// Takes over what was said of somebody before the workspace knew of any admission.
+    func hearUnheard(
+        of member: MemberID, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        let arrivals = try store.view.unheard(of: member)
+        guard !arrivals.isEmpty else { return }
+        try store.view.forgetUnheard(of: member)
+        for arrival in arrivals {
+            guard let stored = try store.operations.operation(arrival, hasPayload: false),
+                store.operations.isValid(stored.place.sequence, in: stored.place.branch)
+            else { continue }
+            try hear(arrival, in: workspace)
+            guard let isJoined = try store.view.word(arrival, of: member) else { continue }
+            let word = FollowingWord(
+                isJoined: isJoined, document: stored.document,
+                timestamp: stored.entry.timestamp, id: stored.place.link.id, arrival: arrival)
+            try tell(word, of: member, source, workspace)
         }
     }
 

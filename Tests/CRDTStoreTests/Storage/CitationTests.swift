@@ -103,7 +103,7 @@ extension NodeStore {
         try store.begin()
         try store.operations.noteAllCitations()
         #expect(try store.citations() == noted, "WSX_SEED=\(seed)")
-        for table in ["citation", "following", "late_basis"] {
+        for table in ["citation", "following", "late_basis", "unheard"] {
             try store.connection.execute("DROP TABLE \(table)")
         }
         try store.connection.setSchemaVersion(8)

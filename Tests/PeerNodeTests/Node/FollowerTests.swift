@@ -1,5 +1,6 @@
 import CRDTStore
 import Testing
+import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
@@ -253,7 +254,9 @@ extension BenchNode {
         try wim.ok("channel.join", ["channel": "plans"])
         try wim.ok("channel.leave", ["channel": "plans"])
         world.bench.advance(5_000)
-        for table in ["following", "late_basis"] { try wim.damage("DROP TABLE \(table)") }
+        for table in ["following", "late_basis", "unheard"] {
+            try wim.damage("DROP TABLE \(table)")
+        }
         try wim.damage("PRAGMA user_version = 9")
         try wim.restart()
         #expect(try wim.ok("node.check")["problem_count"] == 0)
@@ -314,5 +317,50 @@ extension BenchNode {
         return try #require(
             core.store.operations.document(stored.log.document, in: try workspace().number)
         ).number
+    }
+}
+
+extension `Followers of a channel` {
+    /// Anybody can write thousands of names into one word. Of nobody whom nothing admits there is a
+    /// row of a follower, or an event; and who is admitted later follows from then on.
+    @Test(arguments: [false, true])
+    func `are none whom nothing admits, until something does`(restarts: Bool) throws {
+        let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
+        let channel = try #require(plans).id
+        bench.cut(mina, bob)
+        let kim = try bench.bareNode("Kim")
+        for node in [bob, joon] { bench.cut(node, kim) }
+        bench.cut(joon, bob)
+        try kim.join(try mina.link())
+        bench.advance(5_000)
+        let madeUp = (0..<2_000).map { number in
+            MemberID(words: (UInt64(number), 7))
+        }
+        let key = try #require(try mina.workspace().currentKey)
+        let word = try mina.signed(
+            .membership(.add, members: (madeUp + [kim.workspace().member]).sorted()), in: channel,
+            under: key, incarnation: 77)
+        for node in [mina, bob] { try node.take([word.run(in: channel)]) }
+        #expect(try followers(bob) == ["Mina"])
+        #expect(try rows(of: channel, at: bob) == 1)
+        if restarts { try bob.restart() }
+        let before = try bob.cursor()
+        bench.heal(mina, bob)
+        bench.advance(60_000)
+        for node in [mina, bob] {
+            #expect(try followers(node) == ["Kim", "Mina"], "\(node.name)")
+            #expect(try rows(of: channel, at: node) == 2, "\(node.name)")
+            #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
+        }
+        let told = try bob.events(since: before, types: ["channel.member_added"])
+        #expect(told.count == 1)
+    }
+
+    private func rows(of channel: DocumentID, at node: BenchNode) throws -> Int64? {
+        let core = try #require(node.host?.core)
+        let workspace = try node.workspace()
+        let row = try #require(core.store.operations.document(channel, in: workspace.number))
+        return try core.store.connection.statement("SELECT count(*) FROM following WHERE did = ?")
+            .integer(.integer(row.number))
     }
 }
