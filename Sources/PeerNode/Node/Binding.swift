@@ -65,17 +65,6 @@ enum Binding {
         MemberID(prefixOf: Hash.name("wsx-member", device.bytes + salt) as OperationID)
     }
 
-    /// What the invite key signs over who comes in.
-    static func proof(
-        workspace: WorkspaceID, invite: OperationID, member: MemberID, devices: [DeviceEntry]
-    ) -> [UInt8] {
-        Array("wsx-inv1".utf8) + workspace.bytes + invite.bytes + member.bytes
-            + Hash.personal("wsx-devs1", encoded(devices))
-    }
-
-    /// `Enc` of a list of devices.
-    static func encoded(_ devices: [DeviceEntry]) -> [UInt8] { DeviceEntry.encoded(devices) }
-
     /// What a recovery key signs once, when it is made: whose it is. Its secret is gone after that,
     /// so it cannot sign for each workspace; the device that it names does.
     static func recoveryCertificate(
@@ -110,10 +99,10 @@ enum Binding {
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
             let key = DeviceID(untrusted: invite.publicKey)
         else { return false }
-        let message = proof(
-            workspace: workspace.id, invite: joiner.invite, member: joiner.member,
-            devices: joiner.devices)
-        return key.signed(message, joiner.proof)
+        return InviteSecret.verifies(
+            admissionProof: joiner.proof, by: key, workspace: workspace.id,
+            invite: joiner.invite, member: joiner.member,
+            encodedDevices: DeviceEntry.encoded(joiner.devices))
     }
 }
 

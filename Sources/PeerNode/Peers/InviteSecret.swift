@@ -86,9 +86,20 @@ public struct InviteSecret: Sendable {
                 encodedDevices: encodedDevices))
     }
 
-    /// What an admission proof signs:
+    /// Whether `proof` vouches for exactly this member with exactly these devices, by the invite
+    /// with this public key.
+    public static func verifies(
+        admissionProof proof: Signature, by publicKey: DeviceID, workspace: WorkspaceID,
+        invite: OperationID, member: MemberID, encodedDevices: [UInt8]
+    ) -> Bool {
+        publicKey.signed(
+            admissionMessage(
+                workspace: workspace, invite: invite, member: member,
+                encodedDevices: encodedDevices), proof)
+    }
+
     /// "wsx-inv1" || workspace || invite id || member || H("wsx-devs1", devices).
-    public static func admissionMessage(
+    private static func admissionMessage(
         workspace: WorkspaceID, invite: OperationID, member: MemberID, encodedDevices: [UInt8]
     ) -> [UInt8] {
         Array("wsx-inv1".utf8) + workspace.bytes + invite.bytes + member.bytes

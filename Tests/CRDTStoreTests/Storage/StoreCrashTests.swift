@@ -165,6 +165,25 @@ import WorkspaceTestKit
         #expect(try again.reopened().operations.arrival > arrival)
     }
 
+    /// What peers were told of is "everything up to this number", so what comes later must have a
+    /// later one, though what had the last is not stored any more (I3).
+    @Test func `uses no number again, though what had it is gone`() throws {
+        let store = try NodeStore.inMemory()
+        var log = WrittenLog(by: TestDevice(1), in: .zero)
+        log.writeMany(3)
+        let branch = try StoredLog.put(log, 0..<3, in: store).branch
+        try store.commit()
+        let last = store.operations.arrival
+        try store.begin()
+        try store.operations.cut(branch, behind: nil)
+        try store.commit()
+        let again = try store.reopened()
+        #expect(again.operations.count == 0)
+        #expect(again.operations.arrival >= last)
+        let appended = try StoredLog.put(log, 0..<1, in: again).appended
+        #expect(try #require(appended.first).arrival > last)
+    }
+
     @Test func `of which a log lost its document is damaged, and says so`() throws {
         let store = try NodeStore.inMemory()
         var log = WrittenLog(by: TestDevice(1), in: .zero)

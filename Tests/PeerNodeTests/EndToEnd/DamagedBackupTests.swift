@@ -82,5 +82,39 @@ extension EndToEnd {
             #expect(
                 !left.contains { "\($0)".contains("node.db") || "\($0)".contains("device.key") })
         }
+
+        /// Nothing but the hash of a part tells a letter of the settings, or of a free page.
+        @Test func `is refused without a passphrase too, with a byte of any part changed`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            mina.run("down")
+            let settings = mina.folder + "/settings.toml"
+            try "name = \"Mina\"\n".write(toFile: settings, atomically: true, encoding: .utf8)
+            let file = mina.folder + "/open.bak"
+            _ = try BackupWriter.create(
+                .init(
+                    home: HomeFolder(data: mina.home, socket: mina.socket),
+                    configuration: settings, path: file, passphrase: nil, createdAt: 1),
+                using: SystemRandom())
+            #expect(mina.run("backup", "verify", file).status == 0)
+            let bytes = try #require(FileManager.default.contents(atPath: file).map { [UInt8]($0) })
+            let header = try #require(BackupHeader(Array(bytes.prefix(BackupHeader.byteCount))))
+            #expect(header.parts.allSatisfy { $0.storedByteCount > 0 })
+            var start = BackupHeader.byteCount
+            for part in header.parts {
+                let end = start + Int(part.storedByteCount)
+                for place in [start, (start + end) / 2, end - 1] {
+                    var changed = bytes
+                    changed[place] ^= 1
+                    try Data(changed).write(to: URL(fileURLWithPath: file))
+                    let outcome = mina.run("backup", "verify", file, "--json")
+                    #expect(outcome.error.reason == "backup.damaged", "byte \(place)")
+                    #expect(
+                        outcome.errors.contains("its bytes are not those that were written"),
+                        "byte \(place) of \(start)..<\(end): \(outcome.errors)")
+                }
+                start = end
+            }
+        }
     }
 }

@@ -77,5 +77,33 @@ extension EndToEnd {
             chmod(node.home, 0o700)
             #expect(node.up().status == 0)
         }
+
+        /// A core file holds the keys, and so does what a runtime prints of a crash.
+        @Test func `gets no core file of a node that crashes, and no report`() throws {
+            let node = TemporaryNode()
+            let process = try node.startForeground(environment: ["SWIFT_BACKTRACE": "enable=yes"])
+            func lines(_ file: String) throws -> [String] {
+                try String(contentsOfFile: "/proc/\(file)", encoding: .utf8)
+                    .components(separatedBy: "\n")
+            }
+            let pid = process.processIdentifier
+            func limit(_ process: String) throws -> [Substring] {
+                try #require(
+                    try lines("\(process)/limits").first { $0.hasPrefix("Max core file size") }
+                ).split(separator: " ")[4...].prefix(2).map { $0 }
+            }
+            if try limit("self").last == "0" {
+                print("SKIPPED: nothing here may write core files: the limit tells nothing")
+            }
+            #expect(try limit("\(pid)") == ["0", "0"])
+            let status = try lines("\(pid)/status").first { $0.hasPrefix("SigCgt:") }
+            let caught = try #require(
+                status?.split(separator: "\t").last.flatMap {
+                    UInt64($0, radix: 16)
+                })
+            for signal in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
+                #expect(caught >> UInt64(signal - 1) & 1 == 0, "signal \(signal)")
+            }
+        }
     }
 }

@@ -22,8 +22,10 @@ import WorkspaceTestKit
     }
 
     /// The first message of somebody who knows a secret of the node.
-    private static func firstMessage(to node: BenchNode) throws -> [UInt8] {
-        let random = SeededRandom(seed: 9)
+    private static func firstMessage(
+        to node: BenchNode, seed: UInt64 = 9
+    ) throws -> [UInt8] {
+        let random = SeededRandom(seed: seed)
         let candidate = try #require(node.host?.core.pskCandidates().first)
         let (_, effects) = try PeerSession.dialling(
             as: InMemoryLink.identity(random), under: candidate, now: 0,
@@ -70,6 +72,31 @@ import WorkspaceTestKit
         let others = Self.closed(mina.turn(Self.connecting(1_000_001..<1_020_000)))
         #expect(!others.contains(member.number) && others.count > 14_000)
         #expect(try Self.network(mina).links[member] != nil)
+    }
+
+    /// Whoever knows a secret is answered, and a former member knows one: so what answers cost has
+    /// a bound, and who comes beyond it waits for the next tenths of a second.
+    @Test func `that know a secret cost so many key agreements a second (N15)`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        bench.advance(2_000)
+        var inputs: [NodeInput] = []
+        for number in 0..<200 as Range<UInt64> {
+            let link = LinkID(1_000_000 + number)
+            inputs.append(.accepted(link, address: "10.0.1.\(number):5"))
+            inputs.append(.received(link, try Self.firstMessage(to: mina, seed: 100 + number)))
+        }
+        let effects = mina.turn(inputs)
+        let answered = effects.count { if case .write = $0 { true } else { false } }
+        let each = PeerSession.agreementsPerAnswer
+        let most = Limits.strangerAgreementsPerSecondMax / each
+        #expect(answered == most)
+        func waiting() throws -> Int {
+            try Self.network(mina).links.values.count { $0.agreementDue != nil }
+        }
+        #expect(try waiting() == 200 - most)
+        bench.advance(500)
+        #expect(try ((most / 2 - 1)...(most / 2 + 1)).contains(200 - most - waiting()))
     }
 
     /// What somebody has recorded of a member's connection shows nothing, however often it is sent

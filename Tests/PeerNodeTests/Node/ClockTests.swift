@@ -90,6 +90,26 @@ import WorkspaceTestKit
         }
     }
 
+    /// An answer stands behind what it answers, also where that was written by a clock that runs
+    /// ahead: whoever hears of a moment writes behind it.
+    @Test func `that runs a minute ahead puts no answer before its question`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        joon.clockSkew = 60_000
+        bench.advance(5_000)
+        for number in 0..<3 {
+            try joon.send("question \(number)")
+            bench.advance(1_000)
+            try mina.send("answer \(number)")
+            bench.advance(1_000)
+        }
+        let order = (0..<3).flatMap { ["question \($0)", "answer \($0)"] }
+        for node in [mina, joon] { #expect(try node.log() == order) }
+        let core = try #require(mina.host?.core)
+        #expect(core.clock.last.milliseconds > bench.wall)
+    }
+
     @Test func `that was set forward while a link stands shows by what it writes`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

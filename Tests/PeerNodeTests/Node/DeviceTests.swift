@@ -251,6 +251,13 @@ extension BenchNode {
         let key = try #require(workspace.currentKey?.id)
         #expect(phone.host?.core.workspaces.values.first?.keys[key] == nil)
         #expect(joon.host?.core.workspaces.values.first?.keys[key] != nil)
+        // Nor would it, if somebody brought it the revocation.
+        let boxes = workspace.authority.values.compactMap { record in
+            if case .removeDevice(_, _, let rekey) = record.payload { rekey?.wraps } else { nil }
+        }
+        let device = try #require(phone.host?.core.home).device
+        #expect(boxes.count == 1 && boxes.allSatisfy { !$0.isEmpty })
+        #expect(!boxes.joined().contains { $0.devicePrefix == Array(device.bytes.prefix(8)) })
     }
 
     @Test func `cannot be an older one without the phrase`() throws {

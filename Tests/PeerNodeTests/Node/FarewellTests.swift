@@ -21,11 +21,13 @@ import WorkspaceTestKit
         let (mina, ada, joon, bench) = (world.mina, world.ada, world.joon, world.bench)
         let id = try joon.deviceID()
         #expect(try peerNames(mina).contains(id))
+        let dials = [mina, ada].map(\.dialled.count)
         try mina.ok("member.remove", ["member": "Joon"])
         bench.advance(2_000)
         #expect(try joon.ok("workspace.get")["role"] == .null, "told before the link ends")
         bench.advance(30_000)
-        for node in [mina, ada] {
+        for (node, count) in zip([mina, ada], dials) {
+            #expect(!node.dialled[count...].contains(joon.address), "\(node.name)")
             #expect(try links(node, to: joon).isEmpty, "\(node.name)")
             #expect(try !peerNames(node).contains(id), "\(node.name)")
         }

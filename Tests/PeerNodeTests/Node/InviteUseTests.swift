@@ -195,7 +195,7 @@ import WorkspaceTestKit
             invite: invite, member: member, devices: devices,
             proof: link.secret.admissionProof(
                 workspace: workspace.id, invite: invite, member: member,
-                encodedDevices: Binding.encoded(devices)), name: home.name)
+                encodedDevices: DeviceEntry.encoded(devices)), name: home.name)
     }
 
     @Test func `of somebody who was removed lets nobody in any more`() throws {

@@ -1,5 +1,6 @@
 import CRDTStore
 import Testing
+import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
@@ -139,12 +140,15 @@ extension BenchNode {
         let mina = try bench.sealedNode("Mina")
         _ = try bench.guest("Joon", of: mina)
         try mina.ok("message.send", ["channel": "general", "text": "text"])
-        try mina.ok("lock.now")
         let core = try #require(mina.host?.core)
+        // As after somebody came back by the phrase.
+        try mina.workspace().recoveryBox = AgreementKey(using: SeededRandom(seed: 1))
+        try mina.ok("lock.now")
         #expect(core.home == nil)
         #expect(core.vault.count == 0)
         for workspace in core.workspaces.values {
-            #expect(workspace.keys.isEmpty)
+            #expect(workspace.keys.isEmpty && workspace.recoveryBox == nil)
+            #expect(workspace.mailboxSecrets.isEmpty && workspace.privateDocuments.isEmpty)
             #expect(
                 workspace.openedNames.isEmpty && workspace.profileNames.isEmpty
                     && workspace.profileFields.isEmpty)

@@ -36,6 +36,26 @@ extension BenchNode {
 }
 
 @Suite struct `A message of one's own` {
+    /// The write-ahead log has what a message said until it is emptied, and while something is
+    /// written all the time the loop does that only because the host says so.
+    @Test func `has the log emptied once it is erased, whatever else is written`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let message = try mina.send("a secret slip")
+        let host = try #require(mina.host)
+        #expect(host.emptyLog() && !host.mustEmptyLog)
+        try mina.send("after")
+        #expect(!host.mustEmptyLog)
+        let payload = try mina.payload(of: message)
+        try mina.delete(message)
+        bench.advance(1)
+        #expect(try !mina.holds(payload))
+        #expect(host.mustEmptyLog)
+        try mina.send("something else")
+        #expect(host.mustEmptyLog)
+        #expect(host.emptyLog() && !host.mustEmptyLog)
+    }
+
     @Test func `is erased everywhere at once, and its place stays`() throws {
         let world = try RemovalBench()
         let (wim, bench) = (world.wim, world.bench)

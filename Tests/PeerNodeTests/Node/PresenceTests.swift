@@ -251,6 +251,20 @@ import WorkspaceTestKit
         #expect(try seen("Bob", by: table.ada)?["state"] == "online")
     }
 
+    /// Not even to a changed program, which would show what it hears.
+    @Test func `is not said on the link of a guest`() throws {
+        for role in ["member", "guest"] {
+            let pair = try HostilePair(role: role)
+            pair.takeOver()
+            let visitor = try pair.visit(pair.ada)
+            try pair.ada.ok("presence.set", ["state": "busy", "text": "canarytext"])
+            pair.bench.advance(5_000)
+            try #require(visitor.isOpen)
+            let words = visitor.messages.filter { if case .presence = $0 { true } else { false } }
+            #expect(words.isEmpty == (role == "guest"), "\(role)")
+        }
+    }
+
     @Test func `that a lost turn has chosen is told to nobody`() throws {
         let table = try Table()
         table.bench.advance(10_000)

@@ -1,4 +1,5 @@
 import CRDTStore
+import SyncProtocol
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
@@ -180,6 +181,56 @@ import WorkspaceTestKit
         table.bench.advance(60_000)
         #expect(try Self.texts("@Cleo", on: table.bob) == ["psst"])
         #expect(try Self.texts("@Cleo", on: phone) == ["psst"])
+    }
+
+    /// Where the two have no link it goes by mail, through somebody who cannot open it: whom nobody
+    /// asks, for she has nothing to give.
+    @Test func `a device passes on what came for it alone, through others too`() throws {
+        let table = try Table()
+        let phone = try table.bench.bareNode("Phone")
+        table.bench.cut(table.bob, table.cleo)
+        table.bench.cut(table.ada, table.cleo)
+        table.bench.cut(phone, table.cleo)
+        try table.bob.link(phone)
+        table.bench.advance(5_000)
+        table.bench.cut(table.bob, phone)
+        try table.cleo.ok("message.send", ["channel": "@Bob", "text": "psst"])
+        table.bench.heal(table.bob, table.cleo)
+        table.bench.advance(5_000)
+        table.cleo.kill()
+        table.bench.advance(60_000)
+        #expect(try Self.texts("@Cleo", on: table.bob) == ["psst"])
+        #expect(try Self.texts("@Cleo", on: phone) == ["psst"])
+    }
+
+    /// Who was added to a channel whose past is closed asks for the keys of before by name.
+    @Test func `a newcomer is given none of before, whichever is asked for`() throws {
+        let table = try Table()
+        let (bob, ada) = (table.bob, table.ada)
+        try bob.ok("channel.create", ["name": "board", "private": true, "history": "from-join"])
+        try bob.ok("message.send", ["channel": "board", "text": "one"])
+        let before = try Self.document("board", on: bob).keys.names
+        try bob.ok("channel.add", ["channel": "board", "members": ["Ada"]])
+        table.bench.advance(5_000)
+        let document = try Self.document("board", on: ada)
+        #expect(!before.isEmpty && before.isDisjoint(with: document.keys.names))
+        func link(_ node: BenchNode, to other: BenchNode) throws -> PeerLink {
+            let device = try #require(other.host?.core.home).device
+            return try #require(node.host?.core.network.links(to: device).first)
+        }
+        let (asking, asked) = (try link(ada, to: bob), try link(bob, to: ada))
+        let names = before.sorted()
+        asking.wanted[document.id] = names
+        let given = asked.givenKeys
+        try bob.inTurn { core, workspace in
+            try core.keysWanted(
+                KeyWant(workspace: 1, document: document.id, keys: names), in: workspace,
+                on: asked)
+        }
+        #expect(asked.givenKeys > given, "she is answered, with what she may have")
+        table.bench.advance(5_000)
+        #expect(try before.isDisjoint(with: Self.document("board", on: ada).keys.names))
+        #expect(try Self.texts("board", on: ada) == [])
     }
 
     @Test func `check and why go through them`() throws {

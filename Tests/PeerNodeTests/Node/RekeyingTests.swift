@@ -171,4 +171,47 @@ import WorkspaceTestKit
         // create, the two of the circle, and the last.
         #expect(try late.workspace().keys.count == 4)
     }
+
+    /// An admin may seal anything under the name of an older key. What nothing introduces opens
+    /// nothing, and would fill the store of everybody.
+    @Test func `hands on no key under the name of another`() throws {
+        let world = try RemovalBench()
+        let (mina, ada, bench) = (world.mina, world.ada, world.bench)
+        let random = SeededRandom(seed: 6)
+        let (hidden, open, stray) = (
+            SymmetricKey(using: random), SymmetricKey(using: random), SymmetricKey(using: random)
+        )
+        let workspace = try ada.workspace()
+        let core = try #require(ada.host?.core)
+        let own = try #require(core.home).device
+        let discovery = try #require(workspace.discovery.last)
+        let before = try mina.workspace().keys.count
+        // Ada alone has the first one, and says that the second leads to it.
+        for (key, sealed) in [(hidden, nil), (open, stray)] {
+            let holders = workspace.keyHolders(excluding: []).filter {
+                sealed != nil || $0.device == own
+            }
+            try ada.author(
+                .rekey(
+                    .init(
+                        rekey: Rekey(
+                            keyID: key.keyID,
+                            wraps: holders.compactMap {
+                                core.wrap(key, discovery, for: $0.device, to: $0.agreementKey)
+                            },
+                            olderKeys: sealed.map {
+                                [
+                                    SealedSecret(
+                                        id: hidden.keyID.bytes,
+                                        sealed: KeyWrap.wrap($0, under: key, using: random))
+                                ]
+                            } ?? []), discoveryID: nil, olderDiscovery: nil, answers: nil)))
+        }
+        bench.advance(10_000)
+        let keys = try mina.workspace().keys
+        #expect(keys.holds(open.keyID) && !keys.holds(hidden.keyID))
+        #expect(!keys.holds(stray.keyID))
+        #expect(try mina.rowCount("epoch_key") == ada.rowCount("epoch_key") - 1)
+        #expect(keys.count == before + 1)
+    }
 }

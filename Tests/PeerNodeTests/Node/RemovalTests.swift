@@ -192,6 +192,20 @@ extension BenchNode {
         bench.advance(5_000)
         try mina.ok("member.remove", ["member": "Ada"])
         bench.advance(10_000)
+        // Named in the removal itself: an older program knows by nothing else that they are closed.
+        let known = try mina.workspace()
+        let secret = try InviteLink(link).secret
+        let named = known.authority.values.flatMap { record -> [OperationID] in
+            if case .remove(let remove) = record.payload { remove.revokedInvites } else { [] }
+        }
+        let keys = named.compactMap { id -> [UInt8]? in
+            if case .invite(let invite)? = known.authority[id]?.payload {
+                invite.publicKey
+            } else {
+                nil
+            }
+        }
+        #expect(keys == [secret.publicKey.bytes])
         let states = try mina.ok("invite.list").items.map { $0["state"]?.stringValue ?? "" }
         #expect(states.filter { $0 == "open" }.isEmpty, "\(states)")
         let stranger = try bench.bareNode("Stranger")

@@ -88,6 +88,26 @@ import WorkspaceTestKit
         #expect(try mina.digest() == joon.digest())
     }
 
+    /// The root of a private document says of which workspace it is. Elsewhere its name would be
+    /// taken, and what is written there under it would be judged by the rules of another.
+    @Test func `is no private document of another workspace`() throws {
+        try mina.ok("channel.create", ["name": "board", "private": true])
+        let board = try #require(acme.channelIndex.all.first { $0.name == "board" }).id
+        let branch = try #require(
+            core.store.operations.branches(in: board, of: acme.number).first)
+        let root = try #require(
+            try core.store.operations.run(
+                of: branch.number, from: 0, through: 0, byteCountMax: .max))
+        try #require(root.firstSequence == 0 && root.entries.count == 1)
+        // Wim is in both, so that nothing else keeps it out.
+        let grants = try #require(root.entries.first).grant
+        #expect(acme.authority[grants] != nil)
+        other.authority[grants] = acme.authority[grants]
+        defer { other.authority[grants] = nil }
+        #expect(try bring(root, to: other) == .rejected(.wrongScope))
+        #expect(core.store.operations.document(board, in: other.number) == nil)
+    }
+
     @Test func `holds one log in each, and neither shows in the other`() throws {
         let channel = try #require(acme.channels.values.first).id
         let here = try squat(on: channel, in: acme)

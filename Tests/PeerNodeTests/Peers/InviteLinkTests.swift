@@ -193,10 +193,9 @@ import WorkspaceTestKit
         let proof = secret.admissionProof(
             workspace: workspace, invite: invite, member: member, encodedDevices: [0x80])
         func verifies(_ member: MemberID, _ devices: [UInt8]) -> Bool {
-            secret.publicKey.signed(
-                InviteSecret.admissionMessage(
-                    workspace: workspace, invite: invite, member: member,
-                    encodedDevices: devices), proof)
+            InviteSecret.verifies(
+                admissionProof: proof, by: secret.publicKey, workspace: workspace,
+                invite: invite, member: member, encodedDevices: devices)
         }
         #expect(verifies(member, [0x80]))
         #expect(!verifies(member, [0x81, 0]))

@@ -121,6 +121,69 @@ import WorkspaceTestKit
         #expect(Scenes.texts(of: "general", on: scene.ada).contains("changed"))
     }
 
+    /// Beside another branch of the log an operation is looked at by another way, for its place is
+    /// not the end of what is stored.
+    @Test(arguments: [true, false])
+    func `is dropped for a change after signing beside another branch (O03)`(
+        isChanged: Bool
+    ) throws {
+        let scene = try HostileScene(seed: 26)
+        defer { scene.world.end() }
+        var log = HostileLog(scene.mallory, incarnation: 77)
+        for (count, text) in ["one", "two"].enumerated() {
+            log.write(text, at: scene.wall) { $0.moveBehind(count) }
+        }
+        var fork = log.cut(to: 1)
+        fork.write("other", at: scene.wall) { $0.moveBehind(1) }
+        var run = fork.run(from: 1)
+        if isChanged { run.entries[0].timestamp = HybridTimestamp(rawValue: .max >> 1) }
+        let link = scene.peer().connect(to: scene.ada)
+        link.push(log.run())
+        link.push(run)
+        scene.world.run(for: 2_000)
+        #expect(link.isOpen != isChanged)
+        #expect(
+            HostileScene.hasLogged(scene.ada, "op.rejected", "op.bad_signature") == isChanged)
+        #expect(HostileScene.forkCount(of: scene.ada) == (isChanged ? 0 : 1))
+        let shown = Scenes.texts(of: "general", on: scene.ada)
+        #expect(shown.contains("two") && shown.contains("other") != isChanged)
+    }
+
+    /// What is no authority operation would lie in the authority document for ever, which is never
+    /// pruned and which everybody is served.
+    @Test(arguments: ["authority", "mailbox"])
+    func `is dropped for content in a document that is for something else`(_ place: String) throws {
+        let scene = try HostileScene(seed: 27)
+        defer { scene.world.end() }
+        let workspace = try HostileScene.workspace(of: scene.ada)
+        let document = place == "authority" ? workspace.id : workspace.mailboxDocument
+        var log = HostileLog(scene.mallory, incarnation: 77, document: document)
+        log.write("out of place", at: scene.wall)
+        let link = scene.peer().connect(to: scene.ada)
+        link.push(log.run())
+        scene.world.run(for: 2_000)
+        #expect(!link.isOpen)
+        #expect(HostileScene.hasLogged(scene.ada, "op.rejected", "op.wrong_scope"))
+        try scene.expectHonestPeace()
+    }
+
+    /// The code of an error is a text of the peer's, and goes into the log.
+    @Test func `writes no line of its own into a log`() throws {
+        let scene = try HostileScene(seed: 28)
+        defer { scene.world.end() }
+        let link = scene.peer().connect(to: scene.ada)
+        let word = "over\nnode.stopped by=\u{1b}[31mmallory\u{202e}"
+        link.send(.error(code: word, retryAfterMilliseconds: 0))
+        scene.world.run(for: 500)
+        let told = scene.ada.log.filter { $0.contains("mallory") }
+        #expect(told.count == 1)
+        #expect(told.allSatisfy { $0.hasPrefix("peer.error code=over") })
+        for line in told {
+            #expect(
+                !line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202e }, "\(line)")
+        }
+    }
+
     @Test func `cannot place operations outside their log's order (O05)`() throws {
         let scene = try HostileScene(seed: 25)
         defer { scene.world.end() }
@@ -179,5 +242,12 @@ import WorkspaceTestKit
         scene.world.run(for: 2_000)
         #expect(pushed.isOpen == (sequence < .max), "the message itself says too much")
         try scene.expectHonestPeace(showing: ["o0"])
+    }
+}
+
+extension OperationDraft {
+    /// Behind so many operations of its log, though the clock stands still.
+    fileprivate mutating func moveBehind(_ count: Int) {
+        timestamp = HybridTimestamp(rawValue: timestamp.rawValue + UInt64(count))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PeerNode
 import Testing
 import WorkspaceTestKit
@@ -151,6 +152,36 @@ import WorkspaceTestKit
                 return try FileSystem.status(of: listener.path).mode
             }
             exit(mode == 0o600 ? 0 : 1)
+        }
+    }
+
+    /// What is made private afterwards was open for a moment. The kernel tells whoever watches the
+    /// folder of each change of a mode.
+    @Test func `never changes the mode of its file, for it was right at first`() throws {
+        try withTemporaryFolder { root in
+            let watch = FileDescriptor(owning: inotify_init1(Int32(IN_NONBLOCK)))
+            let wanted = UInt32(IN_CREATE) | UInt32(IN_ATTRIB)
+            try #require(inotify_add_watch(watch.number, root, wanted) >= 0)
+            func seen() -> [UInt32] {
+                var buffer = [UInt8](repeating: 0, count: 4_096)
+                let count = max(0, Glibc.read(watch.number, &buffer, buffer.count))
+                var masks: [UInt32] = []
+                var start = 0
+                while start + 16 <= count {
+                    func number(_ offset: Int) -> UInt32 {
+                        buffer[start + offset..<start + offset + 4].reversed()
+                            .reduce(0) { $0 << 8 | UInt32($1) }
+                    }
+                    masks.append(number(4))
+                    start += 16 + Int(number(12))
+                }
+                return masks
+            }
+            let listener = try UnixListener(path: root + "/s")
+            #expect(seen() == [UInt32(IN_CREATE)])
+            // It would be seen.
+            try #require(chmod(listener.path, 0o600) == 0)
+            #expect(seen() == [UInt32(IN_ATTRIB)])
         }
     }
 

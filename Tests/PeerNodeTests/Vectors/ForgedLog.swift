@@ -127,12 +127,13 @@ struct ForgedLog {
                 of: key, seed,
                 .joining(workspace.id, by: invite, before: name.device, member: member))
         ]
-        let said = Binding.proof(
-            workspace: workspace.id, invite: invite, member: member, devices: devices)
+        let other = InviteSecret(using: SeededRandom(seed: UInt64(seed)))
+        let proof = (isProven ? secret : other).admissionProof(
+            workspace: workspace.id, invite: invite, member: member,
+            encodedDevices: DeviceEntry.encoded(devices))
         return .admit(
             .init(
-                invite: invite, member: member, devices: devices,
-                proof: (isProven ? secret.signingKey : key).signature(for: said), name: field),
+                invite: invite, member: member, devices: devices, proof: proof, name: field),
             keyID: field.keyID, wraps: [], request: nil)
     }
 
