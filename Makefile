@@ -24,6 +24,10 @@ LIVES ?= 100000
 ROTS ?= 1000
 # How many histories of each kind `campaign-reader` compares.
 HISTORIES ?= 2000
+# Which of the breaks `mutants` tries, by number, all without any; and whether who survives its tests
+# is run against all others.
+ID ?=
+WHOLE ?=
 # How many torn images `campaign-crash` starts, how many faults by chance `campaign-disk` tries beside
 # its table, and how often `campaign-kill` kills; and how many homes get one flipped bit.
 N ?=
@@ -44,7 +48,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crash campaign-disk campaign-kill lint interop bench clean
+.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crash campaign-disk campaign-kill mutants lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -99,6 +103,9 @@ campaign-disk: $(READY) $(SHIM) ## failing, full and rotting disks under a node;
 
 campaign-kill: $(READY) ## two homes under load, killed N=300 times
 	$(CAMPAIGN) N=$(or $(N),300) python3 -B Tests/campaigns/kill.py
+
+mutants: setup ## breaks of what SECURITY.md promises, each caught by the tests it names; ID=17 one, WHOLE=1
+	@SWIFT="$(SWIFT)" ID="$(ID)" WHOLE="$(WHOLE)" nice -n 10 python3 -B Tests/campaigns/mutants.py
 
 $(SHIM): Tests/campaigns/disk_shim.c
 	@mkdir -p $(@D)

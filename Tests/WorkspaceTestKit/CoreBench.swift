@@ -92,6 +92,7 @@ public final class CoreBench {
     /// Lets time pass, and gives every node its turn when it asked for one.
     public func advance(_ milliseconds: UInt64) {
         let end = monotonic + milliseconds
+        var inVain = 0
         while monotonic <= end, let due = nodes.compactMap(\.host?.nextDeadline).min(),
             due <= end
         {
@@ -108,6 +109,8 @@ public final class CoreBench {
             if passed == 0 {
                 wall += 1
                 monotonic += 1
+                inVain += 1
+                precondition(inVain < 20_000, "a tick does not move the deadline it was due for")
             }
         }
         if monotonic < end {

@@ -1,0 +1,367 @@
+"""One-line breaks of what is promised, each of which a named test must catch: `make mutants`.
+
+The table (mutants.toml) says of each break which promise it breaks, where, how, and which tests
+catch it: those that docs/SECURITY.md names for the promise. All breaks are written into a copy of
+the tree, each behind a number that is read from a file when a process begins, so the campaign is
+one build. The sources themselves know nothing of it.
+
+    mutants.py            all of the table; what was found on these sources before is not tried again
+    ID=17 mutants.py      one, though it was tried before; ID=17,20-29 several
+    WHOLE=1               whoever survives its tests is run against the whole suite, which tells what
+                          catches it by accident
+    AGAIN=1               everything anew
+    BUILT=1               what was built last, whatever stands in the tree by now
+    LIMIT=180             seconds that the tests of one mutant may take
+    mutants.py --check    whether the table is true of the sources: no build
+    mutants.py --build    the build alone
+
+A mutant is caught by its tests, caught by the limit of time (they hang), or it survives; the
+campaign fails if one survives. The tests are run without a mutant first, and must pass then.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = Path(__file__).resolve().with_name("mutants.toml")
+PLACE = ROOT / ".build/mutants"
+TREE = PLACE / "tree"
+BUILD = PLACE / "build"
+SWITCH = PLACE / "switch"
+RESULTS = PLACE / "results.json"
+# What the tests read besides the sources.
+COPIED = [
+    "Package.swift", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", ".swift-format", ".ci",
+    "Sources", "Tests", "docs", "scripts", "Benchmarks",
+]
+# What the tests wait for that comes from a process comes within a few seconds or, broken, never.
+PATIENCE = [
+    ("Tests/WorkspaceTestKit/Eventually.swift", "seconds = 240", "seconds = 40"),
+    ("Tests/PeerNodeTests/Loop/LoopTesting.swift", "= 240_000", "= 40_000"),
+]
+# A break that hangs must not hang the campaign.
+LIMIT_SECONDS = int(os.environ.get("LIMIT", "180"))
+SWIFT = os.environ.get("SWIFT") or "swift"
+
+LOOKUP = '''private import Glibc
+
+/// Which of the breaks of Tests/campaigns/mutants.toml is on in this process.
+public enum Mutation {
+    private static let number: Int32 = {
+        guard let file = fopen("%s", "r") else { return 0 }
+        defer { fclose(file) }
+        var digits = [CChar](repeating: 0, count: 16)
+        return fgets(&digits, 16, file) == nil ? 0 : atoi(digits)
+    }()
+
+    /// Whether the break of this number is on.
+    public static func on(_ id: Int32) -> Bool { number == id }
+}
+'''
+
+
+class Wrong(Exception):
+    """The table does not fit the sources."""
+
+
+class Mutant:
+    """One row of the table."""
+
+    KINDS = {"skip", "instead", "value", "true", "false"}
+
+    def __init__(self, row):
+        unknown = set(row) - {"id", "promise", "file", "at", "kind", "broken", "tests"}
+        if unknown:
+            raise Wrong(f"{row.get('id')}: what is {', '.join(sorted(unknown))}?")
+        self.id = row["id"]
+        self.promise = row["promise"]
+        self.file = row["file"]
+        self.kind = row["kind"]
+        self.broken = row.get("broken", "")
+        self.tests = row["tests"]
+        if self.kind not in self.KINDS:
+            raise Wrong(f"{self.id}: no kind {self.kind}")
+        if (self.kind in {"instead", "value"}) != bool(self.broken):
+            raise Wrong(f"{self.id}: a kind with something broken has to say what")
+        if not self.tests:
+            raise Wrong(f"{self.id}: no test")
+        at = row["at"].strip("\n")
+        head, mark, rest = at.partition("«")
+        part, _, tail = rest.partition("»")
+        self.head, self.part, self.tail = (head, part, tail) if mark else ("", at, "")
+
+    @property
+    def text(self):
+        """What stands in the file, once."""
+        return self.head + self.part + self.tail
+
+    def switched(self):
+        """What stands in its place in the copy."""
+        on = f"Mutation.on({self.id})"
+        part = self.part
+        changed = {
+            "skip": f"if !{on} {{ {part}\n}}",
+            "instead": f"if {on} {{ {self.broken} }} else {{ {part}\n}}",
+            "value": f"({on} ? ({self.broken}) : ({part}))",
+            "true": f"({on} || ({part}))",
+            "false": f"(!{on} && ({part}))",
+        }[self.kind]
+        return self.head + changed + self.tail
+
+
+def read_table():
+    """The mutants by number, compared with sources and pages."""
+    mutants = [Mutant(row) for row in tomllib.loads(TABLE.read_text())["mutant"]]
+    numbers = [mutant.id for mutant in mutants]
+    faults = [f"number {n} occurs twice" for n in sorted(set(numbers)) if numbers.count(n) > 1]
+    page = (ROOT / "docs/SECURITY.md").read_text()
+    named = {name for line in page.split("\n") if "Tests: " in line
+             for name in line.split("Tests: ", 1)[1].split("`")[1::2]}
+    for mutant in mutants:
+        path = ROOT / mutant.file
+        count = path.read_text().count(mutant.text) if path.is_file() else 0
+        if count != 1:
+            faults.append(f"{mutant.id}: its place occurs {count} times in {mutant.file}")
+        for test in mutant.tests:
+            if test not in named:
+                faults.append(f"{mutant.id}: docs/SECURITY.md names no test {test!r}")
+    if faults:
+        raise Wrong("\n".join(faults))
+    return {mutant.id: mutant for mutant in mutants}
+
+
+# The copy.
+
+
+def put(path, data):
+    """Writes a file unless it is so already: what did not change is not built again."""
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def copy_tree(mutants):
+    """Makes the copy equal the tree, with all breaks in it. Gives the hash of all that it holds."""
+    wanted = {}
+    for name in COPIED:
+        top = ROOT / name
+        for path in [top] if top.is_file() else sorted(top.rglob("*")):
+            if path.is_file() and ".build" not in path.parts and "__pycache__" not in path.parts:
+                wanted[path.relative_to(ROOT)] = path.read_bytes()
+    for mutant in mutants.values():
+        name = Path(mutant.file)
+        text = wanted[name].decode()
+        if text.count(mutant.text) != 1:
+            raise Wrong(f"{mutant.id}: its place is another mutant's too")
+        text = text.replace(mutant.text, mutant.switched())
+        if not re.search(r"^(\w+ )?import WorkspaceModel$", text, re.M):
+            if not mutant.file.startswith("Sources/WorkspaceModel/"):
+                text = "internal import WorkspaceModel\n" + text
+        wanted[name] = text.encode()
+    for file, long, short in PATIENCE:
+        text = wanted[Path(file)].decode()
+        if text.count(long) != 1:
+            raise Wrong(f"{file} does not say {long!r} once")
+        wanted[Path(file)] = text.replace(long, short).encode()
+    package = wanted[Path("Package.swift")].decode()
+    # A switch may make a variable that is never changed, or code that is never reached.
+    wanted[Path("Package.swift")] = package.replace(
+        "    .treatAllWarnings(as: .error),\n", "").encode()
+    wanted[Path("Sources/WorkspaceModel/Rules/Mutation.swift")] = (LOOKUP % SWITCH).encode()
+    for path in sorted(TREE.rglob("*")) if TREE.is_dir() else []:
+        if path.is_file() and path.relative_to(TREE) not in wanted:
+            path.unlink()
+    digest = hashlib.sha256()
+    for name, data in sorted(wanted.items()):
+        put(TREE / name, data)
+        shutil.copymode(ROOT / name, TREE / name) if (ROOT / name).exists() else None
+        if name.parts[0] in {"Sources", "Tests", "Package.swift"} and "campaigns" not in name.parts:
+            digest.update(f"{name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def build(mutants):
+    """Builds the copy with its tests. Says which mutants stand where the compiler complains."""
+    PLACE.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        [SWIFT, "build", "--build-tests", "--package-path", TREE, "--scratch-path", BUILD,
+         "--disable-xctest", "-debug-info-format", "none"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    if done.returncode == 0:
+        return
+    lines = done.stdout.split("\n")
+    errors = list(dict.fromkeys(line for line in lines if re.search(r"^/.*error:", line)))
+    print("\n".join(errors[:40] or lines[-40:]))
+    told = set()
+    for error in errors:
+        found = re.match(r".*?/tree/([^:]+):(\d+):", error)
+        if not found:
+            continue
+        text = (TREE / found[1]).read_text().split("\n")
+        # The switch stands on this line, or a little above.
+        for line in reversed(text[max(0, int(found[2]) - 12):int(found[2])]):
+            number = re.search(r"Mutation\.on\((\d+)\)", line)
+            if number:
+                if number[1] not in told:
+                    print(f"mutant {number[1]} cannot be built: "
+                          f"{mutants[int(number[1])].promise}")
+                told.add(number[1])
+                break
+    raise Wrong("the copy with all mutants in it cannot be built")
+
+
+# Running.
+
+
+def runner():
+    found = sorted(BUILD.glob("*/debug/*PackageTests.xctest"))
+    if not found:
+        raise Wrong("there is no test program in the build")
+    return found[0]
+
+
+def run(number, tests, limit):
+    """Runs the named tests, all of them for none, with one break on.
+
+    Gives (ended in time, status, the tests that failed, the output).
+    """
+    SWITCH.write_text(f"{number}\n")
+    command = [runner(), "--testing-library", "swift-testing"]
+    for test in tests:
+        command += ["--filter", re.escape(test).replace("/", "\\/")]
+    environment = dict(os.environ, SWIFT_BACKTRACE="enable=no")
+    process = subprocess.Popen(
+        command, cwd=TREE, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    in_time = True
+    try:
+        output, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        in_time = False
+        # Their Guardian heeds no other signal, and ends the nodes when the tests are gone.
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            output, _ = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGTERM)
+        raise
+    SWITCH.write_text("0\n")
+    output = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    failed = re.findall(r'^✘ Test ["`]?(.*?)["`]?(?:\(.*?\))? (?:with .*?)?(?:recorded|failed)',
+                        output, re.M)
+    failed = [name for name in dict.fromkeys(failed) if name != "run"]
+    return in_time, process.returncode, failed, output
+
+
+def check_unbroken(mutants):
+    """All named tests pass without a mutant, and every name is one of a test that runs."""
+    names = sorted({test for mutant in mutants.values() for test in mutant.tests})
+    print(f"{len(names)} tests of {len(mutants)} mutants, without any", flush=True)
+    in_time, status, failed, output = run(0, names, 20 * 60)
+    (PLACE / "unbroken.log").write_text(output)
+    if not in_time or status != 0:
+        raise Wrong(f"they do not pass: {failed}; {PLACE}/unbroken.log")
+    for name in names:
+        if not re.search(r"^✔ (?:Test|Suite) .*" + re.escape(name), output, re.M):
+            raise Wrong(f"no test is called {name!r}")
+
+
+def outcome(mutant):
+    began = time.monotonic()
+    in_time, status, failed, output = run(mutant.id, mutant.tests, LIMIT_SECONDS)
+    seconds = round(time.monotonic() - began, 1)
+    (PLACE / f"mutant-{mutant.id}.log").write_text(output)
+    if not in_time:
+        how, by = "hung", failed
+    elif status == 0:
+        how, by = "survived", []
+    elif failed:
+        how, by = "caught", failed
+    else:
+        how, by = "caught", [f"end with status {status}"]
+    found = {"how": how, "by": by, "seconds": seconds}
+    if how == "survived" and os.environ.get("WHOLE"):
+        _, _, failed, output = run(mutant.id, [], 30 * 60)
+        (PLACE / f"mutant-{mutant.id}-whole.log").write_text(output)
+        found["whole"] = failed
+    return found
+
+
+def chosen(mutants):
+    words = os.environ.get("ID", "")
+    if not words:
+        return mutants
+    numbers = set()
+    for word in words.split(","):
+        first, _, last = word.partition("-")
+        numbers |= set(range(int(first), int(last or first) + 1))
+    return {number: mutant for number, mutant in mutants.items() if number in numbers}
+
+
+def tell(mutant, found):
+    by = {"caught": "caught", "hung": "by the limit of time", "survived": "SURVIVED"}[found["how"]]
+    print(f"{mutant.id:4} {by:21} {found['seconds']:6.1f} s  {mutant.promise}")
+    for name in found["by"][:3] if found["how"] != "survived" else mutant.tests:
+        print(f"     {'by' if found['how'] != 'survived' else 'in spite of'} {name[:100]}")
+    if "whole" in found:
+        print(f"     the whole suite: {found['whole'] or 'survives it too'}")
+    sys.stdout.flush()
+
+
+def main():
+    mutants = read_table()
+    if "--check" in sys.argv:
+        print(f"{len(mutants)} mutants, each with its place and its tests")
+        return 0
+    SWITCH.parent.mkdir(parents=True, exist_ok=True)
+    SWITCH.write_text("0\n")
+    stamp = PLACE / "sources"
+    if os.environ.get("BUILT"):
+        sources = stamp.read_text()
+    else:
+        sources = copy_tree(mutants)
+        print("building the copy", flush=True)
+        build(mutants)
+        stamp.write_text(sources)
+    if "--build" in sys.argv:
+        return 0
+    results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    if results.get("sources") != sources or os.environ.get("AGAIN"):
+        results = {"sources": sources, "unbroken": [], "found": {}}
+    wanted = chosen(mutants)
+    names = {test for mutant in wanted.values() for test in mutant.tests}
+    if not names <= set(results["unbroken"]):
+        check_unbroken(wanted)
+        results["unbroken"] = sorted(names | set(results["unbroken"]))
+    for number, mutant in wanted.items():
+        known = results["found"].get(str(number))
+        if known is None or known["tests"] != mutant.tests or os.environ.get("ID"):
+            known = outcome(mutant) | {"tests": mutant.tests}
+            results["found"][str(number)] = known
+            RESULTS.write_text(json.dumps(results, indent=1))
+        tell(mutant, known)
+    ends = [results["found"][str(number)]["how"] for number in wanted]
+    print(f"{len(ends)} mutants: {ends.count('caught')} caught by their tests, "
+          f"{ends.count('hung')} by the limit of time, {ends.count('survived')} survived")
+    return 1 if "survived" in ends else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        sys.exit(main())
+    except Wrong as wrong:
+        sys.exit(f"mutants: {wrong}")
