@@ -33,6 +33,11 @@ WHOLE ?=
 N ?=
 FLIPS ?= 1000
 FUZZ = .build/fuzz
+# How long each target of `fuzz-NAME` is fuzzed, the targets, and the one program of all of them.
+MINUTES ?= 10
+FUZZERS = cbor payloads messages frames handshake session control http json links text search \
+    backup sealed beacon
+FUZZER = .build/fuzzers/release/wsx-fuzz
 # The disk that records and fails, and what a campaign on the program itself is given: a program
 # that is there already, by WSX_NODE, or this one.
 SHIM = .build/campaigns/disk_shim.so
@@ -48,7 +53,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crash campaign-disk campaign-kill mutants lint interop bench clean
+.PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crash campaign-disk campaign-kill mutants lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -72,6 +77,23 @@ test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for ex
 fuzz: setup ## random authority documents by all their properties, in release; SEEDS=N of each
 	WSX_FUZZ=1 WSX_SEEDS=$(SEEDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
 	    --disable-xctest $(CHECKS) --filter 'Authority is one|A channel.s owner|end of a membership'
+
+$(addprefix fuzz-,$(FUZZERS)): fuzz-%: fuzzer
+	@MINUTES=$(MINUTES) WSX_SEED="$(WSX_SEED)" scripts/fuzz $(FUZZER) $*
+
+fuzz-all: fuzzer ## coverage-guided bytes, libFuzzer and address sanitizer, at each parser; MINUTES=10 each
+	@MINUTES=$(MINUTES) WSX_SEED="$(WSX_SEED)" scripts/fuzz $(FUZZER) $(FUZZERS)
+
+fuzz-list: fuzzer ## the targets of fuzz-NAME, and what each tries
+	@$(FUZZER) --list
+
+fuzz-seeds: fuzzer ## what the fuzzers found covers most, back into Tests/corpora; ONLY=NAME
+	@scripts/fuzz $(FUZZER) --seeds $(or $(ONLY),$(FUZZERS))
+
+# Everything is instrumented, the layers too. gold cannot link what the sanitizers leave out.
+fuzzer: setup
+	WSX_FUZZ=bytes $(SWIFT) build -c release --product wsx-fuzz --scratch-path .build/fuzzers $(CHECKS) \
+	    -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld
 
 campaign-attack: setup ## recombining attackers against definition and evaluator; ATTACKS=N worlds each
 	WSX_FUZZ=1 WSX_SEEDS=$(ATTACKS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \

@@ -49,6 +49,14 @@ let package = Package(
                 "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
             ],
             path: "Tests/WorkspaceTestKit", swiftSettings: settings),
+        // What the fuzzers and one of the tests give foreign bytes to.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+                "WorkspaceTestKit",
+            ],
+            path: "Tests/FuzzTargets", swiftSettings: settings),
         .testTarget(
             name: "CRDTStoreTests",
             dependencies: [
@@ -58,8 +66,8 @@ let package = Package(
         .testTarget(
             name: "PeerNodeTests",
             dependencies: [
-                "CLinux", "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto",
-                "WorkspaceModel", "WorkspaceTestKit", "wsx-node",
+                "CLinux", "CRDTStore", "FuzzTargets", "PeerNode", "SyncProtocol",
+                "WorkspaceCrypto", "WorkspaceModel", "WorkspaceTestKit", "wsx-node",
             ],
             swiftSettings: settings),
     ]
@@ -74,5 +82,12 @@ case "lives":
     package.targets.first { $0.name == "PeerNodeTests" }?.sources = lives.map {
         "Simulation/\($0).swift"
     }
-default: package.targets.removeAll { $0.name == "PeerNodeTests" }
+case "bytes":
+    // The fuzzer alone, which only links with the sanitizers that `make fuzz-NAME` names.
+    package.targets.removeAll { $0.type == .test }
+    package.targets.append(
+        .executableTarget(
+            name: "wsx-fuzz", dependencies: ["FuzzTargets"], path: "Tests/FuzzDriver",
+            swiftSettings: settings))
+default: package.targets.removeAll { $0.name == "PeerNodeTests" || $0.name == "FuzzTargets" }
 }

@@ -62,6 +62,21 @@ public final class CoreBench {
         return node
     }
 
+    /// A node that starts on a copy of another one's store and small files.
+    public func node(
+        _ name: String, store image: [UInt8], identity: [UInt8]?, guardBytes: [UInt8]?
+    ) throws -> BenchNode {
+        let number = UInt64(nodes.count + 1)
+        let node = BenchNode(
+            name: name, address: "10.0.0.\(number):29790", seed: seed &* 1_000 &+ number,
+            on: self)
+        nodes.append(node)
+        try node.replaceStore(image)
+        (node.files.identity, node.files.guardBytes) = (identity, guardBytes)
+        try node.boot()
+        return node
+    }
+
     /// A node with an identity of this name and, unless `nil`, a workspace.
     public func node(_ name: String, workspace: String? = "acme") throws -> BenchNode {
         let node = try bareNode(name)
