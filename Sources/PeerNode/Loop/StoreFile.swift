@@ -12,6 +12,47 @@ enum StoreFile {
     ///
     /// - Throws: what `Connection` and `NodeStore` throw; `.empty` for a store that was lost.
     static func open(_ home: HomeFolder) throws(StorageError) -> NodeStore {
+        if let store = try openUnlessCut(home) { return store }
+        mendLog(of: home)
+        return try openFile(home)
+    }
+
+    /// - Returns: `nil` where less was read of the log than was written.
+    private static func openUnlessCut(_ home: HomeFolder) throws(StorageError) -> NodeStore? {
+        let hasLog = ((try? FileSystem.status(of: home.store + "-wal"))?.byteCount ?? 0) > 0
+        do throws(StorageError) {
+            let store = try openFile(home)
+            guard hasLog, isOlder(store, home) else { return store }
+            store.connection.leaveLog()
+            return nil
+        } catch {
+            guard hasLog, error.kind == .empty else { throw error }
+            return nil
+        }
+    }
+
+    private static func isOlder(_ store: NodeStore, _ home: HomeFolder) -> Bool {
+        let value = try? store.registry.value("store")
+        guard let id = value.flatMap(StoreID.init(untrusted:)) else { return false }
+        let files = DiskHomeFiles(home: home)
+        let verdict = RestoreGuard.judge(
+            files.read(), facts: files.storeFacts, storeID: id,
+            commitCounter: UInt64(max(store.commitCounter, 0)))
+        return verdict == .newStoreNeeded(.storeIsOlder)
+    }
+
+    /// Puts right what one bit in each frame of the log has spoilt. A log that is larger is copied into
+    /// the store long before.
+    private static func mendLog(of home: HomeFolder) {
+        let path = home.store + "-wal"
+        guard let log = try? FileSystem.read(path, byteCountMax: 256 * 1024 * 1024),
+            let mended = LogMending.mended(log)
+        else { return }
+        try? FileSystem.replace(path, with: mended)
+        _ = try? FileSystem.remove(home.store + "-shm")
+    }
+
+    private static func openFile(_ home: HomeFolder) throws(StorageError) -> NodeStore {
         let found = try? FileSystem.status(of: home.store)
         let isNew = (found?.byteCount ?? 0) == 0
         let hasIdentity = (try? FileSystem.status(of: home.identity)) != nil

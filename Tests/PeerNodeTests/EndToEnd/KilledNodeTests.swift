@@ -63,6 +63,29 @@ extension EndToEnd {
             #expect(node.run("doctor").status == 0)
         }
 
+        /// What SQLite reads of a log ends before a frame with a wrong bit.
+        @Test func `has what stands in its log behind a flipped bit`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            node.run("down")
+            _ = try node.startForeground()
+            for text in ["one", "two", "three"] { node.run("send", "general", text) }
+            node.kill()
+            let log = URL(fileURLWithPath: node.home + "/node.db-wal")
+            var bytes = [UInt8](try Data(contentsOf: log))
+            let frames = (bytes.count - 32) / 8_216
+            #expect(frames > 8)
+            bytes[32 + 8_216 * (frames / 3) + 24 + 4_000] ^= 1
+            try Data(bytes).write(to: log)
+            #expect(node.up().status == 0)
+            let socket = try #require(ControlSocket(node.socket))
+            #expect(history(socket).count == 3)
+            let check = try #require(socket.call("node.check")?["result"])
+            #expect(check["ok"] == true, "\(check)")
+            // Nothing says that it is older than it was.
+            #expect(node.run("status", "--check").status == 0)
+        }
+
         private func note(_ line: JSONValue?, in answered: inout [String: String]) {
             guard let result = line?["result"], let id = result["id"]?.stringValue,
                 let text = result["text"]?.stringValue
