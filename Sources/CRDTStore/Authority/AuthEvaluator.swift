@@ -35,6 +35,8 @@ public struct AuthEvaluator: Sendable {
     var revocations: [AuthTarget: [Int]] = [:]
     /// Operations by what reaches them.
     var exposed: [AuthTarget: [Int]] = [:]
+    /// Whatever gives somebody something, by whom; what nobody can judge yet is among it.
+    var given: [MemberID: [Int]] = [:]
     /// Grants by the devices that may use them.
     var grantsOfDevice: [DeviceID: [Int]] = [:]
     /// In a private document: how often memberships in the workspace have ended.
@@ -53,6 +55,8 @@ public struct AuthEvaluator: Sendable {
     var drops: [MemberID: [Int]] = [:]
     /// Operations that say who may invite.
     var invitePolicies: [Int] = []
+    /// Invites, which those bear on that are in their past.
+    var invites: [Int] = []
     /// Operations that make an epoch key, by the key.
     var introductions: [KeyID: [Int]] = [:]
     /// Features that this version does not know.
@@ -60,12 +64,17 @@ public struct AuthEvaluator: Sendable {
     /// Valid grants that are in force no more for a reason from outside this document, which
     /// judges nothing in it otherwise: see `PrivateLapses`.
     var lapsed: Set<Int> = []
+    /// Whatever may end a membership, or what somebody holds by one, in the order of arrival.
+    var endings: [Int] = []
     /// Removals by member and by device.
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.
     var recuts: [Int: [Int]] = [:]
     /// The content each operation with cuts leaves valid.
     var cuts: [Int: [LogName: [CutEntry]]] = [:]
+
+    /// How many others were looked at to judge what was added: what it has cost.
+    public private(set) var looks = 0
 
     /// A document without operations.
     public init() { rules = .workspace }
@@ -124,10 +133,15 @@ public struct AuthEvaluator: Sendable {
         queue.insert(first, rank: records[first].rank)
         var changed: [Int] = []
         while let index = queue.removeStrongest() {
+            looks &+= 1 &+ (exposure(of: index).map { revocationCount($0) } ?? 0)
+            if records[index].operation.action.terms != nil { looks &+= invitePolicies.count }
             let verdict = judge(index)
             guard verdict != records[index].isValid else { continue }
             records[index].isValid = verdict
             changed.append(index)
+            looks &+= records[index].dependants.count
+            if records[index].operation.action.isInvitePolicy { looks &+= invites.count }
+            for target in targets(ofRevocation: index) { looks &+= exposed[target]?.count ?? 0 }
             for other in affected(by: index) { queue.insert(other, rank: records[other].rank) }
         }
         var change = AuthChange()
@@ -144,11 +158,19 @@ public struct AuthEvaluator: Sendable {
         return change
     }
 
+    /// How many revocations are aimed at it.
+    private func revocationCount(_ exposure: AuthExposure) -> Int {
+        exposure.targets.reduce(0) { $0 + (revocations[$1]?.count ?? 0) }
+    }
+
     /// The operations whose verdict may change because that of `index` just did.
     ///
     /// A revocation that took effect can only take validity, one that lost it only give it back.
     private func affected(by index: Int) -> [Int] {
         var affected = records[index].dependants.filter { records[$0].fault == nil }
+        if records[index].operation.action.isInvitePolicy {
+            affected += invites.filter { knows($0, index) }
+        }
         let isEffective = records[index].isValid
         for target in targets(ofRevocation: index) {
             for other in exposed[target] ?? []
@@ -216,4 +238,9 @@ private struct RankQueue {
             parent = strongest
         }
     }
+}
+
+extension AuthAction {
+    /// Whether it says who may invite.
+    var isInvitePolicy: Bool { if case .setWorkspace(.some) = self { true } else { false } }
 }

@@ -24,6 +24,9 @@ extension AuthEvaluator {
         }
         records.append(record)
         indices[operation.id] = index
+        if record.fault == nil, let subject = record.subject {
+            given[subject, default: []].append(index)
+        }
         register(index)
         if record.fault == nil, let kept = operation.action.drops {
             appendOwnPart(of: index, keeping: kept)
@@ -54,6 +57,7 @@ extension AuthEvaluator {
         records.append(part)
         records[index].ownPart = number
         records[index].dependants.append(number)
+        part.subject.map { given[$0, default: []].append(number) }
         guard !part.isOpaque else { return }
         for device in Set(part.devices) { grantsOfDevice[device, default: []].append(number) }
     }

@@ -215,6 +215,27 @@ extension AuthEvaluator {
         }
     }
 
+    /// One of `members`; `nil` for somebody who may not act.
+    ///
+    /// - Cost: linear in what the member was ever given.
+    public func standing(of member: MemberID) -> MemberStanding? {
+        var best: (grant: Int, rank: GrantRank)?
+        var devices: [DeviceID] = []
+        for device in Set(grants(everTo: member).flatMap { records[$0].devices }).sorted() {
+            for grant in inForce(device) where records[grant].subject == member {
+                guard let rank = standing(ofGrant: grant, for: device) else { continue }
+                if devices.last != device { devices.append(device) }
+                if let best, best.rank < rank { continue }
+                best = (grant, rank)
+            }
+        }
+        guard let (grant, rank) = best, let role = Role(rawValue: UInt64(max(rank.level, 0)))
+        else { return nil }
+        return MemberStanding(
+            member: member, role: role, grant: records[grant].operation.id, rank: rank,
+            devices: devices)
+    }
+
     /// The valid removals, departures and replacements by which `device` lost `grant`, the
     /// strongest first; empty while it may act under it or never could.
     public func revocations(hittingGrant grant: OperationID, device: DeviceID) -> [OperationID] {

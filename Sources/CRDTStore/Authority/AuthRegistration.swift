@@ -8,7 +8,8 @@ extension AuthEvaluator {
         let record = records[index]
         guard record.fault == nil, !record.isOpaque else { return }
         for support in record.supports { records[support].dependants.append(index) }
-        for policy in policies(knownTo: record) { records[policy].dependants.append(index) }
+        if record.operation.action.terms != nil { invites.append(index) }
+        if record.operation.action.endsSomething { endings.append(index) }
         for target in exposure(of: index)?.targets ?? [] {
             exposed[target, default: []].append(index)
         }
@@ -60,12 +61,6 @@ extension AuthEvaluator {
         }
     }
 
-    /// A changed verdict on a policy may change who was allowed to write an invite.
-    private func policies(knownTo record: AuthRecord) -> [Int] {
-        guard record.operation.action.terms != nil else { return [] }
-        return invitePolicies.filter { record.knows(records[$0].place) }
-    }
-
     // MARK: Taking back
 
     /// Takes back the operation that was added last, if it has no effect: nothing can rest on it
@@ -78,6 +73,7 @@ extension AuthEvaluator {
             index == records.count - (records[index].ownPart == nil ? 1 : 2)
         else { return false }
         if let part = records[index].ownPart {
+            records[part].subject.map { given.drop(part, at: $0) }
             if !records[part].isOpaque {
                 for device in Set(records[part].devices) { grantsOfDevice.drop(part, at: device) }
             }
@@ -85,6 +81,7 @@ extension AuthEvaluator {
         }
         unregister(index)
         let record = records.removeLast()
+        record.subject.map { given.drop(index, at: $0) }
         indices[id] = nil
         if record.place.position == 0 {
             branchTips.removeLast()
@@ -97,8 +94,9 @@ extension AuthEvaluator {
     private mutating func unregister(_ index: Int) {
         let record = records[index]
         guard record.fault == nil, !record.isOpaque else { return }
-        for other in record.supports + policies(knownTo: record)
-        where records[other].dependants.last == index {
+        if record.operation.action.terms != nil { invites.removeLast() }
+        if record.operation.action.endsSomething { endings.removeLast() }
+        for other in record.supports where records[other].dependants.last == index {
             records[other].dependants.removeLast()
         }
         for target in exposure(of: index)?.targets ?? [] { exposed.drop(index, at: target) }

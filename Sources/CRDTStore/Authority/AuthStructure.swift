@@ -103,9 +103,8 @@ extension AuthEvaluator {
     ) -> AuthFault? {
         guard let kept = grant.drops else { return nil }
         guard role == .owner, grant.role == .owner else { return .badTransfer }
-        let isLetIn = records.contains {
-            $0.subject == grant.member && $0.role.map { $0 <= .member } == true
-                && record.knows($0.place)
+        let isLetIn = grants(everTo: grant.member).contains {
+            records[$0].role.map { $0 <= .member } == true && record.knows(records[$0].place)
         }
         guard isLetIn, !kept.isEmpty, !grant.devices.isEmpty, let author = record.author else {
             return .badTransfer

@@ -13,134 +13,120 @@ public import WorkspaceModel
 extension AuthEvaluator {
     /// What the claims about a channel come to; `nil` when nobody could make the channel.
     ///
-    /// - Parameters:
-    ///   - claims: in any order; those of other channels and unknown operations must not be among
-    ///     them, invalid ones may.
-    ///   - isDefault: whether it is the channel everybody is in, which is neither archived nor
-    ///     deleted.
-    /// - Cost: n log n in the number of claims.
-    public func ruling(
-        on channel: DocumentID, claims: [ChannelClaim], isDefault: Bool
-    ) -> ChannelRuling? {
-        let id = OperationID(sameBytesAs: channel)
-        guard let creation = indices[id], records[creation].isValid,
-            case .createDocument = records[creation].operation.action,
-            let creator = records[creation].author
+    /// - Parameter isDefault: whether it is the channel everybody is in, which is neither archived
+    ///   nor deleted.
+    /// - Cost: that of one look.
+    public func ruling(on ledger: ChannelLedger, isDefault: Bool) -> ChannelRuling? {
+        guard let creation = ledger.creation, records[creation].isValid,
+            let last = ledger.chain.last
         else { return nil }
-        let placed = claims.compactMap { place($0, creation: creation) }
-        var ruling = ChannelRuling(creation: id, owner: creator)
-        let chain = follow(placed, from: creation, in: &ruling)
-        var counting = placed.filter { counts($0, along: chain) }
-        counting.sort { isEarlier($0.index, $1.index) }
-        for claim in counting {
-            guard let change = claim.change else {
-                if !isDefault, ruling.deletion == nil { ruling.deletion = claim.id }
-                continue
-            }
-            ruling.counting.append(claim.id)
-            if !isDefault, let archived = change.archived { ruling.isArchived = archived }
-            if let history = change.history { ruling.history = history }
+        var ruling = ChannelRuling(
+            creation: records[creation].operation.id, owner: last.owner, admins: last.admins,
+            lastLink: records[last.index].operation.id)
+        func lastWord<Value>(_ list: [Int], _ word: (ChannelChange) -> Value?) -> Value? {
+            list.last.flatMap { ledger.claims[$0]?.change }.flatMap(word)
         }
+        lastWord(ledger.histories, \.history).map { ruling.history = $0 }
+        guard !isDefault else { return ruling }
+        lastWord(ledger.archivings, \.archived).map { ruling.isArchived = $0 }
+        ruling.deletion = ledger.deletions.first.map { records[$0].operation.id }
         return ruling
+    }
+
+    /// The operations that made owner and roles of a channel what they are, the creation first.
+    public func chain(of ledger: ChannelLedger) -> [OperationID] {
+        ledger.chain.map { records[$0.index].operation.id }
+    }
+
+    /// The settings that count. Of two that name one field the later in this list has the word.
+    public func counting(in ledger: ChannelLedger) -> [OperationID] {
+        ledger.counting.map { records[$0].operation.id }
+    }
+
+    /// Whether a setting, or deletion, of a channel has effect.
+    public func counts(_ id: OperationID, in ledger: ChannelLedger) -> Bool {
+        indices[id].flatMap { ledger.claims[$0]?.counts } ?? false
+    }
+
+    /// Whether one of two settings overwrites the other: (lam, rank of the grant, id).
+    public func isOverwritten(_ setting: OperationID, by other: OperationID) -> Bool {
+        guard let first = indices[setting], let second = indices[other] else { return false }
+        return isEarlier(first, second)
+    }
+
+    /// Owner and admins of a channel as the links of its chain up to a time say: up to the first
+    /// that names a later one.
+    ///
+    /// - Cost: a binary search.
+    public func roles(
+        in ledger: ChannelLedger, until timestamp: UInt64
+    ) -> (owner: MemberID, admins: [MemberID])? {
+        var (low, high) = (0, ledger.chain.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if ledger.chain[middle].latest <= timestamp { low = middle + 1 } else { high = middle }
+        }
+        // The creation names no time here, so it is always before.
+        guard low > 0 else { return nil }
+        return (ledger.chain[low - 1].owner, ledger.chain[low - 1].admins)
+    }
+
+    /// The links of a channel, its creation first: who may do what under each, and the latest time that
+    /// it or one before it names.
+    public func links(
+        in ledger: ChannelLedger
+    ) -> [(id: OperationID, owner: MemberID, admins: [MemberID], latest: UInt64)] {
+        ledger.chain.map { (records[$0.index].operation.id, $0.owner, $0.admins, $0.latest) }
     }
 
     /// The channel everybody is in: of those that were validly made the one with the smallest
     /// (lam, id), whatever became of it since.
     public func defaultChannel(among creations: some Sequence<OperationID>) -> DocumentID? {
-        let made = creations.compactMap { id in
-            indices[id].flatMap { records[$0].isValid ? (records[$0].lamport, id) : nil }
-        }
-        return made.min { $0 < $1 }.map { DocumentID(sameBytesAs: $0.1) }
+        MadeChannels(creations, in: self).first
     }
+}
 
-    /// A valid claim whose link is in its past.
-    private struct PlacedClaim {
+/// The channels that were validly made, ascending by (lam, id), kept from operation to operation.
+public struct MadeChannels: Sendable {
+    private struct Made: Comparable {
+        let lamport: UInt64
         let id: OperationID
-        let index: Int
-        let link: Int
-        let change: ChannelChange?
-        let author: MemberID
-        let role: Role
-    }
 
-    /// One link, and who may do what under it.
-    private struct OwnerLink {
-        let index: Int
-        let owner: MemberID
-        let admins: Set<MemberID>
-    }
-
-    private struct Chain {
-        var links: [OwnerLink] = []
-        var places: [Int: Int] = [:]
-
-        mutating func append(_ link: OwnerLink) {
-            places[link.index] = links.count
-            links.append(link)
+        static func < (left: Self, right: Self) -> Bool {
+            (left.lamport, left.id) < (right.lamport, right.id)
         }
     }
 
-    private func place(_ claim: ChannelClaim, creation: Int) -> PlacedClaim? {
-        guard let index = indices[claim.id], records[index].isValid,
-            let link = claim.link.map({ indices[$0] }) ?? creation,
-            records[index].knows(records[link].place),
-            records[index].knows(records[creation].place),
-            let author = records[index].author,
-            let role = records[index].actingRole
-        else { return nil }
-        return PlacedClaim(
-            id: claim.id, index: index, link: link, change: claim.change, author: author, role: role
-        )
+    private var made: [Made] = []
+
+    /// None.
+    public init() {}
+
+    /// Those among some creations that are valid.
+    public init(_ creations: some Sequence<OperationID>, in evaluator: AuthEvaluator) {
+        made = creations.filter(evaluator.isValid).compactMap { id in
+            evaluator.lamport(of: id).map { Made(lamport: $0, id: id) }
+        }.sorted()
     }
 
-    /// Walks the chain from the creation to its last link.
-    private func follow(
-        _ claims: [PlacedClaim], from creation: Int, in ruling: inout ChannelRuling
-    ) -> Chain {
-        var successors: [Int: [PlacedClaim]] = [:]
-        for claim in claims where claim.change?.isLink == true {
-            successors[claim.link, default: []].append(claim)
+    /// The channel everybody is in.
+    public var first: DocumentID? { made.first.map { DocumentID(sameBytesAs: $0.id) } }
+
+    /// Takes up a creation that is new, or whose verdict has changed.
+    public mutating func note(_ id: OperationID, in evaluator: AuthEvaluator) {
+        guard let lamport = evaluator.lamport(of: id) else { return }
+        let new = Made(lamport: lamport, id: id)
+        // Mostly it is the last one.
+        var place = made.count
+        if let last = made.last, !(last < new) {
+            var low = 0
+            while low < place {
+                let middle = low + (place - low) / 2
+                if made[middle] < new { low = middle + 1 } else { place = middle }
+            }
         }
-        var chain = Chain()
-        chain.append(OwnerLink(index: creation, owner: ruling.owner, admins: []))
-        var current = creation
-        // A link has the one before it in its past, so this ends.
-        while let next = strongest(successors[current] ?? [], under: ruling.owner) {
-            current = next.index
-            if let owner = next.change?.owner { ruling.owner = owner }
-            if let admins = next.change?.admins { ruling.admins = Set(admins).sorted() }
-            ruling.chain.append(next.id)
-            chain.append(
-                OwnerLink(index: current, owner: ruling.owner, admins: Set(ruling.admins)))
-        }
-        return chain
-    }
-
-    /// The strongest of those that the owner or an admin of the workspace wrote.
-    private func strongest(_ claims: [PlacedClaim], under owner: MemberID) -> PlacedClaim? {
-        claims.filter { $0.role <= .admin || $0.author == owner }
-            .min { records[$0.index].rank < records[$1.index].rank }
-    }
-
-    /// Whether a claim has effect: a link when it is on the chain, anything else while the link
-    /// it cites was the last.
-    private func counts(_ claim: PlacedClaim, along chain: Chain) -> Bool {
-        if claim.change?.isLink == true { return chain.places[claim.index] != nil }
-        if claim.role <= .admin { return true }
-        guard let place = chain.places[claim.link] else { return false }
-        let link = chain.links[place]
-        let right = claim.change?.right ?? .manage
-        guard claim.author == link.owner || (right == .edit && link.admins.contains(claim.author))
-        else { return false }
-        guard place + 1 < chain.links.count else { return true }
-        return records[chain.links[place + 1].index].knows(records[claim.index].place)
-    }
-
-    /// The order in which settings overwrite each other: (lam, rank of the grant, id).
-    private func isEarlier(_ left: Int, _ right: Int) -> Bool {
-        let (first, second) = (records[left], records[right])
-        if first.lamport != second.lamport { return first.lamport < second.lamport }
-        let (one, other) = (first.rank.author.grant, second.rank.author.grant)
-        return one != other ? one < other : first.operation.id < second.operation.id
+        let isKnown = place < made.count && made[place] == new
+        guard isKnown != evaluator.isValid(id) else { return }
+        if isKnown { made.remove(at: place) } else { made.insert(new, at: place) }
     }
 }

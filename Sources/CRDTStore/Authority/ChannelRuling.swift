@@ -5,13 +5,12 @@ public struct ChannelRuling: Hashable, Sendable {
     /// The operation that made the channel.
     public let creation: OperationID
     /// Who owns it: its creator until it was transferred. May have left the workspace.
-    public internal(set) var owner: MemberID
+    public let owner: MemberID
     /// Who may edit it and add and remove people besides the owner, ascending.
-    public internal(set) var admins: [MemberID] = []
-    /// The operations that made owner and roles what they are, the creation first.
-    public internal(set) var chain: [OperationID]
-    /// The settings that count. Of two that name one field the later in this list has the word.
-    public internal(set) var counting: [OperationID] = []
+    public let admins: [MemberID]
+    /// The operation that made owner and roles what they are: what a new operation about the channel
+    /// cites, so that it counts. It tells the whole chain, for each link names the one before it.
+    public let lastLink: OperationID
     /// The deletion that counts; the first in (lam, rank, id) of several.
     public internal(set) var deletion: OperationID?
     /// Whether nothing more should be written. Never true of the default channel.
@@ -19,14 +18,14 @@ public struct ChannelRuling: Hashable, Sendable {
     /// What newcomers see: 0 all, 1 what comes after they joined.
     public internal(set) var history: UInt64 = 0
 
-    init(creation: OperationID, owner: MemberID) {
+    init(
+        creation: OperationID, owner: MemberID, admins: [MemberID], lastLink: OperationID
+    ) {
         self.creation = creation
         self.owner = owner
-        chain = [creation]
+        self.admins = admins
+        self.lastLink = lastLink
     }
-
-    /// What a new operation about the channel cites, so that it counts.
-    public var lastLink: OperationID { chain[chain.count - 1] }
 
     /// Whether somebody may do something with the channel now.
     ///

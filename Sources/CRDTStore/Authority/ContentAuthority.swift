@@ -108,8 +108,9 @@ extension AuthEvaluator {
         }
         guard records[index].operation.action.isRevocation else { return [] }
         var reached: Set<OperationID> = []
-        for record in records where record.role != nil && record.fault == nil {
-            guard let grant = indices[record.operation.id] else { continue }
+        for number in given(aimedAtBy: index) {
+            let record = records[number]
+            guard record.role != nil, let grant = indices[record.operation.id] else { continue }
             if records[index].givesUpRole, record.subject == records[index].author {
                 reached.insert(record.operation.id)
                 continue
@@ -124,6 +125,21 @@ extension AuthEvaluator {
             }
         }
         return reached.sorted()
+    }
+
+    /// What a revocation may be aimed at, of all that was ever given.
+    private func given(aimedAtBy index: Int) -> [Int] {
+        let author = records[index].author
+        func all(_ member: MemberID?) -> [Int] { member.map(grants(everTo:)) ?? [] }
+        return switch records[index].aim {
+        // Content came in by no invite.
+        case .nothing, .invite: []
+        case .member(let member): all(member)
+        case .device(let device): grantsOfDevice[device] ?? []
+        case .departure: all(author)
+        case .role(let replaced, let drops):
+            all(replaced) + (drops && replaced != author ? all(author) : [])
+        }
     }
 
     /// What revocations see of a new operation of `device` under `grant`, weaker than all others.

@@ -32,7 +32,12 @@ extension AuthEvaluator {
     public func changesStanding(_ change: AuthChange) -> Bool {
         (change.becameValid + change.becameInvalid).contains { id in
             guard let index = indices[id] else { return true }
-            return records[index].operation.action.bearsOnStanding
+            return switch records[index].operation.action {
+            // Of nobody who was ever given anything: there is nothing to take.
+            case .remove(let member): given[member] != nil
+            case .removeDevice(let device): grantsOfDevice[device] != nil
+            default: records[index].operation.action.bearsOnStanding
+            }
         }
     }
 

@@ -2,7 +2,8 @@ public import WorkspaceModel
 
 /// Questions about ended memberships: who may still act, and what ended it.
 ///
-/// Each is linear in the size of the document.
+/// What is asked of one member is linear in what that member was ever given, the rest in the size of
+/// the document.
 extension AuthEvaluator {
     /// The strongest role the member has now; `nil` for whoever is not in.
     public func role(of member: MemberID) -> Role? {
@@ -54,12 +55,18 @@ extension AuthEvaluator {
     /// The valid removals of members and devices, and departures, in the order of arrival. The
     /// removal of somebody who was never let in is the answer to a request, and ends nothing.
     public var membershipEnds: [OperationID] {
-        let admitted = Set(records.compactMap(\.subject))
-        return records.filter { record in
-            guard record.isValid, record.operation.action.endsMembership else { return false }
-            guard case .remove(let member) = record.operation.action else { return true }
-            return admitted.contains(member)
-        }.map(\.operation.id)
+        validEndings { action in
+            guard action.endsMembership else { return false }
+            guard case .remove(let member) = action else { return true }
+            return given[member] != nil
+        }
+    }
+
+    private func validEndings(where fits: (AuthAction) -> Bool) -> [OperationID] {
+        endings.compactMap { index in
+            guard records[index].isValid, fits(records[index].operation.action) else { return nil }
+            return records[index].operation.id
+        }
     }
 
     /// The same for each member who was removed or left; devices that were revoked are not among
@@ -82,12 +89,10 @@ extension AuthEvaluator {
     /// What the group key has to be changed after: `membershipEnds`, the valid grants that made a
     /// guest of somebody who held it, and `revokedInvites`. Each in the order of arrival.
     public var keyEnds: [OperationID] {
-        let demotions = records.filter { record in
-            guard record.isValid, case .grant(let grant) = record.operation.action else {
-                return false
-            }
+        let demotions = validEndings { action in
+            guard case .grant(let grant) = action else { return false }
             return grant.replaces && grant.role > .member
-        }.map(\.operation.id)
+        }
         return membershipEnds + demotions + revokedInvites
     }
 
@@ -95,10 +100,7 @@ extension AuthEvaluator {
     /// whoever came in by one holds keys, though not everybody may know of it. In the order of
     /// arrival.
     public var revokedInvites: [OperationID] {
-        records.filter { record in
-            guard case .revokeInvite = record.operation.action else { return false }
-            return record.isValid
-        }.map(\.operation.id)
+        validEndings { if case .revokeInvite = $0 { true } else { false } }
     }
 
     /// The valid revocations by which the device lost what it had, ascending; empty while it may
@@ -198,9 +200,15 @@ extension AuthEvaluator {
         return past
     }
 
-    func grants(everTo member: MemberID) -> [Int] {
-        records.indices.filter { records[$0].subject == member && records[$0].fault == nil }
+    /// The valid departure of a member, the first that arrived.
+    public func departure(of member: MemberID) -> OperationID? {
+        (revocations[.member(member)] ?? []).first { index in
+            records[index].aim == .departure && records[index].isValid
+                && records[index].author == member
+        }.map { records[$0].operation.id }
     }
+
+    func grants(everTo member: MemberID) -> [Int] { given[member] ?? [] }
 
     /// Whether nothing takes a valid grant from a device.
     func isInForce(_ grant: Int, on device: DeviceID) -> Bool {
@@ -217,6 +225,15 @@ extension AuthAction {
 
     /// Whether its author leaves.
     var isDeparture: Bool { if case .leave = self { true } else { false } }
+
+    /// Whether it may end a membership, or what somebody holds by one.
+    var endsSomething: Bool {
+        switch self {
+        case .revokeInvite: true
+        case .grant(let grant): grant.replaces
+        default: endsMembership
+        }
+    }
 
     /// Whether it ends the membership of somebody or some device.
     var endsMembership: Bool {

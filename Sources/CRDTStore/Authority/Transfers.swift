@@ -109,6 +109,11 @@ extension AuthEvaluator {
         return AuthRank(author: author, lamport: AuthRank.infinity, id: .zero)
     }
 
+    /// Whether a device is anybody's recovery phrase.
+    public func isRecovery(_ device: DeviceID) -> Bool {
+        bindings[device]?.keys.contains { isRecovery(device, of: $0) } ?? false
+    }
+
     /// Whether a device is the first of two that a valid create or admit made the member's: the
     /// recovery phrase (PROTOCOL.md, A-1).
     private func isRecovery(_ device: DeviceID, of member: MemberID) -> Bool {

@@ -247,7 +247,7 @@ extension NodeCore {
         switch payload {
         case .createDocument:
             let document = DocumentID(sameBytesAs: id)
-            try refreshChannels(of: workspace, only: [document], because: cause)
+            try refreshChannels(of: workspace, after: change, of: id, because: cause)
             if isKnown {
                 // Guests do not write in public channels, and content that came before the
                 // channel was known shows from now on.
@@ -259,18 +259,13 @@ extension NodeCore {
                 }
                 try refold(document, in: workspace, from: source)
             }
-            if isAlone { return }
-        case .setDocument(let settings) where isAlone:
-            return try refreshChannels(of: workspace, only: [settings.document], because: cause)
-        case .deleteDocument(let document, _) where isAlone:
-            return try refreshChannels(of: workspace, only: [document], because: cause)
+            return
         case .addDevices:
             // Whose a device is decides whether its name counts.
             try reloadProfilesLater(of: workspace, from: source)
         default:
             break
         }
-        guard !isAlone, !change.isEmpty else { return }
-        try refreshChannels(of: workspace, because: cause)
+        try refreshChannels(of: workspace, after: change, because: cause)
     }
 }

@@ -12,6 +12,13 @@ struct Backlog {
         var runs: ArraySlice<OperationRun>
         /// The logs of which something waits for what it cites.
         var waiting: [LogName] = []
+
+        /// Takes the next run out, or the beginning of a long one of an authority document.
+        mutating func takeNext(of authority: DocumentID) -> OperationRun? {
+            guard let (next, rest) = runs.first?.split(ofAuthority: authority) else { return nil }
+            if let rest { runs[runs.startIndex] = rest } else { runs.removeFirst() }
+            return next
+        }
     }
 
     var batch: Batch?
@@ -29,6 +36,11 @@ struct IngestBudget {
     var isSpent: Bool { left <= 0 }
 
     mutating func beginTurn() { left = Limits.ingestCostPerTurnMax }
+
+    /// - Parameter looks: how many operations were looked at to judge authority operations.
+    mutating func spend(looks: Int) {
+        left -= 8 * max(0, looks) / Limits.authorityLooksPerOperation
+    }
 
     /// Leaves the rest to the next turn.
     mutating func endTurn() { left = 0 }
@@ -94,19 +106,22 @@ extension NodeCore {
             // the next such run.
             return ingestBudget.endTurn()
         }
-        if let run = batch.runs.popFirst() {
+        if let run = batch.takeNext(of: workspace.id) {
             ingestBudget.spend(
                 run, isAuthority: run.log.document == workspace.id,
                 branches: store.operations.branchCount(of: run.log, in: workspace.number))
             let isBackfill =
                 batch.request != 0 && !batch.sync.isCaughtUp && isJoining(workspace)
+            let looks = workspace.evaluator.looks
             let outcome = try accept(
                 run, in: workspace,
                 from: .peer(device, source: link.id.number, isBackfill: isBackfill))
+            ingestBudget.spend(looks: workspace.evaluator.looks - looks)
             switch outcome {
             case .stored, .known: break
             case .dropped:
                 if try spend(run, of: workspace, on: link, device) { return }
+            case .waiting where batch.waiting.last == run.log: break
             case .waiting: batch.waiting.append(run.log)
             case .rejected(let rejection):
                 let device = PublicID.device(device)

@@ -11,38 +11,66 @@ struct ChannelCause {
 extension NodeCore {
     /// Keeps in mind what an authority operation says about a channel, valid or not.
     func note(_ payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace) {
-        switch payload {
-        case .createDocument(1, _):
-            workspace.channelCreations.append(id)
-        case .setDocument(let settings):
-            workspace.channelClaims[settings.document, default: []].append(
-                ChannelClaim(id: id, link: settings.replaces, change: settings.change))
+        if case .createDocument(1, _) = payload { workspace.channelCreations.append(id) }
+        if case .setDocument(let settings) = payload {
             for cut in settings.cuts ?? [] {
                 workspace.channelCuts[cut.log, default: []].insert(cut.sequence)
             }
-        case .deleteDocument(let document, let link):
-            workspace.channelClaims[document, default: []].append(
-                ChannelClaim(id: id, link: link, change: nil))
-        default:
-            break
         }
+        guard let (document, claim) = payload.claim(id) else { return }
+        workspace.channelClaims[document, default: []].append(claim)
     }
 
-    /// Judges channels anew and tells what changed.
+    /// Judges all channels anew, from the operations alone.
+    func refreshChannels(of workspace: Workspace) throws(StorageError) {
+        workspace.channelFolds = [:]
+        workspace.madeChannels = MadeChannels(
+            workspace.channelCreations, in: workspace.evaluator)
+        var touched = workspace.channelCreations.map { DocumentID(sameBytesAs: $0) }
+        touched += chooseDefault(of: workspace)
+        try refresh(touched, of: workspace, because: nil)
+    }
+
+    /// Judges those channels anew about which something has come to count, or does not count any more,
+    /// and tells what changed: nothing else bears on a channel.
     ///
-    /// - Parameters:
-    ///   - documents: those that may have changed; `nil` for all.
-    ///   - cause: without one nothing is told.
+    /// - Parameter creation: a channel that is new, whether its creation counts or not.
     func refreshChannels(
-        of workspace: Workspace, only documents: [DocumentID]? = nil,
-        because cause: ChannelCause? = nil
+        of workspace: Workspace, after change: AuthChange, of creation: OperationID? = nil,
+        because cause: ChannelCause
     ) throws(StorageError) {
-        var touched = documents ?? workspace.channelCreations.map { DocumentID(sameBytesAs: $0) }
-        let first = workspace.evaluator.defaultChannel(among: workspace.channelCreations)
-        if first != workspace.defaultChannel {
-            touched += [first, workspace.defaultChannel].compactMap { $0 }
-            workspace.defaultChannel = first
+        var claims: [DocumentID: [ChannelClaim]] = [:]
+        for id in change.becameValid + change.becameInvalid + (creation.map { [$0] } ?? []) {
+            guard let payload = workspace.authority[id]?.payload else { continue }
+            if case .createDocument(1, _) = payload {
+                claims[DocumentID(sameBytesAs: id), default: []] += []
+                workspace.madeChannels.note(id, in: workspace.evaluator)
+            }
+            guard let (document, claim) = payload.claim(id) else { continue }
+            claims[document, default: []].append(claim)
         }
+        for (document, claims) in claims {
+            workspace.channelFolds[document]?.update(with: claims, in: workspace)
+        }
+        let arrivals = claims.keys.map { document in
+            (workspace.authority[OperationID(sameBytesAs: document)]?.arrival ?? 0, document)
+        }
+        let touched = arrivals.sorted { $0 < $1 }.map(\.1) + chooseDefault(of: workspace)
+        try refresh(touched, of: workspace, because: cause)
+    }
+
+    /// - Returns: the channels that have become the default one, or are it no more.
+    private func chooseDefault(of workspace: Workspace) -> [DocumentID] {
+        let (first, before) = (workspace.madeChannels.first, workspace.defaultChannel)
+        guard first != before else { return [] }
+        workspace.defaultChannel = first
+        return [first, before].compactMap { $0 }
+    }
+
+    /// - Parameter cause: without one nothing is told.
+    private func refresh(
+        _ touched: [DocumentID], of workspace: Workspace, because cause: ChannelCause?
+    ) throws(StorageError) {
         for document in touched {
             let before = workspace.channels[document]
             let wasDeleted = workspace.deletedChannels[document] != nil
@@ -81,15 +109,14 @@ extension NodeCore {
         guard let record = workspace.authority[id], case .createDocument(1, _) = record.payload,
             let number = store.operations.document(document, in: workspace.number)?.number,
             let lamport = workspace.evaluator.lamport(of: id),
-            let ruling = workspace.evaluator.ruling(
-                on: document, claims: workspace.channelClaims[document] ?? [],
-                isDefault: isDefault)
+            let fold = fold(of: document, in: workspace),
+            let ruling = workspace.evaluator.ruling(on: fold.ledger, isDefault: isDefault)
         else { return (nil, nil) }
         var channel = Workspace.Channel(
             id: document, publicID: PublicID.channel(document), number: number,
             createdAt: record.timestamp.milliseconds, rank: (lamport, id), rule: .open(ruling),
             isDefault: isDefault)
-        for setting in ruling.counting { apply(setting, to: &channel, in: workspace) }
+        fold.texts.apply(to: &channel, in: workspace)
         guard let deletion = ruling.deletion, let deleting = workspace.authority[deletion] else {
             return (channel, nil)
         }
@@ -102,21 +129,13 @@ extension NodeCore {
         )
     }
 
-    private func apply(
-        _ id: OperationID, to channel: inout Workspace.Channel, in workspace: Workspace
-    ) {
-        guard case .setDocument(let settings)? = workspace.authority[id]?.payload else { return }
-        if let name = workspace.name(settings.name, key: 5, of: id),
-            (try? CheckedName.checkWire(name)) != nil
-        {
-            channel.name = name
-        }
-        if let topic = workspace.name(settings.topic, key: 6, of: id) {
-            channel.topic = topic.isEmpty ? nil : topic
-        }
-        if let text = workspace.name(settings.description, key: 7, of: id) {
-            channel.description = text.isEmpty ? nil : text
-        }
+    /// What counts of a channel, made from all that was said about it where it was not looked at yet.
+    private func fold(of document: DocumentID, in workspace: Workspace) -> ChannelFold? {
+        if let known = workspace.channelFolds[document] { return known }
+        var fold = ChannelFold(of: document, in: workspace)
+        fold.update(with: workspace.channelClaims[document] ?? [], in: workspace)
+        workspace.channelFolds[document] = fold
+        return fold
     }
 
     // MARK: Events
@@ -130,7 +149,8 @@ extension NodeCore {
                 type, workspace: workspace, document: channel.number, arrival: cause.arrival,
                 isBackfill: cause.isBackfill)
         }
-        guard let before, before.ruling?.chain != channel.ruling?.chain || channel.isPrivate else {
+        guard let before, before.ruling?.lastLink != channel.ruling?.lastLink || channel.isPrivate
+        else {
             return
         }
         let people = [before, channel].flatMap { [$0.owner].compactMap { $0 } + $0.admins }
@@ -160,6 +180,21 @@ extension NodeCore {
             changes.append(channel.isArchived ? .channelArchived : .channelUnarchived)
         }
         return changes
+    }
+}
+
+extension AuthorityPayload {
+    /// What an operation says about which channel, if anything.
+    fileprivate func claim(_ id: OperationID) -> (channel: DocumentID, claim: ChannelClaim)? {
+        switch self {
+        case .setDocument(let settings):
+            let claim = ChannelClaim(id: id, link: settings.replaces, change: settings.change)
+            return (settings.document, claim)
+        case .deleteDocument(let document, let link):
+            return (document, ChannelClaim(id: id, link: link, change: nil))
+        default:
+            return nil
+        }
     }
 }
 

@@ -10,36 +10,28 @@ import WorkspaceModel
 struct ChannelPast {
     private struct Stretch {
         /// The largest time of this link and those before it.
-        let begin: UInt64
-        let owner: MemberID?
+        let latest: UInt64
+        let owner: MemberID
         let admins: [MemberID]
         /// What the link keeps of each log; `nil` where it says nothing of it.
         let kept: [LogName: [CutPlace]]?
     }
 
-    /// The chain that it was made of, by its length and its last link.
-    let length: Int
+    /// The last link of the chain that it was made of.
     let last: OperationID
-    private var stretches: [Stretch] = []
+    private let stretches: [Stretch]
 
-    init(of ruling: ChannelRuling, in workspace: Workspace) {
-        length = ruling.chain.count
-        last = ruling.lastLink
-        var owner = workspace.evaluator.author(of: ruling.creation)
-        var admins: [MemberID] = []
-        stretches.append(Stretch(begin: 0, owner: owner, admins: admins, kept: nil))
-        for link in ruling.chain.dropFirst() {
-            guard let record = workspace.authority[link],
-                case .setDocument(let settings) = record.payload
-            else { break }
-            let change = settings.change
-            owner = change.owner ?? owner
-            admins = change.admins ?? admins
-            let begin = max(stretches[stretches.count - 1].begin, record.timestamp.rawValue)
-            let kept = settings.cuts.map { cuts in
-                Dictionary(grouping: cuts, by: \.log).mapValues { $0.map(CutPlace.init) }
+    init(_ ledger: ChannelLedger, upTo last: OperationID, in workspace: Workspace) {
+        self.last = last
+        stretches = workspace.evaluator.links(in: ledger).map { link in
+            var kept: [LogName: [CutPlace]]?
+            if case .setDocument(let settings)? = workspace.authority[link.id]?.payload {
+                kept = settings.cuts.map { cuts in
+                    Dictionary(grouping: cuts, by: \.log).mapValues { $0.map(CutPlace.init) }
+                }
             }
-            stretches.append(Stretch(begin: begin, owner: owner, admins: admins, kept: kept))
+            return Stretch(
+                latest: link.latest, owner: link.owner, admins: link.admins, kept: kept)
         }
     }
 
@@ -47,26 +39,22 @@ struct ChannelPast {
         member == owner ? 2 : admins.contains(member) ? 3 : nil
     }
 
-    private static func power(of member: MemberID, _ stretch: Stretch) -> Int? {
-        power(of: member, owner: stretch.owner, admins: stretch.admins)
-    }
-
-    /// The right that a member had at a time, and what the links that took it away later keep of a
-    /// log. A link that says nothing keeps all of it.
-    func right(
-        of member: MemberID, at timestamp: HybridTimestamp, in log: LogName
-    ) -> (power: Int, kept: [ArraySlice<CutPlace>])? {
+    /// What the links that took a member's right away after a time keep of a log. One that says nothing
+    /// keeps all of it.
+    func kept(
+        of member: MemberID, after timestamp: HybridTimestamp, in log: LogName
+    ) -> [ArraySlice<CutPlace>] {
         let next =
-            stretches.firstIndex { $0.begin > timestamp.rawValue } ?? stretches.endIndex
-        guard next > 0, let power = Self.power(of: member, stretches[next - 1]) else { return nil }
+            stretches.firstIndex { $0.latest > timestamp.rawValue } ?? stretches.endIndex
         var kept: [ArraySlice<CutPlace>] = []
         var had = true
         for stretch in stretches[next...] {
-            let has = Self.power(of: member, stretch) != nil
+            let has =
+                Self.power(of: member, owner: stretch.owner, admins: stretch.admins) != nil
             if had, !has, let places = stretch.kept { kept.append((places[log] ?? [])[...]) }
             had = has
         }
-        return (power, kept)
+        return kept
     }
 }
 
@@ -77,29 +65,31 @@ extension NodeCore {
         of member: MemberID, _ stored: StoredOperation, _ ruling: ChannelRuling,
         in workspace: Workspace
     ) throws(StorageError) -> Int? {
-        let past = past(of: ruling, in: workspace)
-        guard
-            let right = past.right(
-                of: member, at: stored.entry.timestamp, in: stored.log)
+        let (time, document) = (stored.entry.timestamp, stored.log.document)
+        guard let ledger = workspace.channelFolds[document]?.ledger,
+            let roles = workspace.evaluator.roles(in: ledger, until: time.rawValue),
+            let power = ChannelPast.power(
+                of: member, owner: roles.owner, admins: roles.admins)
         else { return nil }
-        guard !right.kept.isEmpty else { return right.power }
-        guard right.kept.allSatisfy({ !$0.isEmpty }),
+        let kept = past(ledger, ruling, in: workspace)
+            .kept(of: member, after: time, in: stored.log)
+        guard !kept.isEmpty else { return power }
+        guard kept.allSatisfy({ !$0.isEmpty }),
             let branch = store.operations.branch(stored.place.branch)
         else { return nil }
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
-        guard let bound = try search.bound(of: ContentLimit.cuts(right.kept)) else { return nil }
-        return stored.place.sequence <= bound ? right.power : nil
+        guard let bound = try search.bound(of: ContentLimit.cuts(kept)) else { return nil }
+        return stored.place.sequence <= bound ? power : nil
     }
 
-    private func past(of ruling: ChannelRuling, in workspace: Workspace) -> ChannelPast {
-        let document = DocumentID(sameBytesAs: ruling.creation)
-        if let known = workspace.channelPasts[document], known.length == ruling.chain.count,
-            known.last == ruling.lastLink
-        {
+    private func past(
+        _ ledger: ChannelLedger, _ ruling: ChannelRuling, in workspace: Workspace
+    ) -> ChannelPast {
+        if let known = workspace.channelPasts[ledger.channel], known.last == ruling.lastLink {
             return known
         }
-        let past = ChannelPast(of: ruling, in: workspace)
-        workspace.channelPasts[document] = past
+        let past = ChannelPast(ledger, upTo: ruling.lastLink, in: workspace)
+        workspace.channelPasts[ledger.channel] = past
         return past
     }
 

@@ -149,7 +149,8 @@ extension NodeCore {
             return try whyPrivate(channel, action, in: workspace)
         }
         let why = Why(workspace: workspace)
-        var steps = why.chain(of: channel.id).compactMap { why.step($0, under: channel.ruling) }
+        let ledger = channel.isPrivate ? nil : workspace.channelFolds[channel.id]?.ledger
+        var steps = why.chain(of: channel.id).compactMap { why.step($0, under: ledger) }
         // Without an action the last line says what the channel is to the one who asks.
         let least = action.flatMap(Why.leastRole) ?? .member
         let needed =

@@ -152,6 +152,7 @@ extension NodeCore {
         workspace.channelClaims = [:]
         workspace.channelCuts = [:]
         workspace.channelPasts = [:]
+        workspace.channelFolds = [:]
         try loadAuthority(of: workspace)
         try rekeepAuthority(in: workspace)
         let opened = try judgeContent(of: workspace, because: source)

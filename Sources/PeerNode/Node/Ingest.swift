@@ -32,10 +32,14 @@ extension NodeCore {
             }
             // It is compared with each branch of its log.
             let branches = store.operations.branchCount(of: guest.run.log, in: own.number)
-            left -= guest.run.entries.count + branches / 64
+            let (run, rest) = guest.run.split(ofAuthority: own.id)
+            left -= run.entries.count + branches / 64
             let source = OperationSource.released(
                 source: guest.source, isBackfill: guest.isBackfill)
-            let outcome = try acceptAll(of: guest.run, in: own, from: source)
+            let looks = own.evaluator.looks
+            let outcome = try acceptAll(of: run, in: own, from: source)
+            left -= max(0, own.evaluator.looks - looks) / Limits.authorityLooksPerOperation
+            if let rest { released.append(guest.with(rest)) }
             try foldUnfolded(in: own, from: source)
             // Not held against who brought it: it waited for a place, and another branch may have
             // taken that.
@@ -286,14 +290,5 @@ extension NodeCore {
             ($0.kind == OperationKind.authority.rawValue) != isAuthorityDocument
                 || ($0.kind == OperationKind.mailbox.rawValue) != isMailbox
         }
-    }
-}
-
-extension OperationRun {
-    /// What is left of it from one of its entries on, behind `previous`.
-    fileprivate func rest(from offset: Int, behind previous: OperationID) -> Self {
-        Self(
-            log: log, firstSequence: firstSequence + UInt64(offset), previous: previous,
-            entries: Array(entries.dropFirst(offset)))
     }
 }

@@ -120,7 +120,7 @@ extension NodeCore {
     ) -> (at: Int64, operation: OperationID)? {
         guard workspace.role(of: member) == nil else { return nil }
         let ends = workspace.evaluator.revocations(ending: member)
-        return (ends.isEmpty ? [workspace.departure(of: member)].compactMap { $0 } : ends)
+        return (ends.isEmpty ? [workspace.evaluator.departure(of: member)].compactMap { $0 } : ends)
             .compactMap { id in
                 workspace.authority[id].map {
                     (Int64(clamping: $0.timestamp.milliseconds), id)

@@ -88,8 +88,7 @@ extension NodeCore {
         of channel: Workspace.Channel?, since before: Workspace.Channel?
     ) throws(StorageError) {
         guard let channel, let ruling = channel.ruling,
-            ruling.owner != before?.ruling?.owner || ruling.admins != before?.ruling?.admins
-                || ruling.chain != before?.ruling?.chain
+            ruling.lastLink != before?.ruling?.lastLink
         else { return }
         try reviewRedactions(inDocument: channel.number)
     }

@@ -5,8 +5,16 @@ import WorkspaceModel
 /// out goes through all of them.
 struct Standings {
     var members: [MemberStanding]?
+    /// The roles of those that were asked about; the inner `nil` for whoever is not in.
+    var roles: [MemberID: Role?] = [:]
     /// The devices that are recovery phrases.
     var recoveryDevices: Set<DeviceID>?
+
+    /// How often who is in was worked out: of everybody, and of somebody; for tests.
+    struct Made {
+        var whole = 0
+        var single = 0
+    }
 }
 
 extension Workspace {
@@ -40,16 +48,7 @@ extension Workspace {
     /// The devices that are recovery phrases by what is valid: they write nothing from day to day.
     var recoveryDevices: Set<DeviceID> {
         if let known = derived.standings.recoveryDevices { return known }
-        var found: Set<DeviceID> = []
-        for (id, record) in authority where evaluator.isValid(id) {
-            switch record.payload {
-            case .create(let create):
-                Binding.recoveryDevice(of: create.devices).map { _ = found.insert($0) }
-            case .admit(let joiner, _, _, _):
-                Binding.recoveryDevice(of: joiner.devices).map { _ = found.insert($0) }
-            default: continue
-            }
-        }
+        let found = Set(evaluator.boundDevices.filter(evaluator.isRecovery))
         derived.standings.recoveryDevices = found
         return found
     }
@@ -57,11 +56,17 @@ extension Workspace {
     /// Everybody who may act now, in the order of their ids.
     var members: [MemberStanding] {
         if let known = derived.standings.members { return known }
-        let members = evaluator.members.filter { standing in
-            !standing.devices.allSatisfy(recoveryDevices.contains)
-                || departure(of: standing.member) == nil
-        }
+        standingsMade.whole &+= 1
+        let members = evaluator.members.filter(isIn)
         derived.standings.members = members
         return members
+    }
+
+    /// Whether somebody with these devices is a member. A departure does not reach the recovery device,
+    /// which is stronger than the device that wrote it; whoever has nothing but that left is out
+    /// nevertheless.
+    func isIn(_ standing: MemberStanding) -> Bool {
+        evaluator.departure(of: standing.member) == nil
+            || !standing.devices.allSatisfy(evaluator.isRecovery)
     }
 }

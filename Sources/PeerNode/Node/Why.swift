@@ -10,8 +10,8 @@ struct Why {
     /// An operation of the authority document as a step.
     func step(_ id: OperationID) -> WhyObject.Step? { step(id, under: nil) }
 
-    /// The same, where for the settings of a channel its ruling has the last word.
-    func step(_ id: OperationID, under ruling: ChannelRuling?) -> WhyObject.Step? {
+    /// The same, where for the settings of a channel what counts in it has the last word.
+    func step(_ id: OperationID, under ledger: ChannelLedger?) -> WhyObject.Step? {
         guard let record = workspace.authority[id] else { return nil }
         let author = author(of: id)
         let name = author.map(workspace.displayName(of:)) ?? "somebody"
@@ -20,8 +20,8 @@ struct Why {
         var counts = verdict == .valid
         if !counts {
             text += "; without effect: " + reason(verdict)
-        } else if let ruling, id != ruling.creation, !ruling.chain.contains(id),
-            !ruling.counting.contains(id)
+        } else if let ledger, id != OperationID(sameBytesAs: ledger.channel),
+            !evaluator.counts(id, in: ledger)
         {
             counts = false
             text += "; without effect: its author had no such right in the channel then"

@@ -71,12 +71,16 @@ final class Workspace {
     var defaultChannel: DocumentID?
     /// The operations that make channels, valid or not.
     var channelCreations: [OperationID] = []
+    /// Those that are valid.
+    var madeChannels = MadeChannels()
     /// What operations say about each channel, valid or not.
     var channelClaims: [DocumentID: [ChannelClaim]] = [:]
     /// The places that those operations name, up to which a right was used.
     var channelCuts: [LogName: Set<UInt64>] = [:]
     /// Who had rights in each channel before; see `ChannelPast`.
     var channelPasts: [DocumentID: ChannelPast] = [:]
+    /// What of that counts, of the channels that were looked at.
+    var channelFolds: [DocumentID: ChannelFold] = [:]
     /// What members said of themselves, by operation.
     var profileRegisters = ProfileRegisters()
     /// What members say they are called.
@@ -139,6 +143,7 @@ final class Workspace {
     }
 
     var derived = Derived()
+    var standingsMade = Standings.Made()
 
     /// One authority operation, as far as others than the evaluator need it.
     struct AuthorityRecord {
@@ -219,16 +224,6 @@ final class Workspace {
     func member(of home: HomeIdentity) -> MemberID? {
         let own = home.member(salt: id.bytes)
         return evaluator.isBound(home.device, to: own) ? own : evaluator.owner(of: home.device)
-    }
-
-    /// The valid departure of a member, the first that arrived. A departure does not reach the
-    /// recovery device, which is stronger than the device that wrote it; whoever has nothing but
-    /// that left is out nevertheless.
-    func departure(of member: MemberID) -> OperationID? {
-        authorityOrder.first { id in
-            guard case .leave? = authority[id]?.payload else { return false }
-            return evaluator.isValid(id) && evaluator.author(of: id) == member
-        }
     }
 
     /// The key that seals in a private document, once it was looked for; the inner one `nil`
@@ -387,7 +382,13 @@ final class Workspace {
     var ownRole: Role? { role(of: member) }
 
     /// Somebody's role, `nil` for whoever is not a member (any more).
-    func role(of person: MemberID) -> Role? { members.first { $0.member == person }?.role }
+    func role(of person: MemberID) -> Role? {
+        if let known = derived.standings.roles[person] { return known }
+        standingsMade.single &+= 1
+        let role = evaluator.standing(of: person).flatMap { isIn($0) ? $0.role : nil }
+        derived.standings.roles[person] = .some(role)
+        return role
+    }
 }
 
 extension AuthorityPayload {

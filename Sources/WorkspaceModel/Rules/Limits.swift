@@ -263,6 +263,11 @@ public enum Limits {
     /// in bulk. A run by itself costs 16, each citation 2, four branches of its log 1, and an operation
     /// of an authority document 8.
     public static let ingestCostPerTurnMax = 4_096
+    /// Operations of an authority document that are taken before it is looked whether the turn has had
+    /// enough: each may bear on many others.
+    public static let authorityPerPartMax = 64
+    /// Operations that are looked at to judge others, and that cost as much as to take in one.
+    public static let authorityLooksPerOperation = 1_024
     /// Operations that were waited for and come to be taken in one turn: others' calls wait for them.
     public static let releasedPerTurnMax = 256
     /// What operations that wait cite of logs with many branches, and so is not pruned meanwhile: of

@@ -13,7 +13,7 @@ import WorkspaceTestKit
 
     private func ruling(
         _ creation: OperationID, _ fuzzer: ChannelFuzzer, _ evaluator: AuthEvaluator
-    ) -> ChannelRuling? {
+    ) -> JudgedChannel? {
         evaluator.ruling(
             on: DocumentID(sameBytesAs: creation), claims: fuzzer.claims[creation] ?? [],
             isDefault: false)
@@ -121,7 +121,7 @@ import WorkspaceTestKit
 /// A setting or deletion by an author who is no admin of the workspace, under a link that was
 /// replaced, written without knowing what replaced it.
 private func writeAsReplaced(
-    about creation: OperationID, _ ruling: ChannelRuling, _ fuzzer: inout ChannelFuzzer,
+    about creation: OperationID, _ ruling: JudgedChannel, _ fuzzer: inout ChannelFuzzer,
     _ evaluator: AuthEvaluator
 ) -> ChannelClaim? {
     guard let link = ruling.chain.dropLast().randomElement(using: &fuzzer.authority.generator)

@@ -32,7 +32,7 @@ private struct Plans {
 
     /// The ruling in every order of delivery, of operations and of claims.
     func inEveryOrder(
-        isDefault: Bool = false, _ check: (ChannelRuling, AuthEvaluator) throws -> Void
+        isDefault: Bool = false, _ check: (JudgedChannel, AuthEvaluator) throws -> Void
     ) throws {
         try story.inEveryOrder { evaluator in
             for claims in [claims, claims.reversed()] {
@@ -115,12 +115,12 @@ private struct Plans {
             let (bob, cat, dan) = (
                 plans.story.member("bob"), plans.story.member("cat"), plans.story.member("dan")
             )
-            #expect(ruling.allows(.manage, to: bob, of: .member))
-            #expect(ruling.allows(.edit, to: cat, of: .member))
-            #expect(!ruling.allows(.manage, to: cat, of: .member))
-            #expect(!ruling.allows(.edit, to: dan, of: .member))
-            #expect(ruling.allows(.manage, to: dan, of: .admin))
-            #expect(!ruling.allows(.edit, to: bob, of: .guest))
+            #expect(ruling.ruling.allows(.manage, to: bob, of: .member))
+            #expect(ruling.ruling.allows(.edit, to: cat, of: .member))
+            #expect(!ruling.ruling.allows(.manage, to: cat, of: .member))
+            #expect(!ruling.ruling.allows(.edit, to: dan, of: .member))
+            #expect(ruling.ruling.allows(.manage, to: dan, of: .admin))
+            #expect(!ruling.ruling.allows(.edit, to: bob, of: .guest))
         }
     }
 

@@ -1,0 +1,40 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Runs in parts. A run of an authority document may hold thousands of operations, each of which is
+/// judged with others and may bear on many: one turn that took them all would let everybody wait for
+/// all of them.
+extension OperationRun {
+    /// Its beginning, as long as one turn may take at once, and what is left of it; a run that is
+    /// short enough, or of content, stays whole.
+    ///
+    /// A beginning that is not well formed stays with the rest: it is refused for that.
+    func split(ofAuthority document: DocumentID) -> (run: Self, rest: Self?) {
+        let count = Limits.authorityPerPartMax
+        guard log.document == document, entries.count > count else { return (self, nil) }
+        let start = Self(
+            log: log, firstSequence: firstSequence, previous: previous,
+            entries: Array(entries.prefix(count)))
+        guard let last = (try? OperationChecks.identities(of: start))?.last else {
+            return (self, nil)
+        }
+        return (start, rest(from: count, behind: last.id))
+    }
+
+    /// What is left of it from one of its entries on, behind `previous`.
+    func rest(from offset: Int, behind previous: OperationID) -> Self {
+        Self(
+            log: log, firstSequence: firstSequence + UInt64(offset), previous: previous,
+            entries: Array(entries.dropFirst(offset)))
+    }
+}
+
+extension WaitingRoom.Guest {
+    /// The same guest with another run: what is left of its own.
+    func with(_ rest: OperationRun) -> Self {
+        Self(
+            run: rest, source: source, arrived: arrived, workspace: workspace,
+            isBackfill: isBackfill, isOutsiders: isOutsiders, isAuthority: isAuthority,
+            vouchers: vouchers, needed: needed, cited: cited)
+    }
+}

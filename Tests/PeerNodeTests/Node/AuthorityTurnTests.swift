@@ -1,0 +1,134 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What an owner writes into the authority document, brought in one message: what it costs whoever
+/// asks something meanwhile, and that each operation costs no more the more there are.
+@Suite struct `Very many authority operations in one message` {
+    private let bench = CoreBench()
+    private let ada: BenchNode
+    private let bob: BenchNode
+
+    init() throws {
+        ada = try bench.node("Ada")
+        bob = try bench.guest("Bob", of: ada)
+        bench.advance(5_000)
+    }
+
+    /// One run of a new log of Ada's device.
+    private func run(
+        _ count: Int, _ incarnation: UInt32,
+        _ payload: (Int, OperationID?) throws -> AuthorityPayload
+    ) throws -> OperationRun {
+        var log = try ForgedLog(ada, incarnation: incarnation)
+        let heads = try ForgedLog.heads(of: ada)
+        for number in 0..<count {
+            log.write(
+                try payload(number, log.operations.last?.id), knowing: number == 0 ? heads : [])
+        }
+        let document = try ada.workspace().id
+        var run = log.operations[0].run(in: document)
+        run.entries = log.operations.flatMap { $0.run(in: document).entries }
+        return run
+    }
+
+    private func removals(_ count: Int, _ incarnation: UInt32) throws -> OperationRun {
+        try run(count, incarnation) { number, _ in
+            let nobody = Binding.member(
+                of: SigningKey(using: SeededRandom(seed: UInt64(number))).device, salt: [7])
+            return .remove(
+                .init(
+                    member: nobody, cuts: [], rekey: nil, revokedInvites: [], cutPartCount: 0,
+                    cutPartHash: []))
+        }
+    }
+
+    /// - Returns: how many operations each turn stored at Bob's node.
+    private func bring(_ run: OperationRun) throws -> [Int] {
+        let core = try #require(bob.host?.core)
+        let device = try #require(ada.host?.core.home).device
+        let link = try #require(core.network.ordered.first { $0.peer?.device == device })
+        let sync = try #require(link.syncs[try bob.workspace().number])
+        var counts: [Int] = []
+        var before = core.store.operations.count
+        core.beginTurn(at: bob.time)
+        try core.ingest([run], 0, of: sync, on: link)
+        while true {
+            _ = try core.endTurn()
+            try core.store.commit()
+            core.didCommit()
+            counts.append(Int(core.store.operations.count - before))
+            before = core.store.operations.count
+            guard !core.network.backlogged.isEmpty else { return counts }
+            core.beginTurn(at: bob.time)
+        }
+    }
+
+    @Test func `are taken by several turns, each in its order`() throws {
+        let run = try removals(600, 80)
+        let counts = try bring(run)
+        #expect(counts.reduce(0, +) == 600)
+        #expect(counts.count > 1)
+        let most = Limits.ingestCostPerTurnMax / 8 + Limits.authorityPerPartMax
+        #expect(counts.allSatisfy { $0 <= most }, "\(counts)")
+        #expect(try bob.workspace().evaluator.validOperations.count >= 600)
+    }
+
+    /// What is cut is the run, and what is refused stays whole.
+    @Test func `are parts of one run, which tell the same`() throws {
+        let run = try removals(150, 80)
+        let authority = run.log.document
+        var (parts, left): ([OperationRun], OperationRun?) = ([], run)
+        while let next = left {
+            let (part, rest) = next.split(ofAuthority: authority)
+            parts.append(part)
+            left = rest
+        }
+        #expect(parts.map(\.entries.count) == [64, 64, 22])
+        let whole = try OperationChecks.identities(of: run).map(\.id)
+        #expect(try parts.flatMap { try OperationChecks.identities(of: $0).map(\.id) } == whole)
+        #expect(run.split(ofAuthority: .zero).rest == nil)
+    }
+
+    /// Nobody who was ever let in is concerned, so who is in is not worked out again.
+    @Test func `that remove nobody leave alone who is in`() throws {
+        let workspace = try bob.workspace()
+        _ = workspace.members
+        let before = workspace.standingsMade
+        _ = try bring(try removals(200, 80))
+        // The members that the removals name are asked about, and nobody else.
+        #expect(workspace.standingsMade.whole - before.whole <= 1)
+        #expect(workspace.standingsMade.single - before.single <= 200 + 2)
+    }
+
+    /// A channel that is handed on and edited in one long chain.
+    @Test func `about one channel cost no more the longer its chain is`() throws {
+        func looks(_ count: Int, _ incarnation: UInt32, _ name: String) throws -> Int {
+            try ada.ok("channel.create", ["name": .string(name)])
+            bench.advance(5_000)
+            let workspace = try bob.workspace()
+            let channel = try #require(
+                workspace.channels.values.first { $0.name == name })
+            let start = try #require(channel.ruling).lastLink
+            let run = try run(count, incarnation) { number, previous in
+                var settings = AuthorityPayload.DocumentSettings(document: channel.id)
+                settings.replaces =
+                    number == 0 ? (start == channel.ruling?.creation ? nil : start) : previous
+                settings.roles = []
+                return .setDocument(settings)
+            }
+            let before = try #require(workspace.channelFolds[channel.id]).ledger.looks
+            #expect(try bring(run).reduce(0, +) == count)
+            let after = try #require(workspace.channelFolds[channel.id])
+            #expect(workspace.evaluator.chain(of: after.ledger).count >= count)
+            return after.ledger.looks - before
+        }
+        let (few, many) = (try looks(50, 80, "few"), try looks(200, 81, "many"))
+        #expect(few >= 50 && many <= 5 * few, "\(few) looks at 50 links, \(many) at 200")
+    }
+}
