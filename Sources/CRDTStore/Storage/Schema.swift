@@ -155,7 +155,8 @@ public enum Schema {
     private static let redactionGrant = "CREATE INDEX redaction_grant ON redaction(did, gid, by)"
 
     /// Everything, in the order of creation.
-    static let statements = tables + absent + redactions + late + citations + following
+    static let statements =
+        tables + absent + redactions + late + citations + following
         + unheard
 
     private static let tables = [
