@@ -92,13 +92,13 @@ public struct StoreSchema: Equatable, Sendable {
     /// Bytes of a page of a store.
     public static let pageBytes = 8_192
 
-    /// Whether a damaged store has all tables that it had, as far as its own schema says.
+    /// Whether what a damaged store says of its tables is what is kept here. One bit of it may give
+    /// a table the pages of another one.
     ///
     /// - Throws: what is no damage: a disk that does not give a page back may do so later.
     public func isReadable(in connection: Connection) throws(StorageError) -> Bool {
         do throws(StorageError) {
-            let known = Set(try StoreSchema(of: connection).entries.map(\.name))
-            return entries.allSatisfy { known.contains($0.name) }
+            return try StoreSchema(of: connection).entries == entries
         } catch {
             guard error.isDamage else { throw error }
             return false

@@ -13,8 +13,8 @@ struct ChannelPast {
         let latest: UInt64
         let owner: MemberID
         let admins: [MemberID]
-        /// What the link keeps of each log; `nil` where it says nothing of it.
-        let kept: [LogName: [CutPlace]]?
+        /// What the link keeps of each log.
+        let kept: [LogName: [CutPlace]]
     }
 
     /// The last link of the chain that it was made of.
@@ -24,11 +24,10 @@ struct ChannelPast {
     init(_ ledger: ChannelLedger, upTo last: OperationID, in workspace: Workspace) {
         self.last = last
         stretches = workspace.evaluator.links(in: ledger).map { link in
-            var kept: [LogName: [CutPlace]]?
+            var kept: [LogName: [CutPlace]] = [:]
             if case .setDocument(let settings)? = workspace.authority[link.id]?.payload {
-                kept = settings.cuts.map { cuts in
-                    Dictionary(grouping: cuts, by: \.log).mapValues { $0.map(CutPlace.init) }
-                }
+                kept = Dictionary(grouping: settings.cuts ?? [], by: \.log)
+                    .mapValues { $0.map(CutPlace.init) }
             }
             return Stretch(
                 latest: link.latest, owner: link.owner, admins: link.admins, kept: kept)
@@ -40,7 +39,7 @@ struct ChannelPast {
     }
 
     /// What the links that took a member's right away after a time keep of a log. One that says nothing
-    /// keeps all of it.
+    /// keeps nothing: who gives the right away chooses its date, and could choose one far ahead.
     func kept(
         of member: MemberID, after timestamp: HybridTimestamp, in log: LogName
     ) -> [ArraySlice<CutPlace>] {
@@ -51,7 +50,7 @@ struct ChannelPast {
         for stretch in stretches[next...] {
             let has =
                 Self.power(of: member, owner: stretch.owner, admins: stretch.admins) != nil
-            if had, !has, let places = stretch.kept { kept.append((places[log] ?? [])[...]) }
+            if had, !has { kept.append((stretch.kept[log] ?? [])[...]) }
             had = has
         }
         return kept

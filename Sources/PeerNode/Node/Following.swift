@@ -40,13 +40,21 @@ extension NodeCore {
     }
 
     /// Takes over what a valid operation says about following, unless it is deleted.
-    func hear(_ arrival: Int64, in workspace: Workspace) throws(StorageError) {
+    ///
+    /// - Parameter member: of whom alone it is taken; `nil` for all whom it names.
+    func hear(
+        _ arrival: Int64, only member: MemberID? = nil, in workspace: Workspace
+    ) throws(StorageError) {
         guard try !isDeleted(arrival), let stored = try store.operations.operation(arrival),
             stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil
         else { return }
         guard home != nil else { return try noteUnreadWords() }
-        guard case .membership(let action, let members)? = try content(of: stored, in: workspace)
+        guard case .membership(let action, var members)? = try content(of: stored, in: workspace)
         else { return }
+        if let member {
+            guard members.contains(member) else { return }
+            members = [member]
+        }
         try fold(action, of: members, stored, in: workspace)
     }
 
@@ -109,7 +117,8 @@ extension NodeCore {
             guard let stored = try store.operations.operation(arrival, hasPayload: false),
                 store.operations.isValid(stored.place.sequence, in: stored.place.branch)
             else { continue }
-            try hear(arrival, in: workspace)
+            // The other names in it stay noted: each word is read for one of them.
+            try hear(arrival, only: member, in: workspace)
             guard let isJoined = try store.view.word(arrival, of: member) else { continue }
             let word = FollowingWord(
                 isJoined: isJoined, document: stored.document,

@@ -66,6 +66,32 @@ import WorkspaceTestKit
         try expect(["-", "two"], at: nodes + [newcomer])
     }
 
+    /// Who gives the right away says when, and could say that it is in a hundred years.
+    @Test func `is not kept by a link with a date far ahead`() throws {
+        let (joon, wim, bench) = (world.joon, world.wim, world.bench)
+        try wim.ok("channel.transfer", ["channel": "plans", "member": "@Joon"])
+        bench.advance(5_000)
+        let core = try #require(joon.host?.core)
+        let workspace = try joon.workspace()
+        let plans = try #require(workspace.channels.values.first { $0.name == "plans" })
+        var settings = AuthorityPayload.DocumentSettings(document: plans.id)
+        settings.replaces = plans.ruling?.lastLink
+        settings.owner = try world.mina.workspace().member
+        settings.roles = []
+        var log = try ForgedLog(joon, incarnation: 78)
+        let link = log.write(
+            .setDocument(settings), knowing: try ForgedLog.heads(of: joon),
+            at: core.time.wall + 86_400_000)
+        for node in nodes { try node.take([link.run(in: workspace.id)]) }
+        bench.advance(5_000)
+        try expect(["one", "two"], at: nodes)
+        let redaction = try backdated(to: bench.wall)
+        for node in nodes { try node.take([redaction]) }
+        bench.advance(5_000)
+        try expect(["one", "two"], at: nodes)
+        #expect(try joon.deletionRefused(messages[1]).kind == .forbidden)
+    }
+
     /// Of the second message, by Joon, in a log of its own.
     private func backdated(to wall: UInt64) throws -> OperationRun {
         let joon = world.joon
