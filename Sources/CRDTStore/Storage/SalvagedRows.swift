@@ -30,7 +30,7 @@ struct SalvagedRows {
         try connection.statement(sql).integer() ?? 0
     }
 
-    private static let largest = StoreBounds.numberMax
+    private static let largest = StoreBounds.takenMax
 
     /// What nothing could be made of: names of another length, and what belongs to nothing.
     private static let cleaning = [

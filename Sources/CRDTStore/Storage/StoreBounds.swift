@@ -7,13 +7,33 @@ public enum StoreBounds {
     /// Above every place in the order of display, which is in milliseconds.
     static let sortMax: Int64 = 1 << 60
 
+    /// Above every number that is taken over from a damaged store or out of a backup, so that there is
+    /// room for all that is counted from there on.
+    static let takenMax: Int64 = 1 << 40
+
     /// Looks at the ends of all that is counted; each is the end of an index, or a small table.
     ///
     /// - Throws: `.corrupt` where one is out of bounds.
     static func check(_ connection: Connection) throws(StorageError) {
+        try check(connection, numberMax)
+    }
+
+    /// The same of a store that somebody else may have made.
+    ///
+    /// - Throws: `.corrupt` too where a table, index or trigger is none of any version.
+    public static func checkForeign(_ connection: Connection) throws(StorageError) {
+        if let name = try stranger(in: connection) {
+            throw StorageError(.corrupt, "no store has \(name)", statement: "open")
+        }
+        try check(connection, takenMax)
+    }
+
+    private static func check(
+        _ connection: Connection, _ largest: Int64
+    ) throws(StorageError) {
         for (what, condition) in conditions {
             let found = try connection.statement("SELECT \(condition)")
-                .integer(.integer(numberMax), .integer(sortMax))
+                .integer(.integer(largest), .integer(sortMax))
             guard found == 0 else {
                 throw StorageError(.corrupt, "\(what) is out of bounds", statement: "open")
             }
@@ -52,7 +72,7 @@ public enum StoreBounds {
 
     /// The first table, index or trigger of a store that no version of the program makes so, by its
     /// name. Others could do anything whenever a row is written.
-    public static func stranger(in connection: Connection) throws(StorageError) -> String? {
+    private static func stranger(in connection: Connection) throws(StorageError) -> String? {
         let fresh = try Connection()
         try NodeStore.prepare(fresh)
         let known = Set(try StoreSchema(of: fresh).entries.map(Entry.init))

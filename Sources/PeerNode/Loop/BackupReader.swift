@@ -163,8 +163,8 @@ struct BackupReader {
         }
         do throws(StorageError) { return try check(copy) } catch {
             // A disk that is full or broken says nothing of the backup.
-            guard [.corrupt, .notOurs, .newerSchema, .olderSchema, .empty].contains(error.kind)
-            else {
+            let kinds: [StorageError.Kind] = [.notOurs, .newerSchema, .olderSchema, .empty]
+            guard error.isDamage || kinds.contains(error.kind) else {
                 throw NodeError(storage: error)
             }
             throw .damagedBackup(path, "its store: \(error.message)")
@@ -172,12 +172,14 @@ struct BackupReader {
     }
 
     private static func check(_ copy: String) throws(StorageError) -> Int64 {
-        let connection = try Connection(path: copy, mode: .readOnly)
+        var connection = try Connection(path: copy, mode: .readOnly)
         if let problem = try connection.integrityProblems(countMax: 1).first {
             throw StorageError(.corrupt, problem)
         }
-        if let name = try StoreBounds.stranger(in: connection) {
-            throw StorageError(.corrupt, "no store has \(name)")
+        try StoreBounds.checkForeign(connection)
+        if try connection.schemaVersion() < Schema.version {
+            // What an earlier version lacks is added to the copy, which is what is restored.
+            connection = try Connection(path: copy, mode: .main)
         }
         let store = try NodeStore(connection)
         let last = store.operations.arrival

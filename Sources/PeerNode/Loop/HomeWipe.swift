@@ -48,7 +48,8 @@ struct HomeWipe {
         SearchFile(path: home.searchIndex).remove()
         for path in [
             home.store, home.store + "-wal", home.store + "-shm", home.store + ".restored",
-            home.storeGuard, home.storeSchema, home.listen, home.damagedStore, home.store + ".new",
+            home.storeGuard, home.storeSchema, home.storeSchema + ".new", home.store + "-wal.new",
+            home.listen, home.damagedStore, home.store + ".new",
             home.store + ".new-wal", home.store + ".new-shm", home.inspectedStore,
             home.builtStore, home.builtStore + "-wal", home.builtStore + "-shm",
         ] { remove(path) }

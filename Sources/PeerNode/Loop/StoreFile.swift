@@ -12,33 +12,34 @@ enum StoreFile {
     ///
     /// - Throws: what `Connection` and `NodeStore` throw; `.empty` for a store that was lost.
     static func open(_ home: HomeFolder) throws(StorageError) -> NodeStore {
-        if let store = try openUnlessCut(home) { return store }
+        if let store = try openFile(home, unlessCut: true) { return store }
         mendLog(of: home)
-        return try openFile(home)
+        guard let store = try openFile(home, unlessCut: false) else { throw unreadable }
+        return store
     }
 
-    /// - Returns: `nil` where less was read of the log than was written.
-    private static func openUnlessCut(_ home: HomeFolder) throws(StorageError) -> NodeStore? {
-        let hasLog = ((try? FileSystem.status(of: home.store + "-wal"))?.byteCount ?? 0) > 0
-        do throws(StorageError) {
-            let store = try openFile(home)
-            guard hasLog, isOlder(store, home) else { return store }
-            store.connection.leaveLog()
-            return nil
-        } catch {
-            guard hasLog, error.kind == .empty else { throw error }
-            return nil
+    private static func hasLog(_ home: HomeFolder) -> Bool {
+        ((try? FileSystem.status(of: home.store + "-wal"))?.byteCount ?? 0) > 0
+    }
+
+    /// Whether the guard has seen more commits than can be read.
+    private static func isOlder(_ connection: Connection, _ home: HomeFolder) -> Bool {
+        let name = "SELECT value FROM meta WHERE name = 'store'"
+        let counter = "SELECT value FROM counter WHERE name = 'commit'"
+        let rows = try? connection.statement(name).rows { (row) throws(StorageError) in row.blob(0)
         }
-    }
-
-    private static func isOlder(_ store: NodeStore, _ home: HomeFolder) -> Bool {
-        let value = try? store.registry.value("store")
-        guard let id = value.flatMap(StoreID.init(untrusted:)) else { return false }
+        guard let id = rows?.first.flatMap(StoreID.init(untrusted:)),
+            let commits = try? connection.statement(counter).integer()
+        else { return false }
         let files = DiskHomeFiles(home: home)
         let verdict = RestoreGuard.judge(
             files.read(), facts: files.storeFacts, storeID: id,
-            commitCounter: UInt64(max(store.commitCounter, 0)))
+            commitCounter: UInt64(max(commits, 0)))
         return verdict == .newStoreNeeded(.storeIsOlder)
+    }
+
+    private static var unreadable: StorageError {
+        StorageError(.empty, "nothing in the store can be read", statement: "open")
     }
 
     /// Puts right what one bit in each frame of the log has spoilt. A log that is larger is copied into
@@ -52,7 +53,11 @@ enum StoreFile {
         _ = try? FileSystem.remove(home.store + "-shm")
     }
 
-    private static func openFile(_ home: HomeFolder) throws(StorageError) -> NodeStore {
+    /// - Parameter unlessCut: gives `nil`, and has written nothing, where less can be read of the log
+    ///   than was written.
+    private static func openFile(
+        _ home: HomeFolder, unlessCut: Bool
+    ) throws(StorageError) -> NodeStore? {
         let found = try? FileSystem.status(of: home.store)
         let isNew = (found?.byteCount ?? 0) == 0
         let hasIdentity = (try? FileSystem.status(of: home.identity)) != nil
@@ -69,9 +74,11 @@ enum StoreFile {
         let connection = try Connection(path: home.store, mode: isNew ? .create : .main)
         // What a young store holds is all in its log, and where that begins with a damaged page SQLite
         // sees nothing of it. Nothing may be written over it.
-        if hasIdentity, try connection.schemaVersion() == 0 {
+        let isLost = hasIdentity ? try connection.schemaVersion() == 0 : false
+        if isLost || unlessCut && hasLog(home) && isOlder(connection, home) {
             connection.leaveLog()
-            throw StorageError(.empty, "nothing in the store can be read", statement: "open")
+            if unlessCut, hasLog(home) { return nil }
+            throw unreadable
         }
         let store = try NodeStore(connection)
         keepSchema(of: connection, in: home)

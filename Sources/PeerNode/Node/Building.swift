@@ -21,7 +21,12 @@ extension NodeCore {
             _ = try judgeContent(of: workspace, because: Self.built)
             rejudgeUnshown(in: workspace)
         }
-        for number in 1...max(store.operations.arrival, 1) { try build(number) }
+        // From row to row: in a damaged store one may stand far behind the others.
+        var next: Int64 = 1
+        while let number = try store.operations.nextArrival(from: next) {
+            try build(number)
+            next = number + 1
+        }
         for workspace in ordered {
             try foldUnfolded(in: workspace, from: Self.built)
             try reviewRedactions(of: workspace)

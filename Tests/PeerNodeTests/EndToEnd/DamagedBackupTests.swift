@@ -44,6 +44,13 @@ extension EndToEnd {
                 sql: """
                     UPDATE event SET seq = \(largest) WHERE seq = (SELECT max(seq) FROM event)
                     """, words: "the number of a row is out of bounds"),
+            // As large as a store that is in use may have, and what it counts next is larger.
+            Damage(
+                sql: """
+                    UPDATE operation SET arr = \(Int64(1) << 48)
+                        WHERE arr = (SELECT max(arr) FROM operation)
+                    """, words: "the number of a row is out of bounds"),
+            Damage(sql: "DROP TABLE reader", words: "no such table"),
             // What does something whenever a row is written.
             Damage(
                 sql: """
@@ -81,6 +88,27 @@ extension EndToEnd {
             let left = FileManager.default.enumerator(atPath: fresh.home)?.allObjects ?? []
             #expect(
                 !left.contains { "\($0)".contains("node.db") || "\($0)".contains("device.key") })
+        }
+
+        /// What an earlier version lacks is added, wherever its store comes from.
+        @Test func `of an earlier version is verified and restored`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            mina.run("send", "general", "hello")
+            mina.run("down")
+            let store = try Connection(path: mina.home + "/node.db", mode: .main)
+            try store.execute("DROP TABLE unheard; PRAGMA user_version = 10")
+            let file = mina.folder + "/earlier.bak"
+            _ = try BackupWriter.create(
+                .init(
+                    home: HomeFolder(data: mina.home, socket: mina.socket), configuration: nil,
+                    path: file, passphrase: nil, createdAt: 1), using: SystemRandom())
+            let fresh = TemporaryNode()
+            #expect(fresh.run("backup", "verify", file).status == 0)
+            #expect(fresh.run("backup", "restore", file).status == 0)
+            #expect(fresh.up().status == 0)
+            #expect(fresh.run("log", "general").output.contains("hello"))
+            #expect(fresh.run("check").status == 0)
         }
 
         /// Nothing but the hash of a part tells a letter of the settings, or of a free page.

@@ -13,6 +13,7 @@ import WorkspaceModel
             "identity/device.key": Array("the keys".utf8), "node.db": [1], "node.db-wal": [2],
             "node.guard": [3], "listen": [4], "daemon.log": [5], "daemon.log.1": [6],
             "search.db": [7], "node.schema": [8],
+            "node.schema.new": [9], "node.db-wal.new": [10],
         ]
         files.merge(more) { _, new in new }
         for (name, bytes) in files { try FileSystem.replace(home.data + "/" + name, with: bytes) }

@@ -8,34 +8,21 @@ import WorkspaceTestKit
 
 /// Removals from a private channel that list as many places as one may, written by its owner.
 @Suite struct `Removals that list very much` {
-    /// Bob's channel, in which Ada and Cleo are, and what Cleo has said there.
+    /// The channel, and who takes Cleo out of it.
     private struct Table {
-        let bench = CoreBench()
-        let ada: BenchNode
-        let bob: BenchNode
-        let cleo: BenchNode
-        let board: PrivateDocument
-        private let random = SeededRandom(seed: 9)
+        private let world: BoardBench
+        var bench: CoreBench { world.bench }
+        var ada: BenchNode { world.ada }
+        var bob: BenchNode { world.bob }
+        var cleo: BenchNode { world.cleo }
+        var board: PrivateDocument { world.board }
+        private let random = SeededRandom(seed: 10)
 
-        init() throws {
-            ada = try bench.node("Ada")
-            bob = try bench.guest("Bob", of: ada)
-            cleo = try bench.guest("Cleo", of: ada)
-            bench.advance(5_000)
-            try bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
-            try bob.ok("channel.add", ["channel": "board", "members": ["Ada", "Cleo"]])
-            bench.advance(5_000)
-            board = try ada.document("board")
-            for (node, other) in [(ada, bob), (bob, cleo), (ada, cleo)] { bench.cut(node, other) }
-        }
+        init() throws { world = try BoardBench() }
 
         /// What Cleo says in a log of her own.
         func said(_ count: Int) throws -> [SignedOperation] {
-            var log = ForgedDocumentLog(
-                try cleo.hostile(), document: board.id, incarnation: 77, at: bench.wall)
-            let key = try #require(board.newestKey)
-            for number in 0..<count { log.write("\(number)", under: key, random) }
-            return log.operations
+            try world.said((0..<count).map { "\($0)" })
         }
 
         /// Takes Cleo out, each time without knowing of the others, and keeps of her log what leads
