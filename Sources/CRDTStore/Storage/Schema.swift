@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 11
+    public static let version: Int32 = 12
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -89,6 +89,7 @@ public enum Schema {
     static let additions: [Int64: [String]] = [
         8: citations + following + unheard + followingUnread,
         9: following + unheard + followingUnread, 10: unheard + followingUnread,
+        11: ["DROP TABLE unheard"] + unheard + followingUnread,
     ]
 
     /// What follows from `operation.deps`: which own operation of a branch an operation of another
@@ -120,13 +121,10 @@ public enum Schema {
         """,
     ]
 
-    /// Of words about following: whom they name that nothing admits. Rows may be left of words that
-    /// do not count any more.
+    /// The words about following that name people whom nothing admitted when they came. names: the
+    /// first bytes of each such name, one after another.
     private static let unheard = [
-        """
-        CREATE TABLE unheard(member BLOB NOT NULL, arr INTEGER NOT NULL, PRIMARY KEY(member, arr))
-            WITHOUT ROWID
-        """
+        "CREATE TABLE unheard(arr INTEGER PRIMARY KEY, names BLOB NOT NULL)"
     ]
 
     /// A store of before says nothing in these tables, or too much.

@@ -101,24 +101,47 @@ extension ViewStore {
 
     // MARK: Names that nothing admits
 
-    /// Notes that a word names somebody whom nothing admits yet. It may have lost its effect by the
-    /// time that something does.
-    public func noteUnheard(_ member: MemberID, in arrival: Int64) throws(StorageError) {
-        try connection.statement("INSERT OR IGNORE INTO unheard VALUES(?, ?)").run { row in
-            row.bind(1, member)
-            row.bind(2, arrival)
-        }
+    /// How many bytes of a name are noted: enough to find the words again that name somebody. A word
+    /// that another name finds is read in vain.
+    private static let notedByteCount = 4
+
+    /// Notes that a word names people whom nothing admits yet: one row a word, so that thousands of
+    /// made-up names in one cost what their bytes cost, not a page each.
+    public func noteUnheard(_ members: [MemberID], in arrival: Int64) throws(StorageError) {
+        let names = members.flatMap { $0.bytes.prefix(Self.notedByteCount) }
+        try connection.statement("INSERT OR REPLACE INTO unheard VALUES(?, ?)")
+            .run(.integer(arrival), .blob(names))
     }
 
-    /// The words that named somebody while nothing admitted that one, by their arrival numbers.
-    public func unheard(of member: MemberID) throws(StorageError) -> [Int64] {
-        try connection.statement("SELECT arr FROM unheard WHERE member = ? ORDER BY arr")
-            .rows(.blob(member.bytes)) { $0.integer(0) }
+    /// The words that may name one of these people, by their arrival numbers, ascending. Reads the
+    /// notes of all such words: ``notedByteCount`` bytes a name.
+    public func unheard(of members: Set<MemberID>) throws(StorageError) -> [Int64] {
+        let wanted = Set(members.map { Self.noted($0.bytes[...]) })
+        return try connection.statement("SELECT arr, names FROM unheard ORDER BY arr").rows {
+            (row) -> Int64? in
+            var names = row.blob(1)[...]
+            while !names.isEmpty {
+                if wanted.contains(Self.noted(names)) { return row.integer(0) }
+                names = names.dropFirst(Self.notedByteCount)
+            }
+            return nil
+        }.compactMap { $0 }
     }
 
-    /// Forgets those words.
-    public func forgetUnheard(of member: MemberID) throws(StorageError) {
-        try connection.statement("DELETE FROM unheard WHERE member = ?").run(.blob(member.bytes))
+    private static func noted(_ name: ArraySlice<UInt8>) -> UInt32 {
+        name.prefix(notedByteCount).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Forgets what was noted of a word: it does not count any more, or nobody is missing.
+    public func forgetUnheard(_ arrival: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM unheard WHERE arr = ?").run(.integer(arrival))
+    }
+
+    /// How many people a word that counts is taken over for.
+    public func heardCount(of arrival: Int64) throws(StorageError) -> Int {
+        let count = try connection.statement("SELECT count(*) FROM following WHERE arr = ?")
+            .integer(.integer(arrival))
+        return Int(count ?? 0)
     }
 
     // MARK: Followers

@@ -27,7 +27,7 @@ extension NodeCore {
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         workspace.unfoldedKeys += opened
         if case .admit(let newcomer, _, _, _) = payload {
-            try hearUnheard(of: newcomer.member, in: workspace, from: source)
+            workspace.unheardNewcomers.insert(newcomer.member)
         }
         if workspace.evaluator.isValid(operation.id) {
             try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)

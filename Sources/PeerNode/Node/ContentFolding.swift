@@ -109,7 +109,8 @@ extension NodeCore {
             let word = FollowingWord(
                 isJoined: action.isJoined, document: place.document.number,
                 timestamp: place.timestamp, id: place.id, arrival: place.arrival)
-            for member in try fold(word, of: members.isEmpty ? [author] : members, in: workspace) {
+            let named = Set(members.isEmpty ? [author] : members)
+            for member in try fold(word, of: named, in: workspace) {
                 try tell(word, of: member, place.source, workspace)
             }
         case .profile(let name):
@@ -298,14 +299,15 @@ extension NodeCore {
                 cited: stored.entry.dependencies.map(\.id), isValid: isValid, source: source))
     }
 
-    /// Shows what the keys open that a run of operations has brought: once for all of them, so that
-    /// a run of very many goes through the channels once.
+    /// Shows what the keys open that a run of operations has brought, and who it lets in: once for
+    /// all of them, so that a run of very many goes through the channels once.
     func foldUnfolded(
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         let keys = workspace.unfoldedKeys
         workspace.unfoldedKeys = []
         try foldOpened(by: keys, in: workspace, from: source)
+        try hearNewcomers(in: workspace, from: source)
     }
 
     /// What came before the key that opens it is shown from now on.

@@ -10,6 +10,14 @@ struct FollowingWord {
     let arrival: Int64
 }
 
+extension FollowingWord {
+    init(isJoined: Bool, of stored: StoredOperation) {
+        self.init(
+            isJoined: isJoined, document: stored.document, timestamp: stored.entry.timestamp,
+            id: stored.place.link.id, arrival: stored.place.arrival)
+    }
+}
+
 /// Who follows a channel: of each member the latest word that counts. A word counts while it is valid
 /// and no redaction that counts names it; so a newcomer, who never gets what a deleted one said, and
 /// whoever has read it come to the same, in whatever order words, redactions and verdicts arrive.
@@ -35,60 +43,66 @@ extension NodeCore {
     /// Forgets what an operation says about following, and lets what was said before it count. Opens
     /// nothing, so it is done while the keys are dropped too.
     func silence(_ arrival: Int64, _ workspace: Workspace) throws(StorageError) {
+        try store.view.forgetUnheard(arrival)
         guard try !store.view.forgetWord(arrival).isEmpty else { return }
         workspace.readMarks.lateLimits = [:]
     }
 
     /// Takes over what a valid operation says about following, unless it is deleted.
     ///
-    /// - Parameter member: of whom alone it is taken; `nil` for all whom it names.
+    /// - Parameter newcomers: of whom alone it is taken; `nil` for all whom it names.
+    /// - Returns: of whom it is taken over now.
+    @discardableResult
     func hear(
-        _ arrival: Int64, only member: MemberID? = nil, in workspace: Workspace
-    ) throws(StorageError) {
+        _ arrival: Int64, only newcomers: Set<MemberID>? = nil, in workspace: Workspace
+    ) throws(StorageError) -> [MemberID] {
         guard try !isDeleted(arrival), let stored = try store.operations.operation(arrival),
             stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil
-        else { return }
-        guard home != nil else { return try noteUnreadWords() }
-        guard case .membership(let action, var members)? = try content(of: stored, in: workspace)
-        else { return }
-        if let member {
-            guard members.contains(member) else { return }
-            members = [member]
+        else { return [] }
+        guard home != nil else {
+            try noteUnreadWords()
+            return []
         }
-        try fold(action, of: members, stored, in: workspace)
-    }
-
-    private func fold(
-        _ action: ContentPayload.MembershipAction, of members: [MemberID],
-        _ stored: StoredOperation, in workspace: Workspace
-    ) throws(StorageError) {
-        guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else { return }
-        let word = FollowingWord(
-            isJoined: action.isJoined, document: stored.document,
-            timestamp: stored.entry.timestamp, id: stored.place.link.id,
-            arrival: stored.place.arrival)
-        _ = try fold(word, of: members.isEmpty ? [author] : members, in: workspace)
+        guard case .membership(let action, let members)? = try content(of: stored, in: workspace),
+            let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
+        else { return [] }
+        let word = FollowingWord(isJoined: action.isJoined, of: stored)
+        let named = Set(members.isEmpty ? [author] : members)
+        guard let newcomers else { return try fold(word, of: named, in: workspace) }
+        var heard: [MemberID] = []
+        for member in named.intersection(newcomers).sorted()
+        where try store.view.word(arrival, of: member) == nil {
+            try fold(word, of: member, in: workspace)
+            heard.append(member)
+        }
+        if try store.view.heardCount(of: arrival) == named.count {
+            try store.view.forgetUnheard(arrival)
+        }
+        return heard
     }
 
     /// Takes over a word that counts.
     ///
+    /// - Parameter members: each once, however often the word names him.
     /// - Returns: those of the members whom it names that the workspace knows.
     func fold(
-        _ word: FollowingWord, of members: [MemberID], in workspace: Workspace
+        _ word: FollowingWord, of members: Set<MemberID>, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
-        workspace.readMarks.lateLimits = [:]
-        let known = members.filter(workspace.evaluator.isAdmitted)
-        for member in known {
-            try store.view.fold(
-                member, joined: word.isJoined, in: word.document, at: word.timestamp, by: word.id,
-                arrival: word.arrival)
-        }
+        let known = members.filter(workspace.evaluator.isAdmitted).sorted()
+        for member in known { try fold(word, of: member, in: workspace) }
         if known.count < members.count {
-            for member in members where !workspace.evaluator.isAdmitted(member) {
-                try store.view.noteUnheard(member, in: word.arrival)
-            }
+            try store.view.noteUnheard(members.subtracting(known).sorted(), in: word.arrival)
         }
         return known
+    }
+
+    private func fold(
+        _ word: FollowingWord, of member: MemberID, in workspace: Workspace
+    ) throws(StorageError) {
+        workspace.readMarks.lateLimits = [:]
+        try store.view.fold(
+            member, joined: word.isJoined, in: word.document, at: word.timestamp, by: word.id,
+            arrival: word.arrival)
     }
 
     /// Tells that somebody follows a channel now, or does not.
@@ -106,24 +120,23 @@ extension NodeCore {
             isBackfill: source.isBackfill)
     }
 
-    /// Takes over what was said of somebody before the workspace knew of any admission.
-    func hearUnheard(
-        of member: MemberID, in workspace: Workspace, from source: OperationSource
+    /// Takes over what was said of people before the workspace knew of any admission: once for all
+    /// whom a run of operations has brought, since it looks through the notes of all such words.
+    func hearNewcomers(
+        in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        let arrivals = try store.view.unheard(of: member)
-        guard !arrivals.isEmpty else { return }
-        try store.view.forgetUnheard(of: member)
-        for arrival in arrivals {
+        let newcomers = workspace.unheardNewcomers
+        guard !newcomers.isEmpty else { return }
+        workspace.unheardNewcomers = []
+        for arrival in try store.view.unheard(of: newcomers) {
             guard let stored = try store.operations.operation(arrival, hasPayload: false),
                 store.operations.isValid(stored.place.sequence, in: stored.place.branch)
             else { continue }
-            // The other names in it stay noted: each word is read for one of them.
-            try hear(arrival, only: member, in: workspace)
-            guard let isJoined = try store.view.word(arrival, of: member) else { continue }
-            let word = FollowingWord(
-                isJoined: isJoined, document: stored.document,
-                timestamp: stored.entry.timestamp, id: stored.place.link.id, arrival: arrival)
-            try tell(word, of: member, source, workspace)
+            for member in try hear(arrival, only: newcomers, in: workspace) {
+                guard let isJoined = try store.view.word(arrival, of: member) else { continue }
+                try tell(
+                    FollowingWord(isJoined: isJoined, of: stored), of: member, source, workspace)
+            }
         }
     }
 

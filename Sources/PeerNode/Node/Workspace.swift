@@ -97,6 +97,8 @@ final class Workspace {
     var staleDocuments: Set<DocumentID> = []
     /// Keys whose content waits to be shown.
     var unfoldedKeys: [KeyID] = []
+    /// Who was admitted, of whom words came before that.
+    var unheardNewcomers: Set<MemberID> = []
     /// The grants without effect that kept operations of a document cite. They are kept with those.
     var keptGrants: [DocumentID: Set<OperationID>] = [:]
     /// What is kept of the authority document.

@@ -320,11 +320,18 @@ extension BenchNode {
     }
 }
 
+extension BenchNode {
+    /// The number that a query of this node's store gives.
+    fileprivate func count(_ sql: String) throws -> Int64? {
+        try #require(connection).statement(sql).integer()
+    }
+}
+
 extension `Followers of a channel` {
     /// Anybody can write thousands of names into one word. Of nobody whom nothing admits there is a
     /// row of a follower, or an event; and who is admitted later follows from then on.
-    @Test(arguments: [false, true])
-    func `are none whom nothing admits, until something does`(restarts: Bool) throws {
+    @Test(arguments: ["on the way", "after a restart", "in a store of schema 11"])
+    func `are none whom nothing admits, until something does`(admitted: String) throws {
         let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         bench.cut(mina, bob)
@@ -334,7 +341,7 @@ extension `Followers of a channel` {
         try kim.join(try mina.link())
         bench.advance(5_000)
         let madeUp = (0..<2_000).map { number in
-            MemberID(words: (UInt64(number), 7))
+            MemberID(words: (UInt64(number) << 32, 7))
         }
         let key = try #require(try mina.workspace().currentKey)
         let word = try mina.signed(
@@ -343,7 +350,15 @@ extension `Followers of a channel` {
         for node in [mina, bob] { try node.take([word.run(in: channel)]) }
         #expect(try followers(bob) == ["Mina"])
         #expect(try rows(of: channel, at: bob) == 1)
-        if restarts { try bob.restart() }
+        // One row for all of them, of four bytes a name.
+        #expect(try bob.count("SELECT count(*) FROM unheard") == 1)
+        #expect(try bob.count("SELECT sum(length(names)) FROM unheard") == 2_001 * 4)
+        if admitted == "in a store of schema 11" {
+            try bob.damage("DROP TABLE unheard")
+            try bob.damage("CREATE TABLE unheard(member BLOB, arr INTEGER)")
+            try bob.damage("PRAGMA user_version = 11")
+        }
+        if admitted != "on the way" { try bob.restart() }
         let before = try bob.cursor()
         bench.heal(mina, bob)
         bench.advance(60_000)
@@ -356,11 +371,53 @@ extension `Followers of a channel` {
         #expect(told.count == 1)
     }
 
+    /// A word stands for one thing, however often it names somebody.
+    @Test func `are told of once by a word that names one of them a thousand times`() throws {
+        let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
+        let channel = try #require(plans).id
+        let key = try #require(try mina.workspace().currentKey)
+        let word = try mina.signed(
+            .membership(
+                .add, members: Array(repeating: bob.workspace().member, count: 1_000)),
+            in: channel, under: key, incarnation: 77)
+        let before = try bob.cursor()
+        try bob.take([word.run(in: channel)])
+        #expect(try bob.events(since: before, types: ["channel.member_added"]).count == 1)
+        #expect(try followers(bob) == ["Bob", "Mina"])
+    }
+
+    /// Nothing is kept of a word of which nobody is missing any more, or which does not count.
+    @Test(arguments: [false, true])
+    func `are not looked for in a word that has nobody left to find`(isTakenBack: Bool) throws {
+        let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
+        let channel = try #require(plans).id
+        bench.cut(mina, bob)
+        bench.cut(joon, bob)
+        let kim = try bench.bareNode("Kim")
+        for node in [bob, joon] { bench.cut(node, kim) }
+        try kim.join(try mina.link())
+        bench.advance(5_000)
+        let key = try #require(try bob.workspace().currentKey)
+        let word = try bob.signed(
+            .membership(.add, members: [kim.workspace().member]), in: channel, under: key,
+            incarnation: 77)
+        try bob.take([word.run(in: channel)])
+        #expect(try bob.count("SELECT count(*) FROM unheard") == 1)
+        if isTakenBack {
+            let stored = try #require(try bob.wordsAboutFollowing(in: "plans").last)
+            try bob.forceRedaction(of: stored, isOwn: true)
+            #expect(try bob.count("SELECT count(*) FROM unheard") == 0)
+        }
+        bench.heal(mina, bob)
+        bench.advance(60_000)
+        #expect(try bob.count("SELECT count(*) FROM unheard") == 0)
+        #expect(try followers(bob) == (isTakenBack ? ["Mina"] : ["Kim", "Mina"]))
+    }
+
     private func rows(of channel: DocumentID, at node: BenchNode) throws -> Int64? {
         let core = try #require(node.host?.core)
         let workspace = try node.workspace()
         let row = try #require(core.store.operations.document(channel, in: workspace.number))
-        return try core.store.connection.statement("SELECT count(*) FROM following WHERE did = ?")
-            .integer(.integer(row.number))
+        return try node.count("SELECT count(*) FROM following WHERE did = \(row.number)")
     }
 }
