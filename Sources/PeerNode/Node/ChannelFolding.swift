@@ -73,13 +73,14 @@ extension NodeCore {
     ) throws(StorageError) {
         for document in touched {
             let before = workspace.channels[document]
+            let ruled = workspace.ruling(ofChannel: document)
             let wasDeleted = workspace.deletedChannels[document] != nil
             let (channel, deleted) = try judge(document, in: workspace)
             workspace.channels[document] = channel
             workspace.deletedChannels[document] = deleted
             if wasDeleted != (deleted != nil) { compareAnew(document, in: workspace) }
             guard let cause else { continue }
-            try reviewRedactions(of: channel, since: before)
+            try reviewRedactions(of: channel ?? deleted?.last, since: ruled)
             guard workspace.ownRole != .guest else { continue }
             if let deleted {
                 guard !wasDeleted else { continue }

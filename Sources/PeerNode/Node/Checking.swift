@@ -155,7 +155,8 @@ extension NodeCore {
     }
 
     /// What is deleted is as it should be. What is missing is asked for, unless this node cannot
-    /// tell whether its members have deleted it.
+    /// tell whether its members have deleted it. What its own author deleted is no fault of any
+    /// store: where that deletion has lost its effect since, everybody may have erased it.
     private func reportMissing(
         _ check: Checking, _ object: inout CheckObject
     ) throws(StorageError) {
@@ -169,7 +170,8 @@ extension NodeCore {
                     let row = store.operations.document(numbered: stored.document),
                     let workspace = workspaces[row.workspace],
                     workspace.channels[row.id] != nil
-                        || workspace.privateDocuments[row.id]?.root != nil
+                        || workspace.privateDocuments[row.id]?.root != nil,
+                    try !isNamedByItsAuthor(stored, in: workspace)
                 else { continue }
                 object.add(
                     "operation", PublicID.operation(stored.place.link.id),
@@ -179,6 +181,19 @@ extension NodeCore {
                 asksForPayloads = true
                 hasMoreToDo = true
             }
+        }
+    }
+
+    /// Whether a redaction by the author of an operation names it, with effect or without.
+    private func isNamedByItsAuthor(
+        _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else {
+            return false
+        }
+        return try store.view.namings(of: stored.place.link.id, in: stored.document).contains {
+            store.operations.grant($0.grant).flatMap(workspace.evaluator.subject(ofGrant:))
+                == author
         }
     }
 

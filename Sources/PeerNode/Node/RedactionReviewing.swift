@@ -85,10 +85,9 @@ extension NodeCore {
     /// Has judged anew what the owner and the admins of a channel deleted, where they are others
     /// than before.
     func reviewRedactions(
-        of channel: Workspace.Channel?, since before: Workspace.Channel?
+        of channel: Workspace.Channel?, since before: ChannelRuling?
     ) throws(StorageError) {
-        guard let channel, let ruling = channel.ruling,
-            ruling.lastLink != before?.ruling?.lastLink
+        guard let channel, let ruling = channel.ruling, ruling.lastLink != before?.lastLink
         else { return }
         try reviewRedactions(inDocument: channel.number)
     }

@@ -138,7 +138,7 @@ extension NodeCore {
             return workspace.privateDocuments[document]?.everMayDelete(member) ?? false
         }
         if let role = workspace.evaluator.role(ofGrant: id), role <= .admin { return true }
-        return workspace.channels[document]?.ruling?.power(of: member) != nil
+        return workspace.ruling(ofChannel: document)?.power(of: member) != nil
     }
 
     /// Whether an undo has a say about a redaction now. Where it gets one later, that is seen as a
@@ -182,7 +182,7 @@ extension NodeCore {
             return spoken
         }
         spoken.power = try power(of: member, stored, in: workspace)
-        if spoken.power == nil, let ruling = workspace.channels[stored.log.document]?.ruling {
+        if spoken.power == nil, let ruling = workspace.ruling(ofChannel: stored.log.document) {
             spoken.formerPower = try formerPower(of: member, stored, ruling, in: workspace)
         }
         return spoken
@@ -202,7 +202,7 @@ extension NodeCore {
                 if let bound, stored.place.sequence <= bound { return power }
             }
         }
-        return workspace.channels[stored.log.document]?.ruling?.power(of: member)
+        return workspace.ruling(ofChannel: stored.log.document)?.power(of: member)
     }
 
     /// How far what a log says under a grant has the right of an owner, and of an admin.

@@ -192,6 +192,12 @@ final class Workspace {
         joined = UInt64(max(row.joined, 0))
     }
 
+    /// How a public channel is ruled, or was when it was deleted: what was deleted in it before that
+    /// stays deleted.
+    func ruling(ofChannel document: DocumentID) -> ChannelRuling? {
+        (channels[document] ?? deletedChannels[document]?.last)?.ruling
+    }
+
     /// Whether a document's operations are in no digest and told to nobody, because it, or the
     /// workspace, was deleted.
     func isGone(_ document: DocumentID) -> Bool {

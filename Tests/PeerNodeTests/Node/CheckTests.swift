@@ -126,6 +126,41 @@ import WorkspaceTestKit
         #expect(try mina.ok("channel.list").texts("name") == channels)
     }
 
+    /// A device deletes, and is then taken back as if it had never done so: the texts are nowhere any
+    /// more. What its person said is that person's own loss; what others said is told.
+    @Test func `tells of no payload that its author has deleted`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try mina.ok("member.role", ["member": "@Joon", "role": "admin"])
+        let phone = try bench.bareNode("Phone")
+        try joon.link(phone)
+        bench.advance(5_000)
+        let said = [try joon.send("mine"), try mina.send("hers")]
+        bench.advance(5_000)
+        for message in said { try phone.ok("message.delete", ["message": message["id"] ?? .null]) }
+        bench.advance(5_000)
+        bench.wall += Limits.redactionUndoMilliseconds
+        bench.advance(60_000)
+        let device = try #require(phone.host?.core.home?.device)
+        try joon.author(.removeDevice(device, cuts: [], rekey: nil))
+        bench.advance(60_000)
+        for node in [mina, joon] {
+            let core = try #require(node.host?.core)
+            let missing = try core.store.operations.missingPayloads(after: 0, limit: 9).compactMap {
+                try core.store.operations.operation($0, hasPayload: false)
+            }
+            #expect(missing.count == 2, "\(node.name)")
+            let hers = try #require(
+                missing.first { $0.log.device == mina.host?.core.home?.device })
+            let problems = try node.ok("node.check")["problems"]?.arrayValue ?? []
+            #expect(problems.map { $0["text"] } == ["its payload is missing"], "\(node.name)")
+            #expect(
+                problems.first?["id"] == .string(PublicID.operation(hers.place.link.id)),
+                "\(node.name)")
+        }
+    }
+
     @Test func `judges the authority document anew`() throws {
         let (mina, _) = try life()
         let workspace = try mina.workspace()

@@ -51,6 +51,29 @@ import WorkspaceTestKit
         try mina.ok("channel.create", ["name": "plans"])
     }
 
+    /// What the channel's owner deleted of others rests on a right in a channel that is no more.
+    @Test(arguments: [false, true])
+    func `keeps what was deleted in it before`(isLate: Bool) throws {
+        let (bench, mina, joon) = try pair()
+        let wim = try bench.guest("Wim", of: mina)
+        let first = try joon.ok("message.history", ["channel": "plans"]).items[0]
+        #expect(first["text"] == "one")
+        if isLate { for other in [mina, wim] { bench.cut(other, joon) } }
+        try joon.ok("message.delete", ["message": first["id"] ?? .null])
+        bench.advance(5_000)
+        try joon.ok("channel.delete", ["channel": "plans"])
+        bench.advance(5_000)
+        for other in [mina, wim] { bench.heal(other, joon) }
+        bench.advance(60_000)
+        for restarts in [false, true] {
+            if restarts { for node in [mina, joon, wim] { try node.restart() } }
+            for node in [mina, joon, wim] {
+                #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
+            }
+        }
+        #expect(try mina.digest() == joon.digest())
+    }
+
     /// Programs that keep a list of channels take from it what an event names.
     @Test(arguments: [false, true])
     func `is still named by the events before its end`(_ isPrivate: Bool) throws {
