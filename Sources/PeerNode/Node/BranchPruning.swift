@@ -69,6 +69,16 @@ extension NodeCore {
         try remove(try surplus.removable(crowded + loosened), of: document, in: workspace)
     }
 
+    /// Removes a branch that is there under another name too.
+    func remove(branch number: Int64) throws(StorageError) {
+        guard let branch = store.operations.branch(number),
+            let document = store.operations.document(numbered: branch.document),
+            let workspace = workspaces[document.workspace]
+        else { return }
+        try write()
+        try remove([number: UInt64?.none], of: document, in: workspace)
+    }
+
     /// Removes the ends of branches.
     private func remove(
         _ ends: [Int64: UInt64?], of document: OperationStore.DocumentRow, in workspace: Workspace

@@ -139,11 +139,40 @@ extension NodeCore {
             guard try !StoreCheck.problems(in: store.operations, arrivals: range).isEmpty,
                 let stored = try store.operations.operation(problem.arrival)
             else { continue }
+            let isMisnamed = try isMisnamed(stored.place.branch)
             object.add(
                 "operation", PublicID.operation(stored.place.link.id), problem.what,
-                done: check.done("asked"))
-            if check.repairs { try askAgain(for: stored) }
+                done: check.done(isMisnamed ? "mended" : "asked"))
+            guard check.repairs else { continue }
+            if isMisnamed {
+                try remove(branch: stored.place.branch)
+            } else {
+                try askAgain(for: stored)
+            }
         }
+    }
+
+    /// Whether a branch stands under the name of a log that is not its own, and is there under the
+    /// right one too: the disk has changed the name, and a peer has sent all of it anew. What an
+    /// operation hashes to names its log, so that no other two logs have one in common.
+    private func isMisnamed(_ number: Int64) throws(StorageError) -> Bool {
+        guard let branch = store.operations.branch(number),
+            let document = store.operations.document(numbered: branch.document)
+        else { return false }
+        let all = store.operations.branches(in: document.id, of: document.workspace)
+        guard !all.contains(where: { $0.parent == number }) else { return false }
+        func isWhole(_ number: Int64) throws(StorageError) -> Bool {
+            guard let place = try store.operations.place(in: number, at: branch.tipSequence),
+                place.link.id == branch.tip.id
+            else { return false }
+            let range = place.arrival...place.arrival
+            return try StoreCheck.problems(in: store.operations, arrivals: range).isEmpty
+        }
+        guard try !isWhole(number) else { return false }
+        for other in all where other.log != branch.log {
+            if try isWhole(other.number) { return true }
+        }
+        return false
     }
 
     /// Sets a damaged operation aside, to be written over by what a peer sends.

@@ -98,11 +98,13 @@ extension NodeCore {
         return ownEnd(in: workspace)?.cause.rawValue ?? "member"
     }
 
-    /// The workspace that calls act in when they name none.
+    /// The workspace that calls act in when they name none. Where a damaged store does not know any
+    /// more which that was, it is the first.
     func selectedWorkspace() throws(StorageError) -> Workspace? {
+        let own = workspaces.values.filter { $0.standing == .member }
         guard let id = try store.registry.value("selected").flatMap(WorkspaceID.init(untrusted:))
-        else { return nil }
-        return workspaces.values.first { $0.id == id && $0.standing == .member }
+        else { return own.min { $0.number < $1.number } }
+        return own.first { $0.id == id }
     }
 
     /// What the owner of this home is called. A further device has a name of its own, and its owner
