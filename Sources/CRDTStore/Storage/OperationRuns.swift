@@ -1,7 +1,8 @@
 public import WorkspaceModel
 
 extension OperationStore {
-    /// Entries of a branch from `first` to `last`, or until `byteCountMax` is reached.
+    /// Entries of a branch from `first` to `last`, or until `byteCountMax` is reached: bytes of a
+    /// message, by `encodedBytesMax`.
     ///
     /// The run ends on an operation whose own signature was verified here, for only such a run
     /// convinces its receiver. So it goes beyond `last`, and beyond the bytes, where the next
@@ -83,7 +84,7 @@ extension OperationStore {
                 return .stop
             }
             let entry = try entry(row, sql, arrival: row.integer(9))
-            let byteCount = entry.payload.count + 178 + 84 * entry.dependencies.count
+            let byteCount = entry.encodedBytesMax
             if reading.byteCount + byteCount > byteCountMax, reading.lastSigned >= 0 {
                 reading.isFull = true
                 return .stop

@@ -129,12 +129,3 @@ extension OperationRun {
         }
     }
 }
-
-extension OperationRun.Entry {
-    /// An upper bound of what the entry adds to an `ops` message, in bytes: every column may begin
-    /// a new group with it.
-    public var encodedBytesMax: Int {
-        payload.count + Signature.byteCount + 104 + 10 + 84 * dependencies.count
-            + (absent == nil ? 0 : 48)
-    }
-}

@@ -55,6 +55,13 @@ public struct OperationRun: Sendable, Equatable {
 
         /// Header field 11: bytes of the payload, whether it is here or not.
         public var payloadLength: Int { absent?.length ?? payload.count }
+
+        /// An upper bound of what the entry adds to an `ops` message, in bytes: every column may
+        /// begin a new group with it. Whoever fills a message counts by this, or it does not fit.
+        public var encodedBytesMax: Int {
+            payload.count + Signature.byteCount + 104 + 10 + 84 * dependencies.count
+                + (absent == nil ? 0 : 48)
+        }
     }
 
     /// The log that the entries continue.

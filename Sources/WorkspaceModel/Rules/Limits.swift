@@ -35,7 +35,7 @@ public enum Limits {
     /// Payload bytes that one signature may vouch for before the signed operation.
     public static let runPayloadBytesMax = 256 * 1024
     /// Dependencies that one signature may vouch for before the signed operation. With them, and what
-    /// a segment takes besides, it fits into one message: 866 KiB at most.
+    /// a segment takes besides, it fits into one message: 914 KiB at most.
     public static let runDependenciesMax = 2_048
     /// Text of one message, in bytes of UTF-8.
     public static let messageTextBytesMax = 16 * 1024

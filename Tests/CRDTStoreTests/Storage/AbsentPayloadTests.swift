@@ -60,6 +60,28 @@ import WorkspaceTestKit
         }
     }
 
+    /// What is left of a payload takes more in a message than nothing: a run that was filled without
+    /// counting it would not fit, and nobody would ever get one.
+    @Test(arguments: [400, 1_000, 2_000, 5_000])
+    func `is counted where a message is filled`(byteCountMax: Int) throws {
+        let store = try NodeStore(try Connection())
+        let log = Contents(40).log
+        for place in 0..<40 {
+            let (_, appended) = try StoredLog.put(log, place..<place + 1, in: store)
+            try store.operations.erasePayload(of: appended[0].arrival)
+        }
+        let branch = try #require(store.operations.branches.keys.first)
+        var next: UInt64 = 0
+        while let run = try store.operations.run(
+            of: branch, from: next, through: .max, byteCountMax: byteCountMax)
+        {
+            let byteCount = run.entries.reduce(0) { $0 + $1.encodedBytesMax }
+            #expect(byteCount <= byteCountMax, "\(run.entries.count)")
+            next += UInt64(run.entries.count)
+        }
+        #expect(next == 40)
+    }
+
     @Test func `is gone from the files once the log is emptied`() throws {
         let folder = try TemporaryFolder()
         try folder.put([], "node.db")

@@ -242,7 +242,7 @@ import WorkspaceTestKit
             of: branch, from: next, through: .max, byteCountMax: byteCountMax)
         {
             #expect(run.entries.count % 3 == 0)
-            let byteCount = run.entries.reduce(0) { $0 + $1.payload.count + 178 }
+            let byteCount = run.entries.reduce(0) { $0 + $1.encodedBytesMax }
             #expect(byteCount <= byteCountMax || run.entries.count == 3)
             #expect(refusal(of: run, after: log.link(before: Int(next))) == nil)
             #expect(run == log.run(Int(next)..<Int(next) + run.entries.count))

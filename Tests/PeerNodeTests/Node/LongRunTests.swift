@@ -32,4 +32,36 @@ import WorkspaceTestKit
         #expect(try bob.digest() == ada.digest())
         #expect(try bob.log(of: "board").last == "\(count - 1) \(text)")
     }
+
+    /// What is left of a payload that was deleted takes more room in a message than an empty one, and
+    /// a message that is too large for that would be sent by nobody.
+    @Test func `goes on in few messages where all of it is deleted`() throws {
+        let (bench, ada, bob, board) = (world.bench, world.ada, world.bob, world.board.id)
+        let said = try world.said((0..<6_000).map { "\($0)" })
+        for start in stride(from: 0, to: said.count, by: 1_000) {
+            var run = said[start].run(in: board)
+            run.entries = said[start..<start + 1_000].flatMap { $0.run(in: board).entries }
+            try ada.take([run])
+        }
+        try ada.inTurn { core, workspace in
+            let row = try #require(core.store.operations.document(board, in: workspace.number))
+            try core.write()
+            for branch in core.store.operations.branches(in: board, of: workspace.number) {
+                let arrivals = try core.store.connection.statement(
+                    "SELECT arr FROM operation WHERE lid = ? AND kind = 1"
+                ).rows(.integer(branch.number)) { $0.integer(0) }
+                #expect(row.number == branch.document)
+                for arrival in arrivals {
+                    try core.store.operations.erasePayload(of: arrival)
+                }
+            }
+        }
+        for node in [ada, bob] { try node.restart() }
+        bench.heal(ada, bob)
+        bench.advance(10_000)
+        let stored = try [ada, bob].map { node in
+            try #require(node.host?.core).store.operations.count
+        }
+        #expect(stored[0] > 6_000 && stored[1] == stored[0])
+    }
 }
