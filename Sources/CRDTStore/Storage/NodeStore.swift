@@ -47,6 +47,8 @@ public final class NodeStore {
         try connection.begin()
         for statement in additions ?? Schema.statements { try connection.execute(statement) }
         if version == 8 { try Citations(connection).fill() }
+        // A store of before says nothing of who follows, or too much.
+        if additions != nil { try ViewStore.oweAllWords(in: connection) }
         try connection.setSchemaVersion(Schema.version)
         try connection.commit()
     }

@@ -87,9 +87,8 @@ public enum Schema {
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
     /// other rules, so nothing is added to them and they are refused. It has no citations.
     static let additions: [Int64: [String]] = [
-        8: citations + following + unheard + followingUnread,
-        9: following + unheard + followingUnread, 10: unheard + followingUnread,
-        11: ["DROP TABLE unheard"] + unheard + followingUnread,
+        8: citations + following + unheard, 9: following + unheard, 10: unheard,
+        11: ["DROP TABLE unheard", "DELETE FROM meta WHERE name = 'following.unread'"] + unheard,
     ]
 
     /// What follows from `operation.deps`: which own operation of a branch an operation of another
@@ -121,15 +120,14 @@ public enum Schema {
         """,
     ]
 
-    /// The words about following that name people whom nothing admitted when they came. names: the
-    /// first bytes of each such name, one after another.
+    /// The words about following that are read again. due: 0 where nothing admits some of those whom
+    /// the word names, and ViewStore.OwedWord.Telling where it is owed now. names: the first bytes
+    /// of each of those names, one after another; empty where it is owed.
     private static let unheard = [
-        "CREATE TABLE unheard(arr INTEGER PRIMARY KEY, names BLOB NOT NULL)"
-    ]
-
-    /// A store of before says nothing in these tables, or too much.
-    private static let followingUnread = [
-        "INSERT OR REPLACE INTO meta VALUES('following.unread', x'01')"
+        """
+        CREATE TABLE unheard(arr INTEGER PRIMARY KEY, due INTEGER NOT NULL, names BLOB NOT NULL)
+        """,
+        "CREATE INDEX unheard_due ON unheard(arr) WHERE due > 0",
     ]
 
     /// The view: how many operations of each log were there when the own member read a

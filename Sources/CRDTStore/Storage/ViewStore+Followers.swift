@@ -12,10 +12,13 @@ extension ViewStore {
     /// (hlc, id) of a member wins, so every order gives the same rows.
     ///
     /// - Parameter arrival: the arrival number of the operation.
+    /// - Returns: whether the member follows the channel now and did not before, or the reverse.
+    @discardableResult
     public func fold(
         _ member: MemberID, joined: Bool, in document: Int64, at timestamp: HybridTimestamp,
         by id: OperationID, arrival: Int64
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Bool {
+        let before = try isFollowing(member, document)
         try connection.statement("INSERT OR IGNORE INTO following VALUES(?, ?, ?, ?, ?, ?)").run {
             row in
             row.bind(1, document)
@@ -37,6 +40,7 @@ extension ViewStore {
             row.bind(4, Int64(bitPattern: timestamp.rawValue))
             row.bind(5, id)
         }
+        return connection.changedRowCount > 0 && before != joined
     }
 
     /// Forgets what an operation says about following a channel: it does not count any more.
@@ -86,64 +90,6 @@ extension ViewStore {
             arrival: latest.arrival)
     }
 
-    /// Forgets all words about who follows a channel, to take them over anew.
-    public func forgetWords(of document: Int64) throws(StorageError) {
-        for table in ["following", "subscription"] {
-            try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
-        }
-    }
-
-    /// What a word says of a member, where it counts.
-    public func word(_ arrival: Int64, of member: MemberID) throws(StorageError) -> Bool? {
-        try connection.statement("SELECT joined FROM following WHERE arr = ? AND member = ?")
-            .integer(.integer(arrival), .blob(member.bytes)).map { $0 == 1 }
-    }
-
-    // MARK: Names that nothing admits
-
-    /// How many bytes of a name are noted: enough to find the words again that name somebody. A word
-    /// that another name finds is read in vain.
-    private static let notedByteCount = 4
-
-    /// Notes that a word names people whom nothing admits yet: one row a word, so that thousands of
-    /// made-up names in one cost what their bytes cost, not a page each.
-    public func noteUnheard(_ members: [MemberID], in arrival: Int64) throws(StorageError) {
-        let names = members.flatMap { $0.bytes.prefix(Self.notedByteCount) }
-        try connection.statement("INSERT OR REPLACE INTO unheard VALUES(?, ?)")
-            .run(.integer(arrival), .blob(names))
-    }
-
-    /// The words that may name one of these people, by their arrival numbers, ascending. Reads the
-    /// notes of all such words: ``notedByteCount`` bytes a name.
-    public func unheard(of members: Set<MemberID>) throws(StorageError) -> [Int64] {
-        let wanted = Set(members.map { Self.noted($0.bytes[...]) })
-        return try connection.statement("SELECT arr, names FROM unheard ORDER BY arr").rows {
-            (row) -> Int64? in
-            var names = row.blob(1)[...]
-            while !names.isEmpty {
-                if wanted.contains(Self.noted(names)) { return row.integer(0) }
-                names = names.dropFirst(Self.notedByteCount)
-            }
-            return nil
-        }.compactMap { $0 }
-    }
-
-    private static func noted(_ name: ArraySlice<UInt8>) -> UInt32 {
-        name.prefix(notedByteCount).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    /// Forgets what was noted of a word: it does not count any more, or nobody is missing.
-    public func forgetUnheard(_ arrival: Int64) throws(StorageError) {
-        try connection.statement("DELETE FROM unheard WHERE arr = ?").run(.integer(arrival))
-    }
-
-    /// How many people a word that counts is taken over for.
-    public func heardCount(of arrival: Int64) throws(StorageError) -> Int {
-        let count = try connection.statement("SELECT count(*) FROM following WHERE arr = ?")
-            .integer(.integer(arrival))
-        return Int(count ?? 0)
-    }
-
     // MARK: Followers
 
     /// Who follows a channel, by member id.
@@ -183,20 +129,8 @@ extension ViewStore {
                 .integer(document), .integer(position.sort), .integer(position.arrival)) != nil
     }
 
-    /// The operations of a channel that are neither messages nor said about one, by their arrival
-    /// numbers, ascending. Reads the index of all and opens none.
-    public func wordsBesideMessages(in document: Int64) throws(StorageError) -> [Int64] {
-        try connection.statement(
-            """
-            SELECT operation.arr FROM log JOIN operation USING(lid) WHERE log.did = ?1
-                AND NOT \(Self.aboutMessages("?1", "operation.sort", "operation.arr"))
-                ORDER BY operation.arr
-            """
-        ).rows(.integer(document)) { $0.integer(0) }
-    }
-
     /// The operation is named in full: a bare `sort` or `arr` would be the inner table's own.
-    private static func aboutMessages(
+    static func aboutMessages(
         _ document: String, _ sort: String, _ arrival: String
     ) -> String {
         """

@@ -32,6 +32,10 @@ extension NodeCore {
             try reviewRedactions(of: workspace)
         }
         while !redactionReviews.isEmpty, !workspaces.isEmpty { try settleRedactions() }
+        while owedWords.any {
+            owedWords.room = Limits.followersHeardPerTurnMax
+            try hearOwed()
+        }
         for workspace in ordered { try reloadProfiles(of: workspace) }
         try settleLate()
         (self.effects, self.notices, mailDue) = (effects, notices, mail)

@@ -20,7 +20,7 @@ struct Checking {
 extension NodeCore {
     /// What the registry holds while what is derived does not follow from all that is stored.
     static let unsettledNames = [
-        unfoldedName, reviewsName, JudgingQueue.storedName, unreadWordsName,
+        unfoldedName, reviewsName, JudgingQueue.storedName,
     ]
 
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
@@ -36,7 +36,7 @@ extension NodeCore {
     func continueChecking() throws(StorageError) {
         guard let check = checking, !check.isBegun, let home else { return }
         guard folding == nil, redactionReviews.isEmpty, judgings.isEmpty,
-            !hasUnreadWords || !mayWrite
+            !owedWords.any || !mayWrite
         else {
             hasMoreToDo = true
             return

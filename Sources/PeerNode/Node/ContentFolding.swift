@@ -109,10 +109,9 @@ extension NodeCore {
             let word = FollowingWord(
                 isJoined: action.isJoined, document: place.document.number,
                 timestamp: place.timestamp, id: place.id, arrival: place.arrival)
-            let named = Set(members.isEmpty ? [author] : members)
-            for member in try fold(word, of: named, in: workspace) {
-                try tell(word, of: member, place.source, workspace)
-            }
+            try hear(
+                word, of: members.isEmpty ? [author] : Set(members), in: workspace,
+                from: place.source)
         case .profile(let name):
             guard (try? CheckedName.checkWire(name)) != nil else { return }
             try foldProfile(name, field: nil, place)
@@ -307,7 +306,7 @@ extension NodeCore {
         let keys = workspace.unfoldedKeys
         workspace.unfoldedKeys = []
         try foldOpened(by: keys, in: workspace, from: source)
-        try hearNewcomers(in: workspace, from: source)
+        try oweWords(onNewcomersTo: workspace, from: source)
     }
 
     /// What came before the key that opens it is shown from now on.

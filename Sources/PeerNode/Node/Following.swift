@@ -10,21 +10,33 @@ struct FollowingWord {
     let arrival: Int64
 }
 
-extension FollowingWord {
-    init(isJoined: Bool, of stored: StoredOperation) {
-        self.init(
-            isJoined: isJoined, document: stored.document, timestamp: stored.entry.timestamp,
-            id: stored.place.link.id, arrival: stored.place.arrival)
-    }
+/// Words about following that are read later than they came, or again.
+struct OwedWords {
+    /// Whether there are any.
+    var any = false
+    /// How many people may still be taken over in this turn. A word is read whole, so that it may
+    /// fall below zero.
+    var room = Limits.followersHeardPerTurnMax
 }
 
 /// Who follows a channel: of each member the latest word that counts. A word counts while it is valid
 /// and no redaction that counts names it; so a newcomer, who never gets what a deleted one said, and
 /// whoever has read it come to the same, in whatever order words, redactions and verdicts arrive.
 ///
-/// Names that nothing admits are noted in a place of their own, until something does: anybody can
-/// write thousands of them into one operation, and each row of a member costs far more than the name.
+/// One word may name thousands of people, and there may be thousands of words. So each is read for as
+/// many people as a turn has room for, and what is left is owed to the next. Names that nothing
+/// admits are noted in one row a word, until something does.
 extension NodeCore {
+    /// Takes over a word that came, and tells of it; later, where there are very many.
+    func hear(
+        _ word: FollowingWord, of members: Set<MemberID>, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        let telling: ViewStore.OwedWord.Telling = source.isBackfill ? .backfill : .news
+        guard owedWords.room > 0 else { return try owe(word.arrival, telling) }
+        try fold(word, of: members, in: workspace, telling)
+    }
+
     /// To be called when the operations at these places got their effect or lost it.
     func judgeFollowing(
         _ positions: [ViewStore.Position], in document: Int64, isValid: Bool,
@@ -36,7 +48,7 @@ extension NodeCore {
                 continue
             }
             guard try !store.view.isAboutMessages(position, in: document) else { continue }
-            try hear(position.arrival, in: workspace)
+            try owe(position.arrival, .nothing)
         }
     }
 
@@ -48,67 +60,95 @@ extension NodeCore {
         workspace.readMarks.lateLimits = [:]
     }
 
-    /// Takes over what a valid operation says about following, unless it is deleted.
-    ///
-    /// - Parameter newcomers: of whom alone it is taken; `nil` for all whom it names.
-    /// - Returns: of whom it is taken over now.
-    @discardableResult
-    func hear(
-        _ arrival: Int64, only newcomers: Set<MemberID>? = nil, in workspace: Workspace
-    ) throws(StorageError) -> [MemberID] {
-        guard try !isDeleted(arrival), let stored = try store.operations.operation(arrival),
-            stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil
-        else { return [] }
-        guard home != nil else {
-            try noteUnreadWords()
-            return []
+    /// Has the words read that name people whom a run of operations has admitted: the notes of all
+    /// such words are looked through once for all of them.
+    func oweWords(
+        onNewcomersTo workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        let newcomers = workspace.unheardNewcomers
+        guard !newcomers.isEmpty else { return }
+        workspace.unheardNewcomers = []
+        for arrival in try store.view.unheard(of: newcomers) {
+            try owe(arrival, source.isBackfill ? .backfill : .news)
         }
-        guard case .membership(let action, let members)? = try content(of: stored, in: workspace),
+    }
+
+    /// Has a word read as soon as there is room, and the keys are at hand.
+    func owe(
+        _ arrival: Int64, _ telling: ViewStore.OwedWord.Telling
+    ) throws(StorageError) {
+        try write()
+        try store.view.owe(.init(arrival: arrival, telling: telling))
+        owedWords.any = true
+    }
+
+    func loadOwedWords() throws(StorageError) {
+        owedWords.any = try !store.view.owedWords(limit: 1).isEmpty
+    }
+
+    /// Reads of what is owed as much as this turn has room for.
+    func hearOwed() throws(StorageError) {
+        guard owedWords.any, home != nil, mayWrite || isBuilding else { return }
+        while owedWords.room > 0 {
+            let words = try store.view.owedWords(limit: 64)
+            guard !words.isEmpty else {
+                owedWords.any = false
+                return
+            }
+            try write()
+            for word in words where owedWords.room > 0 { try hear(word) }
+        }
+        hasMoreToDo = true
+    }
+
+    /// Takes over what a valid operation says about following, unless it is deleted. What cannot be
+    /// opened yet comes again with its key.
+    private func hear(_ owed: ViewStore.OwedWord) throws(StorageError) {
+        guard let stored = try store.operations.operation(owed.arrival),
+            let document = store.operations.document(numbered: stored.document),
+            document.kind == .channel, let workspace = workspaces[document.workspace],
+            stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil,
+            store.operations.isValid(stored.place.sequence, in: stored.place.branch),
+            try !isDeleted(owed.arrival),
+            case .membership(let action, let members)? = try content(of: stored, in: workspace),
             let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
-        else { return [] }
-        let word = FollowingWord(isJoined: action.isJoined, of: stored)
-        let named = Set(members.isEmpty ? [author] : members)
-        guard let newcomers else { return try fold(word, of: named, in: workspace) }
-        var heard: [MemberID] = []
-        for member in named.intersection(newcomers).sorted()
-        where try store.view.word(arrival, of: member) == nil {
-            try fold(word, of: member, in: workspace)
-            heard.append(member)
+        else {
+            owedWords.room -= 1
+            return try store.view.forgetUnheard(owed.arrival)
         }
-        if try store.view.heardCount(of: arrival) == named.count {
-            try store.view.forgetUnheard(arrival)
-        }
-        return heard
+        let word = FollowingWord(
+            isJoined: action.isJoined, document: stored.document,
+            timestamp: stored.entry.timestamp, id: stored.place.link.id, arrival: owed.arrival)
+        try fold(
+            word, of: members.isEmpty ? [author] : Set(members), in: workspace, owed.telling)
     }
 
-    /// Takes over a word that counts.
-    ///
-    /// - Parameter members: each once, however often the word names him.
-    /// - Returns: those of the members whom it names that the workspace knows.
-    func fold(
-        _ word: FollowingWord, of members: Set<MemberID>, in workspace: Workspace
-    ) throws(StorageError) -> [MemberID] {
-        let known = members.filter(workspace.evaluator.isAdmitted).sorted()
-        for member in known { try fold(word, of: member, in: workspace) }
-        if known.count < members.count {
-            try store.view.noteUnheard(members.subtracting(known).sorted(), in: word.arrival)
-        }
-        return known
-    }
-
+    /// Takes over a word that counts, of each whom it names once, and tells of what it changes.
     private func fold(
-        _ word: FollowingWord, of member: MemberID, in workspace: Workspace
+        _ word: FollowingWord, of members: Set<MemberID>, in workspace: Workspace,
+        _ telling: ViewStore.OwedWord.Telling
     ) throws(StorageError) {
         workspace.readMarks.lateLimits = [:]
-        try store.view.fold(
-            member, joined: word.isJoined, in: word.document, at: word.timestamp, by: word.id,
-            arrival: word.arrival)
+        var unknown: [MemberID] = []
+        for member in members.sorted() {
+            guard workspace.evaluator.isAdmitted(member) else {
+                unknown.append(member)
+                continue
+            }
+            let isChanged = try store.view.fold(
+                member, joined: word.isJoined, in: word.document, at: word.timestamp, by: word.id,
+                arrival: word.arrival)
+            if isChanged, telling != .nothing {
+                try tell(word, of: member, isBackfill: telling == .backfill, workspace)
+            }
+        }
+        owedWords.room -= 1 + members.count - unknown.count + unknown.count / 64
+        try store.view.noteUnheard(unknown, in: word.arrival)
     }
 
     /// Tells that somebody follows a channel now, or does not.
-    func tell(
-        _ word: FollowingWord, of member: MemberID, _ source: OperationSource,
-        _ workspace: Workspace
+    private func tell(
+        _ word: FollowingWord, of member: MemberID, isBackfill: Bool, _ workspace: Workspace
     ) throws(StorageError) {
         let id = store.operations.document(numbered: word.document)?.id
         // Everybody is in the default channel, whatever is said.
@@ -117,66 +157,7 @@ extension NodeCore {
         try record(
             word.isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
             document: word.document, arrival: word.arrival, extra: member.bytes,
-            isBackfill: source.isBackfill)
-    }
-
-    /// Takes over what was said of people before the workspace knew of any admission: once for all
-    /// whom a run of operations has brought, since it looks through the notes of all such words.
-    func hearNewcomers(
-        in workspace: Workspace, from source: OperationSource
-    ) throws(StorageError) {
-        let newcomers = workspace.unheardNewcomers
-        guard !newcomers.isEmpty else { return }
-        workspace.unheardNewcomers = []
-        for arrival in try store.view.unheard(of: newcomers) {
-            guard let stored = try store.operations.operation(arrival, hasPayload: false),
-                store.operations.isValid(stored.place.sequence, in: stored.place.branch)
-            else { continue }
-            for member in try hear(arrival, only: newcomers, in: workspace) {
-                guard let isJoined = try store.view.word(arrival, of: member) else { continue }
-                try tell(
-                    FollowingWord(isJoined: isJoined, of: stored), of: member, source, workspace)
-            }
-        }
-    }
-
-    // MARK: What could not be read
-
-    /// What the registry holds while words count that were not read: they got their effect back
-    /// while the keys were dropped, or a program of before kept none but the latest.
-    static let unreadWordsName = "following.unread"
-
-    private func noteUnreadWords() throws(StorageError) {
-        guard !hasUnreadWords else { return }
-        try write()
-        try store.registry.setValue([1], of: Self.unreadWordsName)
-        hasUnreadWords = true
-    }
-
-    func loadUnreadWords() throws(StorageError) {
-        hasUnreadWords = try store.registry.value(Self.unreadWordsName) != nil
-    }
-
-    /// Reads all words about following anew, once the keys are at hand.
-    func readUnreadWords() throws(StorageError) {
-        guard hasUnreadWords, home != nil, mayWrite else { return }
-        try write()
-        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            for document in store.operations.documents(ofWorkspace: workspace.number) {
-                guard let row = store.operations.document(document, in: workspace.number),
-                    row.kind == .channel
-                else { continue }
-                try store.view.forgetWords(of: row.number)
-                for arrival in try store.view.wordsBesideMessages(in: row.number) {
-                    guard let stored = try store.operations.operation(arrival, hasPayload: false),
-                        store.operations.isValid(stored.place.sequence, in: stored.place.branch)
-                    else { continue }
-                    try hear(arrival, in: workspace)
-                }
-            }
-        }
-        try store.registry.setValue(nil, of: Self.unreadWordsName)
-        hasUnreadWords = false
+            isBackfill: isBackfill)
     }
 }
 

@@ -101,8 +101,8 @@ final class NodeCore {
     var storedReviews: [Int64] = []
     /// The documents in which something was ever redacted, by short number.
     var redactedDocuments: Set<Int64> = []
-    /// Whether words about who follows a channel count that were not read.
-    var hasUnreadWords = false
+    /// Words about who follows a channel that count and were not read.
+    var owedWords = OwedWords()
     /// What was said about deleted messages, and goes too.
     var lateWords: [LateWord] = []
     /// The workspaces in which the own member may say something in a hidden field.
@@ -185,6 +185,7 @@ final class NodeCore {
         self.time = time
         hasMoreToDo = false
         ingestBudget.beginTurn()
+        owedWords.room = Limits.followersHeardPerTurnMax
         eventRowsLeft = Limits.eventsLookedAtMax
         for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
     }
@@ -225,10 +226,10 @@ final class NodeCore {
         try acceptReleased()
         try foldWhole()
         try foldArrived()
-        try readUnreadWords()
         try judgeWaiting()
         try settleRedactions()
         if try redactLateWords() { try settleRedactions() }
+        try hearOwed()
         try showNotices()
         try tellProfileEdits()
         try askForPayloadsEverywhere()

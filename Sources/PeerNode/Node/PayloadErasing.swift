@@ -14,7 +14,7 @@ extension NodeCore {
         nextPayloadErasure = try store.view.nextErasure()
         redactedDocuments = Set(try store.view.documentsWithRedactions())
         try loadReviews()
-        try loadUnreadWords()
+        try loadOwedWords()
     }
 
     /// Erases a slice of what is due; the rest has its turn after the next input.

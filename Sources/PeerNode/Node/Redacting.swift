@@ -211,7 +211,7 @@ extension NodeCore {
             }
         } else if try visibility(of: stored, in: workspace) == .shown {
             said.back.append(stored.place.arrival)
-            if document.kind == .channel { try hear(stored.place.arrival, in: workspace) }
+            if document.kind == .channel { try owe(stored.place.arrival, .nothing) }
         }
         said.isOwnChanged = said.isOwnChanged || isForOwnDevices(stored, in: workspace)
         try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)

@@ -70,6 +70,11 @@ public struct InspectionJob: Sendable {
                 return findings
             }
         }
+        guard try copy.statement("SELECT 1 FROM unheard WHERE due > 0 LIMIT 1").integer() == nil
+        else {
+            findings.isUnsettled = true
+            return findings
+        }
         try checkOperations(copy, &findings)
         let fresh = try places.fresh()
         findings.lost = try StoreSalvage.copy(copy, into: fresh).operations
