@@ -184,9 +184,7 @@ public enum Limits {
     /// Operations about whose deletion is decided anew in one turn before the next input gets its
     /// turn: those that one admin ever deleted, when the right to it ends.
     public static let redactionsJudgedPerTurnMax = 1_024
-    /// People of whom words about following are read in one turn. Each takes some 35 microseconds where
-    /// the rows do not fit into the page cache, so that whoever asks something waits a tenth of a
-    /// second at most.
+    /// People of whom words about following are read in one turn: 35 microseconds each at worst.
     public static let followersHeardPerTurnMax = 2_048
     /// How soon the write-ahead log is emptied after something was erased: deletions that come
     /// together cost one copy.
