@@ -50,6 +50,9 @@ public final class Connection {
         return statement
     }
 
+    /// The SQL of the statements that are kept, in no order.
+    var keptStatements: [String] { Array(statements.keys) }
+
     /// Runs SQL of any number of statements, for schemas and pragmas. Unlike a `Statement` it
     /// writes outside of a transaction too, and commits each statement by itself then.
     public func execute(_ sql: String) throws(StorageError) {

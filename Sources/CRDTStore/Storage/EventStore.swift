@@ -100,10 +100,14 @@ public final class EventStore {
         return try oldest() - 1
     }
 
-    /// Removes what is older than `at` (milliseconds) or beyond the newest `keeping`.
+    /// Removes what is older than `at` (milliseconds), up to the first that is not, and what is beyond
+    /// the newest `keeping`. Reads what goes, and nothing of what stays.
     public func trim(olderThan at: UInt64, keeping: Int64) throws(StorageError) {
-        try connection.statement("DELETE FROM event WHERE seq <= ? OR at < ?")
-            .run(.integer(newest - keeping), .integer(Int64(clamping: at)))
+        let kept = try connection.statement(
+            "SELECT seq FROM event WHERE at >= ? ORDER BY seq LIMIT 1"
+        ).integer(.integer(Int64(clamping: at)))
+        let first = max(kept ?? newest + 1, newest - keeping + 1)
+        try connection.statement("DELETE FROM event WHERE seq < ?").run(.integer(first))
     }
 
     /// Removes every event. Their numbers are not given again.

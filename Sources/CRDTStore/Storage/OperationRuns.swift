@@ -1,32 +1,83 @@
 public import WorkspaceModel
 
 extension OperationStore {
-    /// Entries of a branch from `first` to `last`, or until `byteCountMax` is reached: bytes of a
-    /// message, by `encodedBytesMax`.
-    ///
-    /// The run ends on an operation whose own signature was verified here, for only such a run
-    /// convinces its receiver. So it goes beyond `last`, and beyond the bytes, where the next
-    /// verified signature lies beyond: by less than a segment, as every stored operation is
-    /// covered within its own.
-    ///
-    /// - Returns: `nil` when nothing from `first` on is stored.
+    /// The first of `runs(of:from:through:byteCountMax:)`.
     public func run(
         of branch: Int64, from first: UInt64, through last: UInt64, byteCountMax: Int
     ) throws(StorageError) -> OperationRun? {
-        guard let log = branches[branch]?.log else { return nil }
-        guard first <= last else { return nil }
+        try piece(of: branch, from: first, through: last, byteCountMax)?.run
+    }
+
+    /// What a branch holds from `first` to `last`, or until `byteCountMax` is reached: bytes of a
+    /// message, by `encodedBytesMax`. The first run is there whatever it takes.
+    ///
+    /// Each run ends on an operation whose own signature was verified here, for only such a run
+    /// convinces its receiver. So the last one goes beyond `last`, and beyond the bytes, where the next
+    /// verified signature lies beyond: by less than a segment.
+    ///
+    /// Where another branch is left, what comes before that place may be vouched for behind it, on the
+    /// other branch alone. It came by that signature, and together with what follows here it could be
+    /// more than one signature vouches for. So it goes by a run of the other branch, up to there.
+    ///
+    /// - Returns: the runs, none when nothing from `first` on is stored; and whether `last` is in them.
+    public func runs(
+        of branch: Int64, from first: UInt64, through last: UInt64, byteCountMax: Int
+    ) throws(StorageError) -> (runs: [OperationRun], isWhole: Bool) {
+        var runs: [OperationRun] = []
+        var (next, left) = (first, byteCountMax)
+        while next <= last, runs.isEmpty || left > 0 {
+            guard
+                let piece = try piece(
+                    of: branch, from: next, through: last,
+                    max(left, 0) - OperationRun.encodedHeadBytesMax)
+            else { break }
+            left -= piece.run.encodedBytesMax
+            guard left >= 0 || runs.isEmpty else { break }
+            runs.append(piece.run)
+            next = piece.next
+        }
+        return (runs, next > last)
+    }
+
+    /// A run, and the place of the branch from where it goes on.
+    private typealias Piece = (run: OperationRun, next: UInt64)
+
+    private func piece(
+        of branch: Int64, from first: UInt64, through last: UInt64, _ byteCountMax: Int
+    ) throws(StorageError) -> Piece? {
+        guard let log = branches[branch]?.log, first <= last else { return nil }
         let previous = try previous(ofPlace: first, in: branch)
         guard first == 0 || previous != nil else { return nil }
         var reading = RunReading()
         var next = first
+        // Up to where what was read lies on this branch.
+        var end: UInt64 = .max
         while !reading.isFull, let owner = owner(of: next, in: branch) {
-            let end = lastOwn(of: owner, towards: branch)
-            try read(owner, next...end, wanted: last, byteCountMax, into: &reading)
-            guard end < .max else { break }
-            next = end + 1
+            let lastOwn = lastOwn(of: owner, towards: branch)
+            try read(owner, next...lastOwn, wanted: last, byteCountMax, into: &reading)
+            guard !reading.isFull, lastOwn < .max else { break }
+            if !reading.isVouched, let voucher = try voucher(of: owner, behind: lastOwn) {
+                try read(owner, lastOwn + 1...voucher, wanted: last, byteCountMax, into: &reading)
+                end = lastOwn
+                break
+            }
+            next = lastOwn + 1
         }
         guard let entries = reading.finished, !entries.isEmpty else { return nil }
-        return OperationRun(log: log, firstSequence: first, previous: previous, entries: entries)
+        let run = OperationRun(
+            log: log, firstSequence: first, previous: previous, entries: entries)
+        return (run, min(first + UInt64(entries.count - 1), end) + 1)
+    }
+
+    /// The first place of a branch's own behind `place` whose signature was verified here.
+    private func voucher(
+        of branch: Int64, behind place: UInt64
+    ) throws(StorageError) -> UInt64? {
+        guard place < branches[branch]?.tipSequence ?? 0 else { return nil }
+        return try connection.statement(
+            "SELECT seq FROM operation WHERE lid = ? AND seq > ? AND sigok <> 0 ORDER BY seq LIMIT 1"
+        ).integer(.integer(branch), .integer(Int64(bitPattern: place)))
+            .map { UInt64(bitPattern: $0) }
     }
 
     /// The id of the operation before a place, `nil` where there is none, or where it is damaged:
@@ -57,6 +108,9 @@ extension OperationStore {
         var byteCount = 0
         var lastSigned = -1
         var isFull = false
+
+        /// Whether a signature that was verified vouches for all of it.
+        var isVouched: Bool { lastSigned == entries.count - 1 }
 
         /// The entries up to the last one that may end a run.
         var finished: [OperationRun.Entry]? {

@@ -20,7 +20,7 @@ public final class Statement {
 
     let pointer: OpaquePointer
     private let database: DatabaseHandle
-    private let parameterCount: Int32
+    let parameterCount: Int32
     private let writes: Bool
     /// Whether a call is under way; a statement cannot run inside its own rows.
     private(set) var isRunning = false

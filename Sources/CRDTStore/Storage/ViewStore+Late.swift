@@ -232,10 +232,11 @@ extension ViewStore {
     ) throws(StorageError) {
         guard try hasLate(document) else { return }
         var found = Unread()
+        // CROSS: the few that came late first, else SQLite begins with all messages of the channel.
         try connection.statement(
             """
             SELECT message.sort, key_hlc, key_id, gid, mention FROM late
-                JOIN message USING(did, sort, arr) WHERE did = ? AND hidden = 0
+                CROSS JOIN message USING(did, sort, arr) WHERE did = ? AND hidden = 0
                 AND NOT EXISTS(SELECT 1 FROM redacted WHERE redacted.arr = late.arr) LIMIT ?
             """
         ).forEachRow(.integer(document), .integer(Limits.unreadScanMax)) { row in

@@ -55,6 +55,9 @@ extension ViewStore {
         }
     }
 
+    // Sorting by a bare `gid` would have SQLite go through all redactions of the document, in the order
+    // of an index, instead of the few that name one operation.
+
     /// The grants under which a redaction is undone, by their numbers, ascending. Not the undos
     /// themselves: there can be very many of them.
     public func grantsOfUndos(
@@ -62,8 +65,8 @@ extension ViewStore {
     ) throws(StorageError) -> [Int64] {
         try connection.statement(
             """
-            SELECT DISTINCT gid FROM redaction WHERE did = ? AND target = ? AND undo = 1
-                ORDER BY gid
+            SELECT DISTINCT +gid FROM redaction WHERE did = ? AND target = ? AND undo = 1
+                ORDER BY +gid
             """
         ).rows(.integer(document), .blob(redaction.bytes)) { $0.integer(0) }
     }
@@ -87,7 +90,7 @@ extension ViewStore {
         try connection.statement(
             """
             SELECT min(by), gid FROM redaction WHERE did = ? AND target = ? AND undo = 0
-                GROUP BY gid ORDER BY gid
+                GROUP BY +gid ORDER BY +gid
             """
         ).rows(.integer(document), .blob(target.bytes)) {
             Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: false)

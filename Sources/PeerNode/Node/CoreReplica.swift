@@ -129,25 +129,44 @@ struct CoreReplica: Replica {
     func runs(for item: PullItem, maxBytes: Int) -> PullAnswer {
         guard let branch = branch(holding: item.target) else { return .unknownTarget }
         var first: UInt64 = 0
-        if !item.have.isEmpty {
-            let common = item.have.sorted { $0.sequence > $1.sequence }.first { have in
-                have.sequence <= branch.tipSequence
-                    && point(in: branch.number, at: have.sequence)?.id == have.id
-            }
-            if let common {
-                first = common.sequence + 1
-            } else if !item.have.contains(where: { $0.sequence == 0 }) {
-                return .noCommonBranch
-            }
+        if let common = lastCommon(of: branch, with: item.have) {
+            first = common + 1
+        } else if !item.have.isEmpty, !item.have.contains(where: { $0.sequence == 0 }) {
+            return .noCommonBranch
         }
         guard first <= item.target.sequence else { return .runs([], isComplete: true) }
-        let run = read(nil) { () throws(StorageError) in
-            try operations.run(
+        let found = read(([], false)) { () throws(StorageError) in
+            try operations.runs(
                 of: branch.number, from: first, through: item.target.sequence,
-                byteCountMax: maxBytes - OperationRun.encodedHeadBytesMax)
+                byteCountMax: maxBytes)
         }
-        guard let run, let last = run.lastSequence else { return .unknownTarget }
-        return .runs([run], isComplete: last >= item.target.sequence)
+        guard !found.0.isEmpty else { return .unknownTarget }
+        return .runs(found.0, isComplete: found.1)
+    }
+
+    /// The last place of a branch that whoever has these has too. Whoever has an operation has all
+    /// before it: so one on another branch tells of this one up to where they part.
+    private func lastCommon(of branch: LogBranch, with have: [LogPoint]) -> UInt64? {
+        let others = branches(of: branch.log).filter { $0.number != branch.number }
+        var last: UInt64?
+        for place in have.sorted(by: { $0.sequence > $1.sequence }) {
+            if let last, place.sequence <= last { break }
+            if place.sequence <= branch.tipSequence,
+                point(in: branch.number, at: place.sequence)?.id == place.id
+            {
+                return max(last ?? 0, place.sequence)
+            }
+            let other = others.first { other in
+                (other.forkSequence...other.tipSequence).contains(place.sequence)
+                    && point(in: other.number, at: place.sequence)?.id == place.id
+            }
+            guard let other,
+                let common = operations.lastCommon(
+                    of: branch.number, with: other.number, through: place.sequence)
+            else { continue }
+            last = max(last ?? 0, common)
+        }
+        return last
     }
 
     func farewell(to device: DeviceID) -> [LogTip] { workspace.farewell(to: device) }

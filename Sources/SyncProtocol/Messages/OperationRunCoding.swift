@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// `ops`: runs of operations in columns, so that what repeats is said once.
 ///
@@ -114,14 +114,6 @@ extension CBOREncoder {
 }
 
 extension OperationRun {
-    /// An upper bound of what the run costs besides its entries, in bytes.
-    public static let encodedHeadBytesMax = 178
-
-    /// An upper bound of what the run costs in an `ops` message, in bytes.
-    public var encodedBytesMax: Int {
-        entries.indices.reduce(into: Self.encodedHeadBytesMax) { $0 += entries[$1].encodedBytesMax }
-    }
-
     /// What the run is likely to cost, for reserving memory.
     var encodedBytesEstimate: Int {
         entries.indices.reduce(into: 256) { sum, index in

@@ -84,6 +84,14 @@ public struct OperationRun: Sendable, Equatable {
         self.entries = entries
     }
 
+    /// An upper bound of what the run costs besides its entries, in bytes.
+    public static let encodedHeadBytesMax = 178
+
+    /// An upper bound of what the run costs in an `ops` message, in bytes.
+    public var encodedBytesMax: Int {
+        entries.indices.reduce(into: Self.encodedHeadBytesMax) { $0 += entries[$1].encodedBytesMax }
+    }
+
     /// The operation before the first entry as others would cite it.
     public var previousReference: OperationReference? {
         guard let previous, firstSequence > 0 else { return nil }

@@ -123,16 +123,29 @@ import WorkspaceTestKit
         for (log, branch) in try stored() {
             let count = log.operations.count
             for first in 0..<count {
-                let run = try #require(
-                    try store.operations.run(
-                        of: branch, from: UInt64(first), through: .max, byteCountMax: .max))
-                #expect(run == log.run(first..<count))
-                #expect(refusal(of: run, after: log.link(before: first)) == nil)
+                try expect(log, from: first, on: branch)
             }
             #expect(
                 try store.operations.run(
                     of: branch, from: UInt64(count), through: .max, byteCountMax: .max) == nil)
         }
+    }
+
+    /// A receiver who has what comes before `first` takes the runs one after another, and then has all.
+    private func expect(_ log: WrittenLog, from first: Int, on branch: Int64) throws {
+        let (runs, isWhole) = try store.operations.runs(
+            of: branch, from: UInt64(first), through: UInt64(log.operations.count - 1),
+            byteCountMax: .max)
+        #expect(isWhole)
+        var links: [OperationID: ChainLink] = [:]
+        log.link(before: first).map { links[$0.id] = $0 }
+        for run in runs {
+            let previous = run.previous.flatMap { links[$0] }
+            for operation in try OperationChecks.check(run, after: previous) {
+                links[operation.id] = operation.link
+            }
+        }
+        #expect(log.operations[first...].allSatisfy { links[$0.id] != nil })
     }
 
     @Test func `has a branch below the place where its parent began`() throws {
@@ -141,8 +154,7 @@ import WorkspaceTestKit
         for number in UInt8(0)..<3 { fifth.write([5, number]) }
         let (branch, _) = try StoredLog.put(
             fifth, 2..<5, in: store, at: .fork(of: branches[2].branch, at: 2))
-        let run = try store.operations.run(of: branch, from: 0, through: .max, byteCountMax: .max)
-        #expect(run == fifth.run)
+        for first in 0..<5 { try expect(fifth, from: first, on: branch) }
     }
 
     @Test func `goes on behind every branch`() throws {
@@ -222,6 +234,29 @@ import WorkspaceTestKit
         #expect(middle == log.run(2..<4))
         #expect(try store.operations.run(of: branch, from: 3, through: 2, byteCountMax: 9) == nil)
         #expect(try store.operations.run(of: 99, from: 0, through: 2, byteCountMax: 9) == nil)
+    }
+
+    // What comes before a fork may be vouched for behind it alone, on the branch that is left.
+    @Test func `goes by the branch that vouches for it up to a fork`() throws {
+        let log = log(10)
+        let (first, _) = try StoredLog.put(log, in: store)
+        var fork = self.log(5)
+        for _ in 0..<4 { fork.write([UInt8](repeating: 6, count: 10)) }
+        let (second, _) = try StoredLog.put(fork, 5..<9, in: store)
+        #expect(second != first)
+        let operations = store.operations
+        for place in [0, 3] as [UInt64] {
+            let all = try operations.runs(of: second, from: place, through: 8, byteCountMax: .max)
+            #expect(all.runs == [log.run(Int(place)..<10), fork.run(5..<9)] && all.isWhole)
+            let few = try operations.runs(of: second, from: place, through: 8, byteCountMax: 1)
+            #expect(few.runs == [log.run(Int(place)..<10)] && !few.isWhole)
+        }
+        let rest = try operations.runs(of: second, from: 5, through: 8, byteCountMax: 1)
+        #expect(rest.runs == [fork.run(5..<9)] && rest.isWhole)
+        // Where the last place before the fork is vouched for, one run is enough.
+        try StoredLog.verify(at: 4, of: first, in: store)
+        let one = try operations.runs(of: second, from: 0, through: 8, byteCountMax: .max)
+        #expect(one.runs == [fork.run(0..<9)] && one.isWhole)
     }
 
     // An entry of 200 bytes counts 378, and every third one may end a run.

@@ -33,6 +33,13 @@ enum StoredLog {
             citing: checked.map { _ in floor == 0 ? [] : [Self.place(sortedAt: floor)] })
     }
 
+    /// Says that the signature at a place was verified.
+    static func verify(at place: Int64, of branch: Int64, in store: NodeStore) throws {
+        try store.begin()
+        try store.connection.statement("UPDATE operation SET sigok = 1 WHERE lid = ? AND seq = ?")
+            .run(.integer(branch), .integer(place))
+    }
+
     /// Some operation that is displayed there.
     private static func place(sortedAt sort: Int64) -> StoredPlace {
         StoredPlace(

@@ -64,4 +64,45 @@ import WorkspaceTestKit
         }
         #expect(stored[0] > 6_000 && stored[1] == stored[0])
     }
+
+    /// Two histories that part in the middle of what one signature vouches for: together with what
+    /// comes before, the second is more than one signature vouches for.
+    @Test(arguments: ["who knows nothing", "who has the first", "who has just joined"])
+    func `goes on with a second history, to`(whom: String) throws {
+        let (bench, ada, bob, board) = (world.bench, world.ada, world.bob, world.board.id)
+        let key = try #require(world.board.newestKey)
+        let random = SeededRandom(seed: 9)
+        var first = ForgedDocumentLog(
+            try world.cleo.hostile(), document: board, incarnation: 77, at: bench.wall)
+        let heavy = String(repeating: "x", count: 600)
+        for number in 0..<340 { first.write("\(number) \(heavy)", under: key, random) }
+        var second = first
+        for number in 0..<350 { first.write("\(number)", under: key, random) }
+        for number in 0..<350 { second.write("other \(number) \(heavy)", under: key, random) }
+        let histories = [first.operations, Array(second.operations[340...])].map { operations in
+            var run = operations[0].run(in: board)
+            run.entries = operations.flatMap { $0.run(in: board).entries }
+            // Inside of a run nobody looks at them.
+            for place in run.entries.indices.dropLast() {
+                run.entries[place].signature = run.entries[run.entries.endIndex - 1].signature
+            }
+            return run
+        }
+        let stored = try #require(ada.host?.core).store.operations.count
+        for history in histories { try ada.take([history]) }
+        #expect(try #require(ada.host?.core).store.operations.count == stored + 1_040)
+        if whom == "who has the first" { try bob.take([histories[0]]) }
+        for node in [ada, bob] { try node.restart() }
+        bench.heal(ada, bob)
+        bench.advance(20_000)
+        var nodes = [bob]
+        if whom == "who has just joined" {
+            nodes.append(try bench.guest("Zed", of: ada))
+            bench.advance(20_000)
+        }
+        for node in nodes {
+            #expect(try node.digest() == ada.digest(), "\(node.name)")
+            #expect(try #require(node.host).core.store.operations.count >= stored + 1_040)
+        }
+    }
 }
