@@ -86,9 +86,13 @@ struct CoreReplica: Replica {
         }.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
     }
 
-    func samples(of log: LogName) -> [LogPoint] {
+    func samples(of log: LogName, and place: UInt64?) -> [LogPoint] {
         var points: Set<LogPoint> = []
         for branch in branches(of: log) {
+            for place in [branch.tipSequence, place] {
+                place.flatMap { point(in: branch.number, at: $0) }
+                    .map { _ = points.insert($0) }
+            }
             var distance: UInt64 = 1
             while distance <= branch.tipSequence, points.count < SyncMessage.pullPointsMax - 1 {
                 point(in: branch.number, at: branch.tipSequence - distance)

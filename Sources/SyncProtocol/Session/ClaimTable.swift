@@ -32,6 +32,8 @@ struct ClaimTable: Sendable {
         var vainCount = 0
         /// The peer found no common branch: the next pull names samples.
         var needsSamples = false
+        /// How far the peer's answers went that brought nothing new: so much is common.
+        var reached: UInt64?
         let isAuthority: Bool
         /// How many operations are missing, as far as the sequence numbers say.
         var behind: UInt64
@@ -216,6 +218,16 @@ struct ClaimTable: Sendable {
 
     mutating func askForSamples(_ log: LogName) {
         claims[log]?.needsSamples = true
+    }
+
+    /// Notes how far an answer went that brought nothing new.
+    ///
+    /// - Returns: whether that is farther than before: then the next one brings more.
+    mutating func reaches(_ place: UInt64, of log: LogName) -> Bool {
+        guard let claim = claims[log], claim.reached ?? 0 < place else { return false }
+        claims[log]?.reached = place
+        claims[log]?.needsSamples = true
+        return true
     }
 
     /// Moves a claim on, and puts it where its new state is looked for.

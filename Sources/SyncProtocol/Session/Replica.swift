@@ -38,9 +38,11 @@ public protocol Replica {
     func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip]
     /// The tips of all branches that are stored of `log`, ascending by sequence, then id.
     func branchTips(of log: LogName) -> [LogPoint]
-    /// Of every branch of `log` the places at -1, -2, -4 … before its tip, and sequence 0; at most
+    /// Of every branch of `log` its tip, the places at -1, -2, -4 … before, and sequence 0; at most
     /// `SyncMessage.pullPointsMax`.
-    func samples(of log: LogName) -> [LogPoint]
+    ///
+    /// - Parameter place: of each branch this one too: up to there the peer's last answer went.
+    func samples(of log: LogName, and place: UInt64?) -> [LogPoint]
     /// Whether this operation is stored.
     func holds(_ tip: LogTip) -> Bool
     /// Whether nothing more of the log is taken for now, so that to ask for it would be in vain

@@ -149,7 +149,9 @@ extension SyncSession {
             logs -= 1
             claims.set(.pulling, of: log)
             guard let claim = claims[log] else { continue }
-            let points = claim.needsSamples ? replica.samples(of: log) : replica.branchTips(of: log)
+            let points =
+                claim.needsSamples
+                ? replica.samples(of: log, and: claim.reached) : replica.branchTips(of: log)
             let have = [LogPoint](points.prefix(SyncMessage.pullPointsMax))
             for target in claims.nextTargets(of: log) {
                 let tip = LogTip(log: log, sequence: target.sequence, id: target.id)
@@ -295,6 +297,9 @@ extension SyncSession {
                 blamesNext = false
                 // Of many branches the next ones may be of use.
                 claims.hasFresh(log) ? claims.set(.queued, of: log) : leave(log)
+            } else if let last = pull.answered[log], claims.reaches(last, of: log) {
+                // It began before what is common, and had no room for more.
+                claims.set(.queued, of: log)
             } else if pull.answered[log] != nil,
                 claims.isInVainAgain(log, most: ClaimTable.vainMax.cut)
             {

@@ -188,7 +188,7 @@ struct ModelReplica: Replica {
         heads(of: log).map { LogPoint(sequence: $0.sequence, id: Identifier16(prefixOf: $0.id)) }
     }
 
-    func samples(of log: LogName) -> [LogPoint] {
+    func samples(of log: LogName, and place: UInt64?) -> [LogPoint] {
         heads(of: log).flatMap { head in
             let path = path(to: head.id)
             var points: [LogPoint] = []
@@ -200,11 +200,11 @@ struct ModelReplica: Replica {
                         sequence: operation.sequence, id: Identifier16(prefixOf: operation.id)))
                 distance = distance == 0 ? 1 : distance * 2
             }
-            if let first = path.first {
-                points.append(
-                    LogPoint(sequence: first.sequence, id: Identifier16(prefixOf: first.id)))
-            }
+            let others = [path.first, path.first { $0.sequence == place }].compactMap { $0 }
             return points
+                + others.map {
+                    LogPoint(sequence: $0.sequence, id: Identifier16(prefixOf: $0.id))
+                }
         }
     }
 

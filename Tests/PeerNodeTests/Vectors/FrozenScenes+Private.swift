@@ -159,6 +159,13 @@ struct ForgedDocumentLog {
             grant: author.grant, dependencies: known)
     }
 
+    /// The same up to a place, to go on from there in another way.
+    func prefix(_ count: Int) -> Self {
+        var log = self
+        log.operations = Array(operations.prefix(count))
+        return log
+    }
+
     /// Says something about who is in.
     mutating func write(
         _ change: PrivateChange, knowing heads: [OperationReference], under key: SymmetricKey,
