@@ -298,8 +298,10 @@ extension SyncSession {
                 // Of many branches the next ones may be of use.
                 claims.hasFresh(log) ? claims.set(.queued, of: log) : leave(log)
             } else if let last = pull.answered[log], claims.reaches(last, of: log) {
-                // It began before what is common, and had no room for more.
-                claims.set(.queued, of: log)
+                // It began before what is common, and had no room for more. Who has nothing to bring
+                // could go on like that for as long as the log is.
+                let isStuck = claims.isInVainAgain(log, most: ClaimTable.vainMax.waiting)
+                isStuck ? leave(log) : claims.set(.queued, of: log)
             } else if pull.answered[log] != nil,
                 claims.isInVainAgain(log, most: ClaimTable.vainMax.cut)
             {
