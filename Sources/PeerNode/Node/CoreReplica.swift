@@ -89,9 +89,9 @@ struct CoreReplica: Replica {
     func samples(of log: LogName, and place: UInt64?) -> [LogPoint] {
         var points: Set<LogPoint> = []
         for branch in branches(of: log) {
-            for place in [branch.tipSequence, place] {
-                place.flatMap { point(in: branch.number, at: $0) }
-                    .map { _ = points.insert($0) }
+            // Never beyond the end: what lies behind damage has to come again.
+            for place in [branch.tipSequence, min(place ?? 0, branch.tipSequence)] {
+                point(in: branch.number, at: place).map { _ = points.insert($0) }
             }
             var distance: UInt64 = 1
             while distance <= branch.tipSequence, points.count < SyncMessage.pullPointsMax - 1 {
