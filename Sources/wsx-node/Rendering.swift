@@ -228,6 +228,9 @@ struct Rendering {
         }
         let repaired = result["repaired"]?.integerValue ?? 0
         if repaired > 0 { text += "\(repaired) put right, or asked of peers again\n" }
+        let missing = result["missing"]?.integerValue ?? 0
+        if missing == 1 { text += "1 text is not here: no peer has sent it\n" }
+        if missing > 1 { text += "\(missing) texts are not here: no peer has sent them\n" }
         return text
     }
 

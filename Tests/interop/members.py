@@ -180,12 +180,13 @@ class PrivateAuthority(Authority):
 
     # 4.4 Which keys there are
 
-    def introductions(self, key):
+    def introductions(self, key, member):
+        """Those that count for what a member has sealed: valid, or by somebody else."""
         naming = [o for o in self.whole.values() if o.id in self.parts
                   and any(self.structural[p] for p in self.parts[o.id])
                   and (self.epoch(o) or [None])[0] == key]
         first = [o for o in naming if not any(n.id in self.heard[o.id] for n in naming)]
-        return [o for o in first if self.is_valid(o)]
+        return [o for o in first if self.is_valid(o) or self.workspace.author(o) != member]
 
     # Content
 
@@ -201,12 +202,13 @@ class PrivateAuthority(Authority):
 
     def allows(self, o, covers):
         """Whether content counts; `covers(cut)` tells whether a cut keeps it."""
-        introducing, member = self.introductions(o.keyid), self.workspace.author(o)
+        member = self.workspace.author(o)
+        introducing = self.introductions(o.keyid, member)
         seats = {p for p in self.valid if self.is_seat(p, member)}
         ends = {seat: self.ends(member, seat) for seat in seats}
         for seat in seats:
             survived = {r[0] for other in seats for r in ends[other] if r in self.past[seat]}
-            if not any(survived <= self.heard[e.id] | {e.id} for e in introducing):
+            if survived and not any(survived <= self.heard[e.id] | {e.id} for e in introducing):
                 continue
             if all(any(covers(cut) for cut in self.cuts(self.ops[r])) for r in ends[seat]):
                 return True

@@ -32,7 +32,9 @@ extension PrivateAuthority {
     ///
     /// A seat allows what the removals and departures that hit it leave. A seat given after one
     /// allows only what is sealed under a key whose introduction knows of it: the key is the proof
-    /// that the author had heard of the return, and is not going on where the cut was.
+    /// that the author had heard of the return, and is not going on where the cut was. It stays that
+    /// when the introduction loses its effect, but for whoever wrote it; and of who was never put
+    /// out nothing has to be proved.
     ///
     /// - Parameter leastRole: only seats of this role or a stronger one, and as long as no valid
     ///   operation has replaced them by a weaker one.
@@ -50,10 +52,13 @@ extension PrivateAuthority {
         by seats: PrivateSeatRights, in log: LogName, under key: KeyID, leastRole: Role = .guest,
         kept: ((Int) -> ArraySlice<CutPlace>)? = nil
     ) -> PrivateContentLimit {
-        let introducing = (introductionsByKey[key] ?? []).map { introductions[$0].operation }
-        guard !introducing.isEmpty else { return .nothing }
+        let introducing = (introductionsByKey[key] ?? []).map { introductions[$0] }.filter {
+            $0.isValid || operations[$0.operation].author != seats.member
+        }
         let alternatives = seats.seats.compactMap { seat -> ContentLimit? in
-            guard introducing.contains(where: { isPastOrSelf(seat.proof, of: $0) }),
+            guard
+                seat.proof.isEmpty
+                    || introducing.contains(where: { isPastOrSelf(seat.proof, of: $0.operation) }),
                 leastRole == .guest || gives(seat.record, to: seats.member, atLeast: leastRole)
             else { return nil }
             return limit(by: seat.ends) { kept?($0) ?? cuts(of: $0, in: log) }

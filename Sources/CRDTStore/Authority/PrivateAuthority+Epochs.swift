@@ -16,11 +16,14 @@ public struct PrivateIntroduction: Hashable, Sendable {
 extension PrivateAuthority {
     /// Every valid introduction of a key, ascending by (depth, operation). Two that do not know of
     /// each other may introduce one key.
-    public var epochs: [PrivateIntroduction] { introductions.map { introduction($0) } }
+    public var epochs: [PrivateIntroduction] {
+        introductions.filter(\.isValid).map { introduction($0) }
+    }
 
-    /// Whether a valid operation introduces the key. Under any other there is nothing in this
-    /// document.
-    public func introduces(_ key: KeyID) -> Bool { introductionsByKey[key] != nil }
+    /// Whether a valid operation introduces the key, so that it may seal.
+    public func introduces(_ key: KeyID) -> Bool {
+        (introductionsByKey[key] ?? []).contains { introductions[$0].isValid }
+    }
 
     /// The key to seal with: of those introduced with every valid removal and departure in their
     /// operation's past, or by it, and answering everything in `revocations`, the one with the
@@ -32,14 +35,14 @@ extension PrivateAuthority {
     public func sealingEpoch(answering revocations: Set<OperationID>) -> PrivateIntroduction? {
         let ends = latestOnEachBranch(validEnds)
         var answering: [OperationID: [Int]] = [:]
-        for known in introductions {
+        for known in introductions where known.isValid {
             for answer in known.epoch.answers where revocations.contains(answer) {
                 answering[answer, default: []].append(known.operation)
             }
         }
         guard answering.count == revocations.count else { return nil }
         let sealing = introductions.last { candidate in
-            isPastOrSelf(ends, of: candidate.operation)
+            candidate.isValid && isPastOrSelf(ends, of: candidate.operation)
                 && answering.values.allSatisfy { answers in
                     answers.contains {
                         $0 == candidate.operation || knows(candidate.operation, $0)
@@ -61,7 +64,7 @@ extension PrivateAuthority {
         let givers = Set(seats.compactMap { owner(ofRecord: $0) })
         var keys: [KeyID] = []
         var seen: Set<KeyID> = []
-        for known in introductions {
+        for known in introductions where known.isValid {
             let isTheirs =
                 root.history == .all || givers.contains(known.operation)
                 || givers.contains { knows(known.operation, $0) }

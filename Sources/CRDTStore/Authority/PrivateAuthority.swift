@@ -30,16 +30,18 @@ public struct PrivateAuthority: Sendable {
     let indices: [OperationID: Int]
     /// The engine's records of each operation; empty for one that cannot be placed.
     let parts: [Range<Int>]
-    /// The valid introductions of keys, ascending by (depth, id).
+    /// The introductions of keys without a fault, ascending by (depth, id).
     let introductions: [Introduction]
     /// The same by key.
     let introductionsByKey: [KeyID: [Int]]
 
-    /// A key that a valid operation introduces.
+    /// A key that an operation without a fault introduces.
     struct Introduction: Sendable {
         let operation: Int
         let epoch: PrivateEpoch
         let lamport: UInt64
+        /// Whether the operation has effect: then the key may seal.
+        let isValid: Bool
     }
 
     /// Judges the operations of `document`, given in any order.
@@ -109,8 +111,9 @@ public struct PrivateAuthority: Sendable {
         }
     }
 
-    /// Every introduction by a valid operation, unless one in its past had introduced the key: a
-    /// key stands for what was known when it was new.
+    /// Every introduction by an operation without a fault, unless one in its past had introduced the
+    /// key: a key stands for what was known when it was new. Whoever loses a seat later takes from
+    /// nobody else what was sealed under it.
     private static func introductions(
         of operations: [PrivateOperation], _ evaluator: AuthEvaluator, _ parts: [Range<Int>]
     ) -> [Introduction] {
@@ -120,7 +123,10 @@ public struct PrivateAuthority: Sendable {
                 parts[index].contains(where: { evaluator.records[$0].fault == nil })
             else { continue }
             let lamport = evaluator.records[first].lamport
-            all.append(Introduction(operation: index, epoch: epoch, lamport: lamport))
+            all.append(
+                Introduction(
+                    operation: index, epoch: epoch, lamport: lamport,
+                    isValid: parts[index].contains { evaluator.records[$0].isValid }))
         }
         // Operations are in the order of their ids, and a stable order of depth keeps that.
         all.sort { ($0.lamport, $0.operation) < ($1.lamport, $1.operation) }
@@ -134,7 +140,7 @@ public struct PrivateAuthority: Sendable {
             }
             guard let last = parts[introduction.operation].last else { return false }
             firsts[introduction.epoch.keyID, default: []].append(last)
-            return parts[introduction.operation].contains { evaluator.records[$0].isValid }
+            return true
         }
     }
 }

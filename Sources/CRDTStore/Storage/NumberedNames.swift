@@ -81,6 +81,11 @@ struct NumberedNames {
         return number
     }
 
+    /// The number of a key that has one.
+    func knownNumber(ofKey id: KeyID, in workspace: Int64) -> Int64? {
+        keyNumbers[KeyPlace(workspace: workspace, id: id)]
+    }
+
     /// Whether an operation may be stored that cites the key. What was there at the start may be.
     func mayBeCited(_ id: KeyID, in workspace: Int64) -> Bool {
         guard let number = keyNumbers[KeyPlace(workspace: workspace, id: id)] else { return false }

@@ -283,6 +283,16 @@ extension OperationStore {
         return rows.compactMap { arrival, key in names.key(key).map { (arrival, $0) } }
     }
 
+    /// The arrival numbers of what a branch holds under one key, ascending.
+    public func arrivals(
+        sealedUnder key: KeyID, in branch: Int64, of workspace: Int64
+    ) throws(StorageError) -> [Int64] {
+        guard let number = names.knownNumber(ofKey: key, in: workspace) else { return [] }
+        return try connection.statement(
+            "SELECT arr FROM operation WHERE lid = ? AND kid = ? ORDER BY seq"
+        ).rows(.integer(branch), .integer(number)) { $0.integer(0) }
+    }
+
     /// The arrival numbers of a document's operations of one kind, ascending.
     public func arrivals(
         ofKind kind: OperationKind, in document: Int64

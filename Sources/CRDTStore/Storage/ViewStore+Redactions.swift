@@ -105,6 +105,15 @@ extension ViewStore {
             .integer(.integer(document), .blob(target.bytes)) == 1
     }
 
+    /// Whether a redaction is noted as naming an operation.
+    public func isNamed(
+        _ target: OperationID, in document: Int64, by redaction: Int64
+    ) throws(StorageError) -> Bool {
+        try connection.statement(
+            "SELECT 1 FROM redaction WHERE did = ? AND target = ? AND by = ? AND undo = 0"
+        ).integer(.integer(document), .blob(target.bytes), .integer(redaction)) == 1
+    }
+
     /// Whether a branch holds a redaction or an undo.
     ///
     /// - Parameter place: only behind this sequence number, `nil` for all of it.

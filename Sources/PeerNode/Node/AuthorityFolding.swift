@@ -157,6 +157,7 @@ extension NodeCore {
                 kind: .epochKey, id: name.bytes, workspace: workspace.number,
                 names: store.operations)
             workspace.keys.insert(key, as: name)
+            _ = workspace.lackedKeys.take(name)
         }
         if let discovery { try take(discovery: discovery, in: workspace) }
         return isNew
@@ -167,6 +168,7 @@ extension NodeCore {
     /// Makes what follows from the whole authority document, after all of it was entered.
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
         try openDiscovery(of: workspace)
+        try loadLackedKeys(of: workspace)
         try refreshChannels(of: workspace)
         try refreshEnd(of: workspace)
         try loadProfiles(of: workspace)

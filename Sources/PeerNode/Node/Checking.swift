@@ -105,7 +105,7 @@ extension NodeCore {
                 done: check.done("asked"))
         }
         try report(findings.damaged, check, &object)
-        try reportMissing(check, &object)
+        try countMissing(check, &object)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             compareVerdicts(of: workspace, &object)
         }
@@ -183,10 +183,12 @@ extension NodeCore {
         _ = try intact(stored)
     }
 
-    /// What is deleted is as it should be. What is missing is asked for, unless this node cannot
-    /// tell whether its members have deleted it. What its own author deleted is no fault of any
-    /// store: where that deletion has lost its effect since, everybody may have erased it.
-    private func reportMissing(
+    /// Counts texts that are not here and that nobody has deleted, and has them asked for again.
+    ///
+    /// None of them is a fault of this store: a payload goes by a deletion, which may have lost its
+    /// effect since, or with the branch that it stood on, when everybody has erased it; and a
+    /// member may never have given it to anybody. What a disk has lost shows in the hash.
+    private func countMissing(
         _ check: Checking, _ object: inout CheckObject
     ) throws(StorageError) {
         var last: Int64 = 0
@@ -199,30 +201,14 @@ extension NodeCore {
                     let row = store.operations.document(numbered: stored.document),
                     let workspace = workspaces[row.workspace],
                     workspace.channels[row.id] != nil
-                        || workspace.privateDocuments[row.id]?.root != nil,
-                    try !isNamedByItsAuthor(stored, in: workspace)
+                        || workspace.privateDocuments[row.id]?.root != nil
                 else { continue }
-                object.add(
-                    "operation", PublicID.operation(stored.place.link.id),
-                    "its payload is missing", done: check.done("asked"))
+                object.missing += 1
                 guard check.repairs else { continue }
                 for link in network.ordered { link.askedPayloads.remove(arrival) }
                 asksForPayloads = true
                 hasMoreToDo = true
             }
-        }
-    }
-
-    /// Whether a redaction by the author of an operation names it, with effect or without.
-    private func isNamedByItsAuthor(
-        _ stored: StoredOperation, in workspace: Workspace
-    ) throws(StorageError) -> Bool {
-        guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else {
-            return false
-        }
-        return try store.view.namings(of: stored.place.link.id, in: stored.document).contains {
-            store.operations.grant($0.grant).flatMap(workspace.evaluator.subject(ofGrant:))
-                == author
         }
     }
 

@@ -42,6 +42,7 @@ extension NodeCore {
                     hint: "run only one copy of a home"))
         }
         findings += copyFindings
+        findings += rotFindings
         findings += peerFindings
         return .reply(Page(findings).json)
     }

@@ -105,6 +105,7 @@ extension NodeCore: NodeCommands {
         warnings += pendingJoinWarnings
         warnings += clockWarnings
         warnings += copyWarnings
+        warnings += rotWarnings
         if environment.files.freeBytes < 64 * 1024 * 1024 {
             warnings.append(
                 .init(

@@ -42,6 +42,10 @@ extension NodeCore {
                     cited: header.dependencies.map(\.id), isValid: isValid, source: source))
         }
         setKept(kept, of: branch, in: workspace)
+        if appended.contains(where: { $0.operation.privateRoot != nil }) {
+            workspace.rootBranches.forget(log.document)
+        }
+        try keepRoot(of: log.document, in: workspace)
         try noteRedactions(appended, of: log, in: document, from: source)
         // Nothing is judged before it is known what a document is.
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
@@ -200,8 +204,12 @@ extension NodeCore {
     private func content(
         of header: OperationHeader, payload: [UInt8], in workspace: Workspace
     ) -> ContentPayload? {
-        guard let keyID = header.keyID,
-            let key = contentKey(header.document, keyID, in: workspace),
+        guard let keyID = header.keyID else { return nil }
+        guard let key = contentKey(header.document, keyID, in: workspace) else {
+            noteLacked(header, keyID, in: workspace)
+            return nil
+        }
+        guard
             let plaintext = SealedPayload.open(
                 payload, under: key, associatedData: header.associatedData)
         else { return nil }

@@ -36,6 +36,7 @@ extension NodeCore {
         receiptsDue.map { deadlines.append($0) }
         erasureDue.map { deadlines.append($0) }
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
+        patrolDue.map { deadlines.append($0) }
         deadlines += keyChangesDue.values
         deadlines += guestsDue.values.flatMap(\.values)
         payloadErasureDue.map { deadlines.append($0) }

@@ -7,6 +7,7 @@ extension NodeCore {
     /// Makes the kept tips of a content document anew, after verdicts changed.
     func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let branches = store.operations.branches(in: document, of: workspace.number)
+        let wasRootKept = try isRootKept(of: document, in: workspace)
         var ends: OperationStore.BranchEnds = [:]
         var ranges: [KeptRange] = []
         for log in logs(in: branches) {
@@ -18,8 +19,10 @@ extension NodeCore {
             }
         }
         try close(&ends, with: ranges)
+        try addRoot(to: &ends, of: document, in: workspace)
         for branch in branches { try keep(branch, through: ends[branch.number], in: workspace) }
         try keepGrants(of: document, in: workspace)
+        try judgeRoot(of: document, wasKept: wasRootKept, in: workspace)
     }
 
     /// Keeps a branch as far as a place, or nothing of it.

@@ -133,7 +133,9 @@ final class PeerLink {
     var asking: MemberID?
     /// The keys of private documents that were asked for on this link.
     var wanted: [DocumentID: [KeyID]] = [:]
-    /// How many such keys were asked for.
+    /// The group keys that were asked for on this link, by the workspace's short number.
+    var askedGroupKeys: [Int64: Set<KeyID>] = [:]
+    /// How many keys of either kind were asked for.
     var askedKeys = 0
     /// How many such keys were given.
     var givenKeys = 0

@@ -89,6 +89,8 @@ final class NodeCore {
     var authorityBudget = AuthorityBudget()
     /// Kinds of warnings about clocks that were told since the start.
     var toldClocks: Set<String> = []
+    /// Where the rounds through the store stand.
+    var patrol: Patrol
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     var nextVoidErasure: UInt64
     /// What of the redactions of a document is judged at the end of the turn, by short number.
@@ -145,6 +147,7 @@ final class NodeCore {
         vault = KeyVault(store.registry)
         self.time = time
         startedAt = time.monotonic
+        patrol = Patrol(startedAt: time.monotonic)
         // Not at once: a start is busy enough.
         nextVoidErasure = time.monotonic &+ 10 * 60 * 1_000
         network = NetworkState(announces: environment.announces)
@@ -235,6 +238,7 @@ final class NodeCore {
         try askForPayloadsEverywhere()
         try askForDamaged()
         try continueChecking()
+        try patrolWhenDue()
         try tellPeers()
         if try settleOwnHistory() { try tellPeers() }
         planGuestsWhereDue()
@@ -245,6 +249,7 @@ final class NodeCore {
         try writeReceipts()
         try feedSearch()
         try storeUnfolded()
+        try storeLackedKeys()
         try vault.throwFailure()
         if stopEffects { effects.append(.stop) }
         return takeEffects()

@@ -15,6 +15,7 @@ extension NodeCore {
         let view = CoreReplica(core: self, workspace: workspace, peer: peer)
         // Of a document that the peer is told nothing of it is not told either that there is one.
         guard sync.session.scope != nil || !view.isPeerGuest else { return }
+        askForGroupKeys(of: workspace, on: link, sync)
         let scope = view.confined(to: sync.session.scope)
         for (document, keys) in missingKeys(of: workspace, from: others)
         where scope.serves(document) {
@@ -52,7 +53,10 @@ extension NodeCore {
             guard others.contains(where: { document.authority.standing(of: $0) != nil }) else {
                 continue
             }
-            let wanted = document.lackedKeys(for: workspace.member)
+            var wanted = document.lackedKeys(for: workspace.member)
+            if document.root?.history == .all {
+                wanted.formUnion(workspace.lackedKeys.names { $0 == id })
+            }
             guard !wanted.isEmpty else { continue }
             missing.append((id, Array(wanted.sorted().prefix(SyncMessage.wantedKeysMax))))
         }
@@ -75,6 +79,9 @@ extension NodeCore {
     func keysWanted(
         _ want: KeyWant, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
+        if want.document == workspace.id {
+            return try groupKeysWanted(want, in: workspace, on: link)
+        }
         // While something waits to be judged nobody can say who may be given what.
         guard try !awaitsJudging(want.document, in: workspace) else { return }
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
@@ -84,7 +91,11 @@ extension NodeCore {
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
         else { return }
         let allowed = document.authority.keys(for: other)
-        var given = want.keys.isEmpty ? [] : allowed.filter(want.keys.contains)
+        // Where everything is shown to whoever is in, so is what is under a key of which no
+        // operation speaks that counts.
+        let isOpen =
+            document.root?.history == .all && document.authority.standing(of: other) != nil
+        var given = want.keys.filter { allowed.contains($0) || isOpen && document.keys.holds($0) }
         if given.isEmpty {
             let leading = document.authority.keysToHandOn(holding: document.keys.names)
             given =
@@ -118,7 +129,11 @@ extension NodeCore {
         _ have: KeyHave, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard link.refusedKeys < Limits.unprovenKeysMax else { return }
-        guard try takeGiven(have, in: workspace, on: link) else {
+        let isOfUse =
+            have.document == workspace.id
+            ? try takeGivenGroupKey(have, in: workspace, on: link)
+            : try takeGiven(have, in: workspace, on: link)
+        guard isOfUse else {
             link.refusedKeys += 1
             let from = link.peer.map { PublicID.device($0.device) } ?? "?"
             return effects.append(.log(.info, "key.refused device=\(from)"))
@@ -149,12 +164,14 @@ extension NodeCore {
         return false
     }
 
-    /// Whether a stored membership operation is sealed under the key.
+    /// Whether a stored membership operation is sealed under the key, or something else that its
+    /// author may have meant for everybody.
     private func isNamed(
         _ name: KeyID, in row: OperationStore.DocumentRow, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
         if let document = workspace.privateDocuments[row.id] {
             return document.namedKeys.contains(name)
+                || workspace.lackedKeys.names { $0 == row.id }.contains(name)
         }
         for arrival in try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)
         where try store.operations.operation(arrival)?.entry.keyID == name {

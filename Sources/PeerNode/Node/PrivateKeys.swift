@@ -68,6 +68,7 @@ extension NodeCore {
         workspace.forgetSealing(of: id)
         workspace.namedDocuments = nil
         _ = document?.take(name, key)
+        _ = workspace.lackedKeys.take(name)
         return true
     }
 

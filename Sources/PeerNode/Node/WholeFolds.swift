@@ -10,6 +10,8 @@ struct WholeFolds {
     fileprivate var reloads: Set<WorkspaceDocument> = []
     /// Workspaces of which the profile document is to be read.
     fileprivate var profiles: Set<Int64> = []
+
+    var isEmpty: Bool { documents.isEmpty && reloads.isEmpty && profiles.isEmpty }
 }
 
 /// A document of one workspace.

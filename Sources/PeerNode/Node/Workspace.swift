@@ -97,6 +97,10 @@ final class Workspace {
     var staleDocuments: Set<DocumentID> = []
     /// Keys whose content waits to be shown.
     var unfoldedKeys: [KeyID] = []
+    /// Where the roots of private documents are.
+    var rootBranches = RootBranches()
+    /// Keys under which members wrote and that are not held.
+    var lackedKeys = LackedKeys()
     /// Who was admitted, of whom words came before that.
     var unheardNewcomers: Set<MemberID> = []
     /// The grants without effect that kept operations of a document cite. They are kept with those.

@@ -211,11 +211,6 @@ public enum Limits {
     /// How long the contents of a deleted workspace are kept, for the same reason; it is more,
     /// because more is lost.
     public static let deletedWorkspaceMilliseconds: UInt64 = 30 * 24 * 60 * 60 * 1_000
-    /// How long what lies beyond a removal's cuts is kept: until then whoever removed its author
-    /// may still keep it.
-    public static let voidMilliseconds: UInt64 = 30 * 24 * 60 * 60 * 1_000
-    /// How often it is looked for: erasing a day later does no harm.
-    public static let voidErasureMilliseconds: UInt64 = 12 * 60 * 60 * 1_000
 
     // MARK: Invites
 

@@ -108,11 +108,17 @@ import WorkspaceTestKit
     }
 
     @Test(arguments: Seeds.explore(60))
-    func `has content only under keys of its own and of its members`(seed: UInt64) {
+    func `has content of its members alone, and of who came back under keys that prove it`(
+        seed: UInt64
+    ) {
         let story = document(seed).story
         let authority = story.judged()
         let log = LogName(document: story.document, device: .zero, incarnation: 1)
         let known = Set(authority.epochs.map(\.epoch.keyID))
+        let made = Set(
+            story.operations.compactMap {
+                $0.id == story.root ? $0.keyID : $0.change?.action.epoch?.keyID
+            })
         for number in UInt8(1)...40 {
             let key = PrivateStory.key(number)
             #expect(authority.introduces(key) == known.contains(key))
@@ -120,8 +126,13 @@ import WorkspaceTestKit
                 let member = PrivateStory.member(name)
                 let limit = authority.contentLimit(of: member, in: log, under: key)
                 guard limit != .nothing else { continue }
-                #expect(known.contains(key))
                 #expect(authority.standing(of: member) != nil)
+                guard !made.contains(key) else { continue }
+                // Of this seat nothing has to be proved, then: it holds since before any end.
+                let seats = authority.seatRights(of: member)
+                #expect(
+                    authority.contentLimit(by: seats, in: log, under: PrivateStory.key(99)) == limit
+                )
             }
         }
     }

@@ -95,6 +95,12 @@ import WorkspaceModel
         ]
         let text = rendering.text(check, of: "node.check")
         #expect(text.contains("differs  mended\n") && text.contains("bad  asked of peers\n"))
+        #expect(!text.contains("not here"))
+        for (count, words) in [(1, "1 text is not here"), (2, "2 texts are not here")] {
+            var found = check.objectValue ?? [:]
+            found["missing"] = .integer(Int64(count))
+            #expect(rendering.text(.object(found), of: "node.check").contains(words))
+        }
     }
 
     @Test func `lists a device in every workspace, with the command for what is left`() {

@@ -5,7 +5,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     /// The three bots that the interface promises, each as it is written there.
     @Suite struct `A bot` {
         private static let command = """

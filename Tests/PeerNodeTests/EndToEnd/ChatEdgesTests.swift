@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     /// What a conversation does where it could lose something, or end by accident.
     @Suite struct `A conversation at its edges` {
         private func started() throws -> TemporaryNode {
@@ -76,7 +76,7 @@ extension EndToEnd {
         }
 
         @Test func `shows who comes, who goes, and what it is called and about`() throws {
-            let (mina, joon) = try EndToEnd.`A conversation on a terminal`.twoPeople()
+            let (mina, joon) = try TerminalEndToEnd.`A conversation on a terminal`.twoPeople()
             mina.run("channel", "create", "plans")
             #expect(eventually { joon.run("channel", "join", "plans").status == 0 })
             let chat = try terminal(joon, "plans")
@@ -96,7 +96,7 @@ extension EndToEnd {
 
         @Test func `deletes what others said only when asked twice, and says the way back`() throws
         {
-            let (mina, joon) = try EndToEnd.`A conversation on a terminal`.twoPeople()
+            let (mina, joon) = try TerminalEndToEnd.`A conversation on a terminal`.twoPeople()
             let chat = try terminal(mina)
             #expect(chat.shows("#general>"))
             joon.run("send", "general", "not mine to delete")
@@ -117,7 +117,7 @@ extension EndToEnd {
 
         @Test func `tells that all hold what was said, also of lines that are not the last`() throws
         {
-            let (mina, joon) = try EndToEnd.`A conversation on a terminal`.twoPeople()
+            let (mina, joon) = try TerminalEndToEnd.`A conversation on a terminal`.twoPeople()
             let chat = try terminal(mina)
             #expect(chat.shows("#general>"))
             joon.run("down")

@@ -4,7 +4,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     @Suite struct `A conversation on a terminal` {
         /// Two people in one workspace, whose nodes know each other.
         static func twoPeople(_ other: String = "Joon") throws -> (TemporaryNode, TemporaryNode) {

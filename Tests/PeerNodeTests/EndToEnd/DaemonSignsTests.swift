@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     @Suite struct `Waiting for a daemon` {
         private func signs(of node: TemporaryNode) -> DaemonSigns {
             DaemonSigns(of: [node.folder])

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     /// A backup that is as it was written, of a store that is not as it was signed.
     @Suite struct `A backup of a damaged store` {
         /// What somebody does to the store, and what is said of it.

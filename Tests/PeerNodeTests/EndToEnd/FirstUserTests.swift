@@ -4,10 +4,10 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     /// What people try first, and where they slip.
     @Suite struct `Somebody who is new to it` {
-        typealias Sealed = `A home with a passphrase`
+        typealias Sealed = EndToEnd.`A home with a passphrase`
 
         @Test func `reads a conversation with somebody who is out, and is told in words`() throws {
             let mina = TemporaryNode()

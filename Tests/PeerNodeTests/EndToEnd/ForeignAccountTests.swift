@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     /// K10, where the folder's permissions do not help: only the kernel's word for who connects.
     @Suite struct `Another account` {
         /// Becomes user 65534, connects, asks, and prints what comes back.

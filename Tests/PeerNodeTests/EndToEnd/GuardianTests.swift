@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     @Suite struct `The end of the tests` {
         /// As when their process is killed: nobody lets go of the home.
         @Test func `ends the daemons that they started`() throws {

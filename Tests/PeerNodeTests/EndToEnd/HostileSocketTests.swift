@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     @Suite struct `A hostile script` {
         private func node() -> TemporaryNode {
             let node = TemporaryNode()

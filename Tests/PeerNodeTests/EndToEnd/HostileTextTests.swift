@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     @Suite struct `Text of others on a terminal` {
         /// What a terminal would obey, and what turns a line around.
         static let poison = [
@@ -47,7 +47,7 @@ extension EndToEnd {
 
         /// T01, T02, T05: in names, topics, messages, reactions, errors, whatever the daemon says.
         @Test func `is shown as what it is, in every list, object and error`() throws {
-            let (node, other) = try `A conversation on a terminal`.twoPeople()
+            let (node, other) = try TerminalEndToEnd.`A conversation on a terminal`.twoPeople()
             node.run("channel", "create", "random", "--topic", "words", "--description", "more")
             node.run("send", "general", "hello there")
             node.run("message", "react", "last", "👍", "--in", "general")
@@ -75,7 +75,7 @@ extension EndToEnd {
 
         /// T01, T02, T05 in a conversation, with what comes while it is open.
         @Test func `is shown as what it is in a conversation`() throws {
-            let (node, other) = try `A conversation on a terminal`.twoPeople()
+            let (node, other) = try TerminalEndToEnd.`A conversation on a terminal`.twoPeople()
             node.run("send", "general", "hello there")
             #expect(eventually { other.texts().count == 1 })
             let path = node.home + "/proxy.sock"
@@ -112,11 +112,11 @@ extension EndToEnd {
 
         /// T01 and T05 through real peers: messages may hold any of it, and nothing is logged.
         @Test func `arrives from a peer as it was written, and leaves the log alone`() throws {
-            let (node, other) = try `A conversation on a terminal`.twoPeople()
+            let (node, other) = try TerminalEndToEnd.`A conversation on a terminal`.twoPeople()
             let text = Self.poison.joined(separator: "x") + "\n2026-01-01T00:00:00.000Z error fake"
             #expect(other.run("send", "general", "-", input: text).status == 0)
             #expect(eventually { node.texts() == [text] })
-            let terminal = try `A conversation on a terminal`.terminal(
+            let terminal = try TerminalEndToEnd.`A conversation on a terminal`.terminal(
                 node, "log", "general", "--no-pager")
             #expect(terminal.end() == 0)
             #expect(Self.foreign(terminal.text) == [])
@@ -144,7 +144,7 @@ extension EndToEnd {
             let socket = try #require(ControlSocket(node.socket))
             socket.send(line: wide + "\"}}")
             #expect(socket.next()?.kind == "too_large")
-            let terminal = try `A conversation on a terminal`.terminal(
+            let terminal = try TerminalEndToEnd.`A conversation on a terminal`.terminal(
                 node, "log", "general", "--no-pager")
             #expect(terminal.end() == 0)
             #expect(terminal.screen.lines.count < 220)

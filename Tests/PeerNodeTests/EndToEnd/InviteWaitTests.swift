@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     /// `invite create` where somebody sits before it.
     @Suite struct `Whoever invites on a terminal` {
         private func started() -> TemporaryNode {

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     @Suite struct `A node that is killed` {
         /// D01 and K13: several clients send without waiting, each message under a key.
         @Test func `has every answered message once, and knows its keys`() throws {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import wsx_node
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     @Suite struct `A person at the command line` {
         /// Runs a line of the shell, in which `$W` is the program with a node's home.
         private func shell(_ line: String, _ node: TemporaryNode) -> TemporaryNode.Outcome {

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     @Suite struct `A listener` {
         @Test func `resumes at its cursor, also after a restart`() throws {
             let node = TemporaryNode()

@@ -4,7 +4,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     @Suite struct `Notices and bots` {
         private func pair() throws -> (mina: TemporaryNode, joon: TemporaryNode) {
             let (mina, joon) = (TemporaryNode(), TemporaryNode())

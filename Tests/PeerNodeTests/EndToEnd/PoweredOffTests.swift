@@ -8,9 +8,9 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     @Suite struct `A thief` {
-        typealias Home = `A home with a passphrase`
+        typealias Home = EndToEnd.`A home with a passphrase`
 
         /// Words that were said, and names that were given, each found nowhere else.
         static let canaries = [

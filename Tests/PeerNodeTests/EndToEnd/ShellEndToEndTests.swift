@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     @Suite struct `A shell` {
         /// What bash completes at the end of `line`.
         private func completed(_ line: String, _ part: String, _ node: TemporaryNode) -> [String] {

@@ -5,7 +5,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     @Suite struct `A stranger at the port for peers` {
         /// Connects, says `bytes`, and reads until the node hangs up; `nil` if it never does.
         private func answer(

@@ -4,7 +4,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension AttackedEndToEnd {
     @Suite struct `A process in odd surroundings` {
         // MARK: P02
 

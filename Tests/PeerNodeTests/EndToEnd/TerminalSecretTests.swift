@@ -4,7 +4,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-extension EndToEnd {
+extension TerminalEndToEnd {
     @Suite struct `A passphrase on a terminal` {
         /// A pair of terminal ends: ours, and the one that the program gets.
         private func terminal() throws -> (ours: FileHandle, theirs: FileHandle) {
@@ -40,7 +40,7 @@ extension EndToEnd {
         }
 
         @Test func `is asked for, is never shown, and leaves the echo as it was`() throws {
-            let (node, _) = try `A home with a passphrase`.sealed()
+            let (node, _) = try EndToEnd.`A home with a passphrase`.sealed()
             node.run("session", "lock")
             let (ours, theirs) = try terminal()
             let process = Process()
@@ -56,12 +56,12 @@ extension EndToEnd {
             var flags = termios()
             tcgetattr(theirs.fileDescriptor, &flags)
             #expect(flags.c_lflag & tcflag_t(ECHO) == 0)
-            let typed = `A home with a passphrase`.passphrase + "\n"
+            let typed = EndToEnd.`A home with a passphrase`.passphrase + "\n"
             try ours.write(contentsOf: Data(typed.utf8))
             #expect(read(ours, until: "open", into: &shown), "\(shown)")
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)
-            #expect(!shown.contains(`A home with a passphrase`.passphrase))
+            #expect(!shown.contains(EndToEnd.`A home with a passphrase`.passphrase))
             tcgetattr(theirs.fileDescriptor, &flags)
             #expect(flags.c_lflag & tcflag_t(ECHO) != 0)
             #expect(node.run("session", "status", "--json").object["state"] == "open")

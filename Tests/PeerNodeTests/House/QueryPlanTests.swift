@@ -70,6 +70,7 @@ import WorkspaceTestKit
         ("SELECT hidden FROM annotation WHERE arr = ?", "one operation"),
         ("SELECT did, member, id FROM following WHERE arr", "one operation"),
         ("DELETE FROM following WHERE arr", "one operation"),
+        ("SELECT arr FROM operation WHERE lid = ? AND kid = ?", "a key came that one log lacked"),
     ]
 
     /// What is done with a damaged store, or with one of an earlier version, goes through all of it.
@@ -172,6 +173,7 @@ import WorkspaceTestKit
                 "SELECT EXISTS(SELECT 1 FROM log WHERE tip_seq",  // Once, at the start.
                 "FROM annotation WHERE arr = ?",  // One operation.
                 "ORDER BY arr DESC LIMIT 4095",  // What one register says.
+                "LIMIT ?) t LEFT JOIN operation o",  // A slice of a round through the store.
             ]
         for sql in made.sorted() {
             let plain = sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -286,7 +286,7 @@ private enum Fields {
             fields: ["id", "name", "role", "can", "answer", "steps"]),
         Call(
             method: "node.check",
-            fields: ["ok", "operations", "rows", "problem_count", "problems", "repaired"]),
+            fields: ["ok", "operations", "rows", "problem_count", "problems", "repaired", "missing"]),
     ]
 
     /// Two people with one message, an invite, a reader, a stream and an address.

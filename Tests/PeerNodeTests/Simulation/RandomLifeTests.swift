@@ -104,9 +104,11 @@ import WorkspaceTestKit
             }
             if (try? isKeptAgain(of: workspace, core)) != true { problems.append("keeps others") }
         }
-        let found = node.ask("node.check")?["problems"]?.arrayValue
-        problems += (found ?? ["no answer to node.check"])
-            .map(\.text)
+        let checked = node.ask("node.check")
+        problems += (checked?["problems"]?.arrayValue ?? ["no answer to node.check"]).map(\.text)
+        if let missing = checked?["missing"], missing != 0 {
+            problems.append("\(missing) payload is missing")
+        }
         return problems.map { "node \(node.index): \($0)" }
     }
 

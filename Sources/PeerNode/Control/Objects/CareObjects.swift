@@ -85,6 +85,8 @@ public struct CheckObject: ControlObject {
     public var problemCount: Int64 = 0
     /// The first of them.
     public private(set) var problems: [Problem] = []
+    /// Texts that are not here: no fault of this store. Peers are asked for them.
+    public var missing: Int64 = 0
     /// How many were put right, or are asked of peers.
     public var repaired: Int64 = 0
 
@@ -109,7 +111,7 @@ public struct CheckObject: ControlObject {
                         "text": .string($0.text), "done": JSONValue(orNull: $0.done),
                     ]
                 }),
-            "repaired": .integer(repaired),
+            "repaired": .integer(repaired), "missing": .integer(missing),
         ]
     }
 }

@@ -1,0 +1,134 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Asking members for group keys that are not held, and answering: whoever is in reads all that is
+/// written in public channels, so every member may give every member every group key (PROTOCOL.md,
+/// 4.2).
+extension NodeCore {
+    // MARK: Asking
+
+    /// Asks a peer whose copy is known to equal this one for group keys, each once on a link.
+    func askForGroupKeys(
+        of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
+    ) {
+        guard home != nil, mayReadPublic(ownDevice, in: workspace),
+            mayReadPublic(link.peer?.device, in: workspace)
+        else { return }
+        let asked = link.askedGroupKeys[workspace.number] ?? []
+        let room = min(
+            SyncMessage.wantedKeysMax, Limits.keysAskedPerLinkMax - link.askedKeys)
+        let keys = lackedGroupKeys(of: workspace).subtracting(asked).sorted().prefix(max(room, 0))
+        guard !keys.isEmpty else { return }
+        link.askedGroupKeys[workspace.number] = asked.union(keys)
+        link.askedKeys += keys.count
+        link.session.send(
+            .keyWant(
+                KeyWant(workspace: sync.number, document: workspace.id, keys: Array(keys))),
+            in: .control, isUnasked: false)
+    }
+
+    /// Whether a device is of somebody who is more than a guest.
+    private func mayReadPublic(_ device: DeviceID?, in workspace: Workspace) -> Bool {
+        device.flatMap {
+            workspace.evaluator.contentGrant(of: $0, leastRole: DocumentKind.channel.leastRole)
+        } != nil
+    }
+
+    /// What members wrote under, and what counts as a group key, of which nothing is held.
+    func lackedGroupKeys(of workspace: Workspace) -> Set<KeyID> {
+        var lacked = workspace.lackedKeys.names { document in
+            store.operations.document(document, in: workspace.number)?.kind != .privateDocument
+        }
+        guard workspace.keyIndex.keyCount > workspace.keys.count else { return lacked }
+        for known in workspace.keyIndex.firstIntroductions
+        where !workspace.keys.holds(known.key) && workspace.evaluator.isValid(known.operation) {
+            lacked.insert(known.key)
+        }
+        return lacked
+    }
+
+    // MARK: Answering
+
+    func groupKeysWanted(
+        _ want: KeyWant, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
+            let device = link.peer?.device, mayReadPublic(device, in: workspace),
+            let box = workspace.boxKeys(of: Set(workspace.evaluator.members(of: device)))
+                .first(where: { $0.device == device })
+        else { return }
+        for name in want.keys {
+            guard let key = workspace.keys[name], link.givenKeys < Limits.keysAskedPerLinkMax
+            else { continue }
+            link.givenKeys += 1
+            let payload = MailboxPayload.sealing(
+                [MailboxDelivery(.key(key, of: workspace.id), to: box.agreementKey)],
+                from: home.box,
+                at: MailboxPlace(
+                    mailbox: workspace.id, sender: home.device, incarnation: 0, sequence: 0),
+                using: environment.random)
+            link.session.send(
+                .keyHave(
+                    KeyHave(
+                        workspace: sync.number, document: workspace.id,
+                        payload: payload.encoded)),
+                in: .control, isUnasked: false)
+        }
+    }
+
+    /// Takes a group key that was asked for on this link, and shows what it opens.
+    ///
+    /// - Returns: whether it was of any use.
+    func takeGivenGroupKey(
+        _ have: KeyHave, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) -> Bool {
+        guard let device = link.peer?.device, mayWrite,
+            let payload = try? MailboxPayload(decoding: have.payload)
+        else { return false }
+        let place = MailboxPlace(
+            mailbox: workspace.id, sender: device, incarnation: 0, sequence: 0)
+        for secret in mailboxSecrets(with: device, in: workspace) {
+            guard case .key(let key, workspace.id)? = secret.open(payload, at: place),
+                link.askedGroupKeys[workspace.number]?.contains(key.keyID) == true
+            else { continue }
+            try write()
+            let stretches = workspace.lackedKeys.take(key.keyID)
+            guard try take(key, discovery: nil, in: workspace) else { return true }
+            try show(stretches, openedBy: key.keyID, in: workspace)
+            return true
+        }
+        return false
+    }
+
+    /// What an admin's word introduces may seal names and anything that anybody wrote. Any other key
+    /// opens what was met under it, of one device in one document: members can make up any number.
+    private func show(
+        _ stretches: [LackedKeys.Stretch], openedBy name: KeyID, in workspace: Workspace
+    ) throws(StorageError) {
+        let source = OperationSource.released(source: 0, isBackfill: false)
+        let isIntroduced =
+            workspace.keyIndex.firstIntroduction(of: name)
+            .map { workspace.evaluator.isValid($0.operation) } ?? false
+        guard !isIntroduced else {
+            workspace.unfoldedKeys += [name]
+            workspace.unfoldedKeys += try openOlderKeys(under: [name], in: workspace)
+            return try foldUnfolded(in: workspace, from: source)
+        }
+        for stretch in stretches {
+            guard let row = store.operations.document(stretch.document, in: workspace.number) else {
+                continue
+            }
+            for branch in store.operations.branches(in: row.id, of: workspace.number)
+            where branch.log.device == stretch.device {
+                let sealed = try store.operations.arrivals(
+                    sealedUnder: name, in: branch.number, of: workspace.number)
+                for arrival in sealed {
+                    guard let stored = try store.operations.operation(arrival) else { continue }
+                    try fold(stored, row, in: workspace, from: source)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Where the rounds through the store stand.
+struct Patrol {
+    /// When the next slice is due, on the monotonic clock.
+    var due: UInt64
+    /// What is left of the round that is under way.
+    var round: StorePatrol?
+    /// When that, or the last one, began.
+    var begun: UInt64 = 0
+    /// Rows that are not what their operations give, since the start.
+    private(set) var findings: Set<StorePatrol.Finding> = []
+
+    init(startedAt start: UInt64) { due = start &+ Limits.patrolStartMilliseconds }
+
+    /// - Returns: whether these are the first.
+    mutating func note(_ found: [StorePatrol.Finding]) -> Bool {
+        let areFirst = findings.isEmpty && !found.isEmpty
+        for finding in found where findings.count < Limits.patrolFindingsMax {
+            findings.insert(finding)
+        }
+        return areFirst
+    }
+}
+
+/// Looking for rot while there is nothing else to do: whether operations are as they were signed,
+/// and what is derived is what they say. What is found is told, and mended by `check --repair`;
+/// operations are asked for again by themselves.
+extension NodeCore {
+    private static let busyMilliseconds: UInt64 = 1_000
+
+    /// When the next slice is due. Nothing is where nothing could be said about it.
+    var patrolDue: UInt64? { home != nil && mayWrite && !isBuilding ? patrol.due : nil }
+
+    /// Looks at a slice when it is time, unless something is in the middle of being taken in.
+    func patrolWhenDue() throws(StorageError) {
+        guard let due = patrolDue, due <= time.monotonic else { return }
+        guard isSettled else { return patrol.due = time.monotonic &+ Self.busyMilliseconds }
+        patrol.due = time.monotonic &+ Limits.patrolMilliseconds
+        if patrol.round == nil {
+            let span = UInt64(max(store.operations.arrival, 1))
+            let start = environment.random.number(below: span)
+            patrol.round = StorePatrol(from: Int64(clamping: start))
+            patrol.begun = time.monotonic
+        }
+        guard var round = patrol.round else { return }
+        let limit = Limits.patrolledPerTurnMax
+        var found = try round.findings(in: store, limit: limit)
+        let pass = RedactionPass()
+        for arrival in try round.operations(in: store, limit: limit) {
+            found += try findings(about: arrival, pass)
+        }
+        patrol.round = round.isDone ? nil : round
+        if round.isDone {
+            patrol.due = max(
+                patrol.due, patrol.begun &+ Limits.patrolRoundMilliseconds)
+        }
+        guard patrol.note(found) else { return }
+        effects.append(
+            .log(.error, "store.rot table=\(found[0].table) arrival=\(found[0].arrival)"))
+        try warn(["kind": "store.rot", "message": .string(rotSentence)])
+    }
+
+    /// Whether all that is derived follows from what is stored by now.
+    private var isSettled: Bool {
+        folding == nil && released.isEmpty && unsettled.isEmpty && wholeFolds.isEmpty
+            && redactionReviews.isEmpty && judgings.isEmpty && !owedWords.any && checking == nil
+            && appended.isEmpty && lateWords.isEmpty
+    }
+
+    // MARK: What an operation should have given
+
+    private func findings(
+        about arrival: Int64, _ pass: RedactionPass
+    ) throws(StorageError) -> [StorePatrol.Finding] {
+        guard let found = try store.operations.operation(arrival),
+            let stored = try intact(found),
+            let row = store.operations.document(numbered: stored.document),
+            let workspace = workspaces[row.workspace], row.kind.holdsContent
+        else { return [] }
+        if let redaction = stored.redaction {
+            return try isNoted(redaction, stored, in: workspace, pass)
+                ? [] : [.init(table: "redacted", arrival: arrival)]
+        }
+        guard row.kind != .profile, let content = try content(of: stored, in: workspace),
+            workspace.privateDocuments[row.id].map({ !workspace.isOwn($0) }) ?? true
+        else { return [] }
+        switch content {
+        case .message(let message):
+            return try isPlaced(message, stored, in: workspace)
+                ? [] : [.init(table: "message", arrival: arrival)]
+        case .annotation(let annotation):
+            return try isNoted(annotation, stored, in: workspace)
+                ? [] : [.init(table: "annotation", arrival: arrival)]
+        case .membership, .profile, .profileField, .device, .own: return []
+        }
+    }
+
+    private func isPlaced(
+        _ message: ContentPayload.Message, _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let expected = try row(of: message, stored, in: workspace)
+        let known = try store.view.stored(at: expected.position, in: stored.document)
+        let visibility = try visibility(of: stored, in: workspace)
+        return known?.row == expected && known?.visibility == visibility
+    }
+
+    /// What does not count may have left no row.
+    private func isNoted(
+        _ annotation: MessageAnnotation, _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let counts = try doesCount(annotation: stored, in: workspace)
+        let expected = row(of: annotation, AnnotationSource(stored), in: workspace)
+        guard let known = try store.view.annotation(arrival: stored.place.arrival) else {
+            return expected == nil || !counts
+        }
+        let isShown = try store.view.isValid(annotationAt: stored.place.arrival)
+        return known == expected && isShown == counts
+    }
+
+    /// Whether it is written down what a redaction names, and what it deletes.
+    private func isNoted(
+        _ redaction: RedactPayload, _ stored: StoredOperation, in workspace: Workspace,
+        _ pass: RedactionPass
+    ) throws(StorageError) -> Bool {
+        guard case .erase(let targets, _) = redaction else { return true }
+        for target in targets {
+            let isNamed = try store.view.isNamed(
+                target.id, in: stored.document, by: stored.place.arrival)
+            guard isNamed else { return false }
+            let place = try store.operations.find(
+                target, in: stored.log.document, of: workspace.number)
+            guard let place,
+                let named = try store.operations.operation(place.arrival, hasPayload: false)
+            else { continue }
+            let before = try store.view.deletion(of: place.arrival)
+            // What counted before is weighed with it alone: very many may name the same.
+            switch try ruling(
+                on: named, before, because: [stored.place.arrival], in: workspace, pass)
+            {
+            case .deleted(let by, _) where by.place.arrival != before?.by: return false
+            case .stands where before != nil: return false
+            case .deleted, .stands, .open: break
+            }
+        }
+        return true
+    }
+
+    // MARK: Telling
+
+    private var rotSentence: String {
+        let count = patrol.findings.count
+        return count == 1
+            ? "a row of the store is damaged; what you see may be wrong"
+            : "\(count) rows of the store are damaged; what you see may be wrong"
+    }
+
+    private static let rotHint = "wsx-node check --repair"
+
+    /// What `status` and the home screen say.
+    var rotWarnings: [StatusObject.Warning] {
+        guard !patrol.findings.isEmpty else { return [] }
+        return [.init(kind: "store.rot", message: rotSentence, hint: Self.rotHint)]
+    }
+
+    /// What `doctor` says.
+    var rotFindings: [FindingObject] {
+        guard !patrol.findings.isEmpty else { return [] }
+        return [.init(id: "rot", state: "fail", message: rotSentence, hint: Self.rotHint)]
+    }
+}

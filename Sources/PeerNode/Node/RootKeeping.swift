@@ -1,0 +1,88 @@
+import CRDTStore
+import WorkspaceModel
+
+/// The root of a private document stands while anything in the document does: it is what everybody
+/// else there has built on, and a member who takes back the device that wrote it, or has it taken
+/// back, would else take away what all others have said (PROTOCOL.md, 4.3 and 5.4).
+///
+/// Whether an operation counts is asked of the workspace alone, so relays keep the same.
+struct RootBranches {
+    /// The branch that begins with the root, by document; the inner `nil` where it is not here.
+    private var known: [DocumentID: Int64?] = [:]
+
+    subscript(document: DocumentID) -> Int64?? { known[document] }
+
+    mutating func note(_ branch: Int64?, of document: DocumentID) {
+        known[document] = .some(branch)
+    }
+
+    /// A root came, or a branch went.
+    mutating func forget(_ document: DocumentID) { known[document] = nil }
+}
+
+extension NodeCore {
+    private static let kept = OperationSource.released(source: 0, isBackfill: true)
+
+    /// The branch that begins with the root of a private document.
+    private func rootBranch(
+        of document: DocumentID, in workspace: Workspace
+    ) throws(StorageError) -> LogBranch? {
+        if let known = workspace.rootBranches[document] {
+            guard let number = known else { return nil }
+            if let branch = store.operations.branch(number) { return branch }
+        }
+        let root = OperationID(sameBytesAs: document)
+        for branch in store.operations.branches(in: document, of: workspace.number)
+        where branch.forkSequence == 0 {
+            guard try store.operations.place(in: branch.number, at: 0)?.link.id == root else {
+                continue
+            }
+            workspace.rootBranches.note(branch.number, of: document)
+            return branch
+        }
+        workspace.rootBranches.note(nil, of: document)
+        return nil
+    }
+
+    private func isPrivate(_ document: DocumentID, in workspace: Workspace) -> Bool {
+        store.operations.document(document, in: workspace.number)?.kind == .privateDocument
+    }
+
+    /// Adds the root to what is kept of a private document, of which anything else is.
+    func addRoot(
+        to ends: inout OperationStore.BranchEnds, of document: DocumentID, in workspace: Workspace
+    ) throws(StorageError) {
+        guard !ends.isEmpty, isPrivate(document, in: workspace),
+            let root = try rootBranch(of: document, in: workspace), ends[root.number] == nil
+        else { return }
+        ends[root.number] = 0
+    }
+
+    /// Keeps the root from now on, where something in the document has come to be kept, or the root
+    /// has come.
+    func keepRoot(of document: DocumentID, in workspace: Workspace) throws(StorageError) {
+        guard isPrivate(document, in: workspace),
+            let root = try rootBranch(of: document, in: workspace), root.kept == nil
+        else { return }
+        let branches = store.operations.branches(in: document, of: workspace.number)
+        guard branches.contains(where: { $0.kept != nil }) else { return }
+        try keep(root, through: 0, in: workspace)
+        try keepGrants(
+            citedBy: [.init(branch: root.number, places: 0...0)], of: document, in: workspace)
+        judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
+    }
+
+    /// Has a private document judged anew whose root is kept now and was not, or the other way round.
+    func judgeRoot(
+        of document: DocumentID, wasKept: Bool, in workspace: Workspace
+    ) throws(StorageError) {
+        guard try isRootKept(of: document, in: workspace) != wasKept else { return }
+        judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
+    }
+
+    /// Whether the root of a document is here and kept.
+    func isRootKept(of document: DocumentID, in workspace: Workspace) throws(StorageError) -> Bool {
+        guard isPrivate(document, in: workspace) else { return false }
+        return try rootBranch(of: document, in: workspace)?.kept != nil
+    }
+}
