@@ -50,6 +50,12 @@ extension OperationStore {
         branches(of: branch.log, numbered: branch.document)
     }
 
+    /// The number of a log's first branch, which is larger the later the log began here.
+    public func firstBranch(of log: LogName, in workspace: Int64) -> Int64? {
+        guard let document = document(log.document, in: workspace) else { return nil }
+        return branchesByLog[LogPlace(log, in: document.number)]?.first
+    }
+
     /// How many branches of a log of a workspace are stored.
     public func branchCount(of log: LogName, in workspace: Int64) -> Int {
         guard let document = document(log.document, in: workspace) else { return 0 }

@@ -57,9 +57,10 @@ struct CoreReplica: Replica {
     func tips(of document: DocumentID) -> [LogTip] {
         guard !workspace.isGone(document), serves(document) else { return [] }
         return read([]) { () throws(StorageError) in
-            try operations.intactBranches(in: document, of: workspace.number)
-                .compactMap(\.announcement)
-        }.sorted { ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id) }
+            inOrder(
+                try operations.intactBranches(in: document, of: workspace.number)
+                    .compactMap(\.announcement))
+        }
     }
 
     func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip] {
@@ -70,8 +71,28 @@ struct CoreReplica: Replica {
             where !workspace.isGone(branch.log.document) && serves(branch.log.document) {
                 try operations.intact(branch)?.announcement.map { tips.append($0) }
             }
-            return tips
+            return inOrder(tips)
         }
+    }
+
+    func inOrder(_ logs: Set<LogName>) -> [LogName] {
+        logs.map { ($0, start(of: $0)) }
+            .sorted { ($0.0.document, $0.1, $0.0) < ($1.0.document, $1.1, $1.0) }.map(\.0)
+    }
+
+    private func inOrder(_ tips: [LogTip]) -> [LogTip] {
+        tips.map { ($0, start(of: $0.log)) }.sorted { left, right in
+            if left.0.log == right.0.log {
+                return (left.0.sequence, left.0.id) < (right.0.sequence, right.0.id)
+            }
+            return (left.0.log.document, left.1, left.0.log)
+                < (right.0.log.document, right.1, right.0.log)
+        }.map(\.0)
+    }
+
+    /// Logs that began later have larger numbers: what an operation cites is stored before it.
+    private func start(of log: LogName) -> Int64 {
+        operations.firstBranch(of: log, in: workspace.number) ?? .max
     }
 
     private func branches(of log: LogName) -> [LogBranch] {

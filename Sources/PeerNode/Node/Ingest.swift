@@ -215,13 +215,14 @@ extension NodeCore {
         let guest = guest(
             rest, needing: mayVouch ? gap.needed : [], citing: cited, in: workspace,
             from: source)
+        let isKept = waiting.admit(guest, until: gap.missing, besides: gap.others)
         // Who has this has that. It may have been passed over as one branch too many.
-        if let target = gap.target,
+        if !gap.targets.isEmpty,
             let sync = network.links[LinkID(source.number)]?.syncs[workspace.number]
         {
-            sync.cited.append(target)
+            sync.cited.append(.init(run.log, for: gap.targets, isKept: isKept))
         }
-        if waiting.admit(guest, until: gap.missing, besides: gap.others), mayVouch {
+        if isKept, mayVouch {
             needed[workspace.number, default: []].formUnion(gap.needed.map(\.log))
         }
         return .waiting

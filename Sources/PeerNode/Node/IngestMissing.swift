@@ -15,15 +15,8 @@ struct IngestGap {
     var cited: [WaitingRoom.Citation] = []
     /// The entry's place in the run.
     var offset: Int
-
-    /// What is missing as a peer is asked for it, where that is known.
-    var target: LogTip? {
-        guard case .operation(let id) = missing,
-            let citation = cited.first(where: { $0.id == id })
-        else { return nil }
-        let place = citation.place
-        return LogTip(log: place.log, sequence: place.sequence, id: Identifier16(prefixOf: id))
-    }
+    /// What of that is missing, as a peer is asked for it.
+    var targets: [LogTip] = []
 }
 
 /// What a run cites and this node does not hold.
@@ -46,10 +39,15 @@ extension NodeCore {
             }
             for dependency in entry.dependencies {
                 guard try holds(dependency, in: run, of: workspace) else {
-                    return IngestGap(
+                    var gap = IngestGap(
                         missing: .operation(dependency.id),
                         cited: entry.dependencies.map { citation($0, in: run.log.document) },
                         offset: offset)
+                    for other in entry.dependencies
+                    where try !holds(other, in: run, of: workspace) {
+                        gap.targets.append(target(other, in: run.log.document))
+                    }
+                    return gap
                 }
             }
         }
@@ -95,7 +93,7 @@ extension NodeCore {
                     return IngestGap(
                         missing: .operation(dependency.id),
                         cited: operation.header.dependencies.map { citation($0, in: log.document) },
-                        offset: offset)
+                        offset: offset, targets: [target(dependency, in: log.document)])
                 }
             }
             before.insert(operation.id)
@@ -114,6 +112,13 @@ extension NodeCore {
         if isTip { return true }
         return try store.operations.find(previous, in: run.log.document, of: workspace.number)
             != nil
+    }
+
+    private func target(_ reference: OperationReference, in document: DocumentID) -> LogTip {
+        let log = LogName(
+            document: document, device: reference.device, incarnation: reference.incarnation)
+        return LogTip(
+            log: log, sequence: reference.sequence, id: Identifier16(prefixOf: reference.id))
     }
 
     private func citation(

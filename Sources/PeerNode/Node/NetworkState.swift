@@ -171,7 +171,7 @@ final class WorkspaceLink {
     /// Requests that were ingested in this turn, to be answered when all of it is known.
     var ingested: [(request: RequestNumber, waiting: [LogName])] = []
     /// What operations that came over this link cite, and wait for.
-    var cited: [LogTip] = []
+    var cited: [SyncSession.Citing] = []
     /// Whether everything the peer announced at first is here.
     var isCaughtUp = false
     /// Whether all that the peer knows of this device's own operations is here.

@@ -281,12 +281,13 @@ extension NodeCore {
             try standingsMayHaveEnded(stored)
             for link in network.ordered {
                 for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
-                    try tell(sync, on: link, stored, branches[sync.workspace] ?? [])
+                    // First: what waits for what it cites is not asked for again before that.
                     if !sync.cited.isEmpty {
                         let cited = sync.cited
                         sync.cited = []
                         try feed(.cited(cited), to: sync, on: link)
                     }
+                    try tell(sync, on: link, stored, branches[sync.workspace] ?? [])
                     guard let logs = logs[sync.workspace] else { continue }
                     try feed(.needed(logs.sorted()), to: sync, on: link)
                 }

@@ -2,8 +2,10 @@ import WorkspaceModel
 
 /// What the peer says it holds and this device lacks, log by log.
 ///
-/// Queues keep the order: the authority document, then logs whose pull goes on, then the rest as
-/// announced. Entries of a queue may be out of date; `state` decides.
+/// Queues keep the order: the authority document, then the rest as announced, which is causes first
+/// (PROTOCOL.md, 5.4). What is asked for again has its old place, so that nothing that cites it
+/// overtakes it; what turns out to come before what it cites goes behind that (`ClaimCauses`).
+/// Entries of a queue may be out of date; `place` and `state` decide.
 struct ClaimTable: Sendable {
     /// What is being done about a claim.
     enum State: Sendable {
@@ -28,6 +30,10 @@ struct ClaimTable: Sendable {
         /// How often those were asked for that something cites.
         var wanted: [LogPoint: Int] = [:]
         var state = State.queued
+        /// Its place in the order in which logs are asked for.
+        var place: UInt64
+        /// Where it stands in a queue.
+        var listed: UInt64?
         /// How often an answer was cut short that brought nothing of use, since one that did.
         var vainCount = 0
         /// The peer found no common branch: the next pull names samples.
@@ -49,9 +55,11 @@ struct ClaimTable: Sendable {
     /// Claims that somebody still works on.
     private(set) var activeCount = 0
 
-    private var authority = LogQueue()
-    private var continued = LogQueue()
-    private var fresh = LogQueue()
+    private var authority = ClaimQueue()
+    private var others = ClaimQueue()
+    private var nextPlace: UInt64 = 0
+    /// What waits for what.
+    private var causes = ClaimCauses()
     private var elsewhere: [LogName] = []
     private var waiting: [LogName] = []
     /// Targets of all claims beyond those that every log may have.
@@ -114,11 +122,13 @@ struct ClaimTable: Sendable {
         guard isAuthority ? authorityCount < mostOfAuthority : claims.count - authorityCount < most
         else { return false }
         claims[log] = Claim(
-            targets: [point], freshCount: 1, isAuthority: isAuthority, behind: amount)
+            targets: [point], freshCount: 1, place: nextPlace, isAuthority: isAuthority,
+            behind: amount)
+        nextPlace += 1
         if isAuthority { authorityCount += 1 }
         behind += amount
         activeCount += 1
-        if isAuthority { authority.append(log) } else { fresh.append(log) }
+        list(log)
         return true
     }
 
@@ -145,6 +155,7 @@ struct ClaimTable: Sendable {
         extraCount -= max(claim.targets.count - Self.targetsMax, 0)
         if claim.isAuthority { authorityCount -= 1 }
         if Self.isActive(claim.state) { activeCount -= 1 }
+        goOn(causes.settle(log))
     }
 
     mutating func removeAll() {
@@ -157,6 +168,7 @@ struct ClaimTable: Sendable {
     /// that was given up.
     mutating func want(_ tip: LogTip, ownSequence: UInt64?) {
         let (log, point) = (tip.log, LogPoint(tip))
+        if claims[log]?.targets == [point], isUnderWay(log) { return }
         let count = claims[log]?.wanted[point] ?? 0
         guard count < Self.wantedMax,
             add(tip, ownSequence: ownSequence, isAuthority: false), var claim = claims[log],
@@ -189,6 +201,7 @@ struct ClaimTable: Sendable {
     mutating func begin(_ log: LogName) {
         claims[log]?.vainCount = 0
         claims[log]?.wanted = [:]
+        causes.forget(log)
         set(.queued, of: log)
     }
 
@@ -236,20 +249,73 @@ struct ClaimTable: Sendable {
         claims[log]?.state = state
         activeCount += (Self.isActive(state) ? 1 : 0) - (Self.isActive(before.state) ? 1 : 0)
         switch state {
-        case .queued where before.isAuthority: authority.append(log)
-        case .queued: continued.append(log)
+        case .queued: list(log)
+        case .pulling: goOn(causes.ask(for: log))
         case .elsewhere: elsewhere.append(log)
-        case .waiting: waiting.append(log)
-        case .pulling, .ignored: break
+        case .waiting:
+            switch causes.standing(of: log) {
+            case .blocked: break
+            case .free: goOn([log])
+            case nil, .kept: waiting.append(log)
+            }
+        case .ignored: break
+        }
+    }
+
+    private mutating func list(_ log: LogName) {
+        guard let claim = claims[log], claim.listed != claim.place else { return }
+        claims[log]?.listed = claim.place
+        if claim.isAuthority {
+            authority.insert(log, at: claim.place)
+        } else {
+            others.insert(log, at: claim.place)
         }
     }
 
     /// The next log whose turn it is.
     mutating func nextQueued() -> LogName? {
-        while let log = authority.popFirst() ?? continued.popFirst() ?? fresh.popFirst() {
+        while let (place, log) = authority.popFirst() ?? others.popFirst() {
+            guard claims[log]?.listed == place else { continue }
+            claims[log]?.listed = nil
             if claims[log]?.state == .queued { return log }
         }
         return nil
+    }
+
+    // MARK: Causes
+
+    /// Notes what an answer of a log waits for, all of which was announced or is asked for now.
+    ///
+    /// - Parameter isKept: it waits in memory, and need not be asked for again.
+    mutating func note(_ tips: [LogTip], citedBy log: LogName, isKept: Bool) {
+        // Of many branches some may wait for something and others not.
+        guard let claim = claims[log], claim.targets.count == 1 else { return }
+        let known = tips.filter { $0.log != log && claims[$0.log] != nil }
+        causes.note(known, of: log, isKept: isKept)
+    }
+
+    /// Notes that operations are stored: what waits for them need wait no longer.
+    mutating func came(_ tip: LogTip) { goOn(causes.came(tip)) }
+
+    /// Whether something that waits is asked for in time, once what it cites was.
+    func isBlocked(_ log: LogName) -> Bool { causes.standing(of: log) == .blocked }
+
+    /// Whether a log is asked for without more ado.
+    private func isUnderWay(_ log: LogName) -> Bool {
+        switch claims[log]?.state {
+        case .queued: true
+        case .waiting: isBlocked(log)
+        case nil, .pulling, .elsewhere, .ignored: false
+        }
+    }
+
+    /// Puts what has waited behind all that was asked for before it.
+    private mutating func goOn(_ logs: [LogName]) {
+        for log in logs where claims[log] != nil {
+            claims[log]?.place = nextPlace
+            nextPlace += 1
+            if claims[log]?.state == .waiting { set(.queued, of: log) }
+        }
     }
 
     /// Logs that another session had, to be tried again.
@@ -272,24 +338,34 @@ struct ClaimTable: Sendable {
     }
 }
 
-/// First in, first out, without moving everything at each removal.
-struct LogQueue: Sendable {
-    private var logs: [LogName] = []
-    private var next = 0
+/// Logs by their places, the smallest first: a heap.
+struct ClaimQueue: Sendable {
+    private var entries: [(place: UInt64, log: LogName)] = []
 
-    mutating func append(_ log: LogName) { logs.append(log) }
-
-    mutating func popFirst() -> LogName? {
-        guard next < logs.count else { return nil }
-        let log = logs[next]
-        next += 1
-        if next == logs.count {
-            logs = []
-            next = 0
-        } else if next >= 256, next * 2 >= logs.count {
-            logs.removeFirst(next)
-            next = 0
+    mutating func insert(_ log: LogName, at place: UInt64) {
+        entries.append((place, log))
+        var child = entries.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard entries[child].place < entries[parent].place else { return }
+            entries.swapAt(child, parent)
+            child = parent
         }
-        return log
+    }
+
+    mutating func popFirst() -> (place: UInt64, log: LogName)? {
+        guard let last = entries.popLast() else { return nil }
+        guard let first = entries.first else { return last }
+        entries[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count {
+                if entries[child].place < entries[least].place { least = child }
+            }
+            guard least != parent else { return first }
+            entries.swapAt(parent, least)
+            parent = least
+        }
     }
 }

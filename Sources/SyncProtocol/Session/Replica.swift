@@ -31,13 +31,16 @@ public protocol Replica {
 
     /// The kept documents whose names begin with `bucket`, ascending.
     func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest]
-    /// The kept tips of `document`, ascending by log, then sequence, then id; none if unknown.
+    /// The kept tips of `document`, in the order in which their logs began here, so that what an
+    /// operation cites comes first as far as that can be; then by sequence, then id. None if unknown.
     func tips(of document: DocumentID) -> [LogTip]
-    /// Kept tips that moved after `arrival`, in any fixed order that keeps documents together; may
-    /// stop as soon as there are more than `limit`.
+    /// Kept tips that moved after `arrival`, one document after the other, and in each as in
+    /// `tips(of:)`; may stop as soon as there are more than `limit`.
     func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip]
     /// The tips of all branches that are stored of `log`, ascending by sequence, then id.
     func branchTips(of log: LogName) -> [LogPoint]
+    /// These logs, one document after the other, and in each in the order in which they began here.
+    func inOrder(_ logs: Set<LogName>) -> [LogName]
     /// Of every branch of `log` its tip, the places at -1, -2, -4 … before, and sequence 0; at most
     /// `SyncMessage.pullPointsMax`.
     ///

@@ -70,7 +70,7 @@ extension SyncSession {
         }
         gatherDeadline = nil
         var tips: [LogTip] = []
-        for log in gathered.sorted() where replica.serves(log.document) {
+        for log in replica.inOrder(gathered) where replica.serves(log.document) {
             for point in replica.branchTips(of: log) {
                 tips.append(LogTip(log: log, sequence: point.sequence, id: point.id))
             }

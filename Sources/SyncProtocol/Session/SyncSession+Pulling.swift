@@ -49,6 +49,8 @@ extension SyncSession {
     private static let itemBytesMax = 128 * 1024
     /// Operations that one answer may bring: asking for more only repeats the question.
     private static let operationsPerPull: UInt64 = 8_192
+    /// So many are asked for however large the last ones were.
+    private static let operationsPerPullMin: UInt64 = 16
     /// Bytes that a peer is asked for at a time of whom nothing is known, or who is slow.
     private static let bytesOfUnproven = 128 * 1024
     /// Pulls that a peer may leave unanswered.
@@ -84,13 +86,15 @@ extension SyncSession {
     }
 
     /// Asks for what something that waits cites, whatever became of it before.
-    mutating func want(_ tips: [LogTip], replica: some Replica) {
+    mutating func want(_ citing: Citing, replica: some Replica) {
         guard standing == .full else { return }
-        for tip in tips where !replica.holds(tip) {
+        let missing = citing.tips.filter { !replica.holds($0) }
+        for tip in missing {
             guard scope == nil || replica.takes(tip.log.document) else { continue }
             let own = replica.branchTips(of: tip.log).last?.sequence
             claims.want(tip, ownSequence: own)
         }
+        claims.note(missing, citedBy: citing.log, isKept: citing.isKept)
     }
 
     /// Sends pulls while there is something to ask for and fewer than two are outstanding.
@@ -99,7 +103,8 @@ extension SyncSession {
         if claims.activeCount > 0 { planner.meet(configuration.source) }
         let isProven = planner.isProven(configuration.source)
         while outstanding.count < (isProven ? Limits.pullsOutstandingMax : 1) {
-            let items = nextItems(replica: replica, planner: &planner)
+            let most = isProven ? Limits.operationsMessageBytesMax : Self.bytesOfUnproven
+            let items = nextItems(bytesMax: most, replica: replica, planner: &planner)
             guard !items.isEmpty else { return }
             lastRequest = lastRequest == .max ? 1 : lastRequest + 1
             var logs: [LogName] = []
@@ -114,7 +119,6 @@ extension SyncSession {
                 }
             }
             let before = logs.map { ($0, replica.branchTips(of: $0)) }
-            let most = isProven ? Limits.operationsMessageBytesMax : Self.bytesOfUnproven
             outstanding.append(
                 Outstanding(
                     request: lastRequest, logs: logs, highest: highest,
@@ -126,16 +130,24 @@ extension SyncSession {
         }
     }
 
+    /// How many operations fit an answer, as far as the last one tells. What is asked for beyond
+    /// that is left out, while the next pull, which is under way by then, brings what cites it.
+    private func operationsMax(in bytes: Int) -> UInt64 {
+        let fitting = bytesPerOperation.map { UInt64(bytes / max($0, 1)) } ?? .max
+        return min(max(fitting, Self.operationsPerPullMin), Self.operationsPerPull)
+    }
+
     private mutating func nextItems(
-        replica: some Replica, planner: inout PullPlanner
+        bytesMax: Int, replica: some Replica, planner: inout PullPlanner
     ) -> [PullItem] {
         var items: [PullItem] = []
         var bytes = 0
         var operations: UInt64 = 0
+        let operationsMax = operationsMax(in: bytesMax)
         let countMax = SyncMessage.pullItemsMax - ClaimTable.targetsMax
         var logs = planner.window(of: configuration.source)
         while items.count <= countMax, bytes < Self.itemBytesMax,
-            operations < Self.operationsPerPull, logs > 0, let log = claims.nextQueued()
+            operations < operationsMax, logs > 0, let log = claims.nextQueued()
         {
             if claims.settle(log, holds: replica.holds) { continue }
             if replica.holdsBack(log) {
@@ -204,6 +216,10 @@ extension SyncSession {
         outstanding[index].deadline = nil
         outstanding[index].isComplete = isComplete
         outstanding[index].came = (Self.byteCount(of: runs), now)
+        let count = runs.reduce(0) { $0 + $1.entries.count }
+        if count > 0 {
+            bytesPerOperation = runs.reduce(0) { $0 + $1.encodedBytesEstimate } / count
+        }
         for run in runs where !run.entries.isEmpty {
             let last = run.firstSequence &+ UInt64(run.entries.count) &- 1
             let before = outstanding[index].answered[run.log] ?? 0
@@ -234,9 +250,10 @@ extension SyncSession {
         if request == 0, tips.isEmpty || !waiting.isEmpty { comparison.isWanted = true }
         for tip in tips {
             if replica.serves(tip.log.document) { gather(tip.log) }
+            claims.came(tip)
             guard let claim = claims[tip.log], claim.state != .pulling else { continue }
             if !claims.settle(tip.log, holds: replica.holds), claim.state != .queued,
-                claim.state != .ignored
+                claim.state != .ignored, !claims.isBlocked(tip.log)
             {
                 requeue(tip.log)
             }

@@ -85,8 +85,9 @@ public struct SyncSession: Sendable {
         case stored([LogTip], waiting: [LogName], answering: RequestNumber?)
         /// Something that waits needs these logs: what of them was left is asked for again.
         case needed([LogName])
-        /// What the peer has brought waits for these, which it cites: so the peer has them.
-        case cited([LogTip])
+        /// What the peer has brought waits for what it cites: so the peer has that. Given before the
+        /// `stored` of the same turn.
+        case cited([Citing])
         /// Another session gave logs back.
         case replan
         /// The peer holds these tips, as another message said (`join_result`).
@@ -99,6 +100,23 @@ public struct SyncSession: Sendable {
         case deadline
         /// The link is gone.
         case closed
+    }
+
+    /// Something that waits for what it cites.
+    public struct Citing: Sendable {
+        /// Where it lies.
+        public var log: LogName
+        /// What its first operation cites and this device lacks.
+        public var tips: [LogTip]
+        /// Whether it waits in memory, rather than at the peer.
+        public var isKept: Bool
+
+        /// What of `log` waits for `tips`.
+        public init(_ log: LogName, for tips: [LogTip], isKept: Bool) {
+            self.log = log
+            self.tips = tips
+            self.isKept = isKept
+        }
     }
 
     /// What the owner must do.
@@ -197,6 +215,8 @@ public struct SyncSession: Sendable {
     var takeoverDeadline: UInt64?
     var takeoversInVain = 0
     var lastRequest: RequestNumber = 0
+    /// About how large an operation was in the last answer.
+    var bytesPerOperation: Int?
     var waitingPulls: [PullRequest] = []
 
     var gathered: Set<LogName> = []
@@ -291,7 +311,8 @@ public struct SyncSession: Sendable {
             stored(tips, waiting: waiting, answering: request, replica, &planner)
         case .needed(let logs):
             for log in logs where claims[log]?.state == .ignored { requeue(log) }
-        case .cited(let tips): want(tips, replica: replica)
+        case .cited(let waiting):
+            for citing in waiting { want(citing, replica: replica) }
         case .replan:
             for log in claims.takeElsewhere() { requeue(log) }
         case .announced(let tips): claim(tips, replica: replica)

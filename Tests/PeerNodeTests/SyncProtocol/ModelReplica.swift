@@ -22,6 +22,12 @@ struct ModelReplica: Replica {
     private(set) var arrival: UInt64 = 0
     /// Runs that wait for what they cite or continue.
     private(set) var waiting: [OperationRun] = []
+    /// So many of them have room, and those behind them are dropped.
+    var waitingMax = Int.max
+    /// What waits since the last runs came, and for what.
+    private(set) var citing: [SyncSession.Citing] = []
+    /// Operations that came, also more than once.
+    private(set) var receivedCount = 0
 
     /// What it names as a guest, `nil` where it is none.
     var ownDocuments: [DocumentID]?
@@ -75,6 +81,7 @@ struct ModelReplica: Replica {
     mutating func ingest(_ runs: [OperationRun]) -> (moved: [LogName], waiting: [LogName]) {
         var moved: Set<LogName> = []
         waiting += runs
+        receivedCount += runs.reduce(0) { $0 + $1.entries.count }
         var hasMoved = true
         while hasMoved {
             hasMoved = false
@@ -89,8 +96,26 @@ struct ModelReplica: Replica {
                 if let rest { waiting.append(rest) }
             }
         }
-        return (moved.sorted(), Set(waiting.map(\.log)).sorted())
+        citing = waiting.enumerated().map { place, run in
+            let missing = (run.entries.first?.dependencies ?? [])
+                .filter { operations[$0.id] == nil }
+            return .init(
+                run.log, for: missing.map { Self.tip($0, in: run.log.document) },
+                isKept: place < waitingMax)
+        }
+        let logs = Set(waiting.map(\.log)).sorted()
+        waiting = Array(waiting.prefix(waitingMax))
+        return (moved.sorted(), logs)
     }
+
+    private static func tip(_ cited: OperationReference, in document: DocumentID) -> LogTip {
+        let log = LogName(
+            document: document, device: cited.device, incarnation: cited.incarnation)
+        return LogTip(log: log, sequence: cited.sequence, id: Identifier16(prefixOf: cited.id))
+    }
+
+    /// By name, which is any order to a log's author.
+    func inOrder(_ logs: Set<LogName>) -> [LogName] { logs.sorted() }
 
     /// Forgets the waiting room, as a restart does.
     mutating func forgetWaiting() { waiting = [] }

@@ -181,22 +181,102 @@ import WorkspaceTestKit
     }
 
     @Test(arguments: Seeds.explore(5))
-    func `queues first in, first out, also when it has moved`(_ seed: UInt64) {
+    func `queues by place, whatever came first`(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var queue = LogQueue()
-        var model: [LogName] = []
+        var queue = ClaimQueue()
+        var model: Set<UInt64> = []
         for number in 0..<3_000 {
-            // First it grows, then it is emptied past the length at which it tidies up.
+            let place = UInt64(random.below(100_000))
             if random.below(4) < (number < 1_500 ? 3 : 1) {
-                queue.append(log(number))
-                model.append(log(number))
+                guard model.insert(place).inserted else { continue }
+                queue.insert(log(Int(place)), at: place)
             } else {
-                let expected = model.isEmpty ? nil : model.removeFirst()
-                #expect(queue.popFirst() == expected, "WSX_SEED=\(seed)")
+                let expected = model.min()
+                let next = queue.popFirst()
+                #expect(next?.place == expected, "WSX_SEED=\(seed)")
+                #expect(next?.log == expected.map { log(Int($0)) })
+                expected.map { _ = model.remove($0) }
             }
         }
-        while let next = queue.popFirst() { #expect(next == model.removeFirst()) }
+        while let next = queue.popFirst() { #expect(model.remove(next.place) != nil) }
         #expect(model.isEmpty, "WSX_SEED=\(seed)")
+    }
+}
+
+@Suite struct `Claims that cite each other` {
+    private func log(_ number: Int) -> LogName { LoneSession.tip(number).log }
+
+    /// So many logs, each asked for once, in order.
+    private func table(_ count: Int) -> ClaimTable {
+        var table = ClaimTable()
+        for number in 0..<count {
+            _ = table.add(LoneSession.tip(number), ownSequence: nil, isAuthority: false)
+        }
+        while let log = table.nextQueued() { table.set(.pulling, of: log) }
+        return table
+    }
+
+    private func wait(
+        _ table: inout ClaimTable, _ number: Int, for cited: [Int], isKept: Bool = false
+    ) {
+        table.note(
+            cited.map { LoneSession.tip($0) }, citedBy: log(number), isKept: isKept)
+        table.set(.waiting, of: log(number))
+    }
+
+    private func takeAll(_ table: inout ClaimTable) -> [LogName] {
+        var logs: [LogName] = []
+        while let log = table.nextQueued() {
+            table.set(.pulling, of: log)
+            logs.append(log)
+        }
+        return logs
+    }
+
+    @Test func `are asked for in one go, causes first, once the first of them came`() {
+        var table = table(5)
+        for number in 0..<4 { wait(&table, number, for: [number + 1]) }
+        #expect(table.takeWaiting().isEmpty, "not whenever anything comes")
+        #expect(takeAll(&table).isEmpty)
+        table.remove(log(4))
+        #expect(takeAll(&table) == [3, 2, 1, 0].map { log($0) })
+    }
+
+    @Test func `wait for all that they cite`() {
+        var table = table(4)
+        wait(&table, 0, for: [1, 2, 3])
+        table.remove(log(1))
+        table.came(LoneSession.tip(2))
+        #expect(takeAll(&table).isEmpty && table.isBlocked(log(0)))
+        table.remove(log(3))
+        #expect(takeAll(&table) == [log(0)])
+    }
+
+    @Test func `are not asked for again where they wait in memory, but what cites them is`() {
+        var table = table(3)
+        wait(&table, 0, for: [1])
+        wait(&table, 1, for: [2], isKept: true)
+        table.remove(log(2))
+        #expect(takeAll(&table) == [log(0)])
+        #expect(table[log(1)]?.state == .waiting)
+    }
+
+    @Test func `do not wait for what came meanwhile, nor for what nobody has`() {
+        var table = table(2)
+        table.note([LoneSession.tip(1)], citedBy: log(0), isKept: false)
+        table.remove(log(1))
+        table.set(.waiting, of: log(0))
+        #expect(takeAll(&table) == [log(0)])
+        wait(&table, 0, for: [77])
+        #expect(table.takeWaiting() == [log(0)], "as soon as anything comes")
+    }
+
+    @Test func `begin anew when a comparison names them`() {
+        var table = table(2)
+        wait(&table, 0, for: [1])
+        table.set(.ignored, of: log(1))
+        table.begin(log(0))
+        #expect(takeAll(&table) == [log(0)])
     }
 }
 

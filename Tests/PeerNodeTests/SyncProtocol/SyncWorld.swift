@@ -177,6 +177,7 @@ final class SyncWorld {
             node.links[peer]?.scheduler.enqueue(bytes, in: messageClass, isUnasked: isUnasked)
         case .ingest(let runs, let request):
             let (moved, waiting) = node.replica.ingest(runs)
+            give(.cited(node.replica.citing), to: index, from: peer)
             tell(moved, waiting: waiting, at: index, answering: request, from: peer)
         case .remember(let agreement): node.agreed[peer] = agreement
         case .agreedInScope: node.scopedAgreements += 1
