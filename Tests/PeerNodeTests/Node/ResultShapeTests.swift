@@ -12,6 +12,9 @@ private enum Fields {
         "state", "locked", "passphrase", "passcode", "relaying", "retry_ms", "wiped",
     ]
     static let person: Set<String> = ["id", "name"]
+    static let check: Set<String> = [
+        "ok", "operations", "rows", "problem_count", "problems", "repaired", "missing",
+    ]
     static let workspace: Set<String> = [
         "id", "name", "description", "image", "role", "owner", "members", "channels", "selected",
         "created_at", "digest", "deleted", "removed_at", "address", "successor", "acknowledged",
@@ -284,9 +287,7 @@ private enum Fields {
         Call(
             method: "why", parameters: ["subject": "@Mina"],
             fields: ["id", "name", "role", "can", "answer", "steps"]),
-        Call(
-            method: "node.check",
-            fields: ["ok", "operations", "rows", "problem_count", "problems", "repaired", "missing"]),
+        Call(method: "node.check", fields: check),
     ]
 
     /// Two people with one message, an invite, a reader, a stream and an address.
