@@ -287,7 +287,7 @@ private enum Fields {
         Call(
             method: "why", parameters: ["subject": "@Mina"],
             fields: ["id", "name", "role", "can", "answer", "steps"]),
-        Call(method: "node.check", fields: check),
+        Call(method: "node.check", fields: Fields.check),
     ]
 
     /// Two people with one message, an invite, a reader, a stream and an address.
