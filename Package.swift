@@ -78,7 +78,10 @@ switch Context.environment["WSX_FUZZ"] {
 case nil: break
 case "lives":
     package.targets.removeAll { $0.name == "CRDTStoreTests" }
-    let lives = ["RandomLifeTests", "LiarTests", "WorldOfLiars", "SlowAudit"]
+    let lives = [
+        "RandomLifeTests", "LiarTests", "WorldOfLiars", "SlowAudit", "HostileScene",
+        "SyncScenesTests",
+    ]
     package.targets.first { $0.name == "PeerNodeTests" }?.sources = lives.map {
         "Simulation/\($0).swift"
     }
