@@ -167,6 +167,9 @@ public struct WaitingRoom: Sendable {
     /// How many citations of each source are known.
     private var citing: [UInt64: Int] = [:]
     private var citedCount = 0
+    /// Logs of which nothing that waits cites a certain operation any more, by workspace: what stayed
+    /// stored only for its sake may go.
+    private var loosened: [Int64: Set<LogName>] = [:]
     private var usage: [Source: (count: Int, byteCount: Int)] = [:]
     private var nextTicket: UInt64 = 0
 
@@ -292,13 +295,22 @@ public struct WaitingRoom: Sendable {
         }
     }
 
+    /// Takes out the logs that operations cited which wait no more, by workspace.
+    public mutating func takeLoosened() -> [(workspace: Int64, logs: [LogName])] {
+        defer { loosened = [:] }
+        return loosened.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }
+    }
+
     private mutating func remove(_ ticket: UInt64) -> Guest? {
         guard let seat = guests.removeValue(forKey: ticket) else { return nil }
         let (guest, bytes) = (seat.guest, seat.byteCount)
         let name = Name(guest, seat.missing)
         if tickets[name] == ticket { tickets[name] = nil }
         if !guest.isOutsiders {
-            for citation in seat.cited { forget(citation, by: guest.source) }
+            for citation in seat.cited {
+                forget(citation, by: guest.source)
+                loosened[guest.workspace, default: []].insert(citation.place.log)
+            }
             for other in seat.others {
                 wanted[other] = wanted[other].flatMap { $0 > 1 ? $0 - 1 : nil }
             }

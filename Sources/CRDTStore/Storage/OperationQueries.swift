@@ -39,6 +39,15 @@ extension OperationStore {
             .integer(.integer(first))
     }
 
+    /// The logs that have more branches than count, each with the short number of its document, in
+    /// order.
+    public var crowdedLogs: [(document: Int64, log: LogName)] {
+        branchesByLog.filter { $0.value.count > Limits.branchesMax }
+            .compactMap { place, numbers in
+                numbers.first.flatMap { branches[$0] }.map { (place.document, $0.log) }
+            }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+    }
+
     /// The branches of a log of a workspace, oldest first; empty when nothing of it is stored.
     public func branches(of log: LogName, in workspace: Int64) -> [LogBranch] {
         guard let document = document(log.document, in: workspace) else { return [] }

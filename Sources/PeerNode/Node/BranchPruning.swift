@@ -24,6 +24,26 @@ extension NodeCore {
         }
     }
 
+    /// Removes what stayed only because something that waited cited it, and waits no more: taken, or
+    /// gone with who brought it.
+    func pruneLoosened() throws(StorageError) {
+        for (number, logs) in waiting.takeLoosened() {
+            guard let workspace = workspaces[number] else { continue }
+            for log in logs { noteBranches(of: log, in: workspace) }
+        }
+        if mayWrite, !overgrown.isEmpty { try pruneOvergrown() }
+    }
+
+    /// Notes all logs that have too many branches: after a start nothing waits that may need them.
+    func noteOvergrown() {
+        for (number, log) in store.operations.crowdedLogs {
+            guard let document = store.operations.document(numbered: number),
+                workspaces[document.workspace] != nil
+            else { continue }
+            overgrown.insert(.init(workspace: document.workspace, log: log))
+        }
+    }
+
     /// Notes that a log has more branches than anything bounds by itself.
     func noteBranches(of log: LogName, in workspace: Workspace) {
         let count = store.operations.branchCount(of: log, in: workspace.number)
@@ -62,6 +82,7 @@ extension NodeCore {
             guard let branch = store.operations.branch(number) else { continue }
             try keep(branch, through: end, in: workspace)
         }
+        try keepRoot(of: document.id, in: workspace)
         if workspace.keptGrants[document.id] != nil {
             try keepGrants(of: document.id, in: workspace)
         }
@@ -100,6 +121,7 @@ extension NodeCore {
             allGone.formUnion(gone.map(\.arrival))
             if end == nil { store.peers.forget(branch: branch.number) }
         }
+        workspace.rootBranches.forget(document.id)
         workspace.privateDocuments[document.id]?.cuts.forgetBounds()
         workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {

@@ -42,13 +42,11 @@ extension NodeCore {
                     cited: header.dependencies.map(\.id), isValid: isValid, source: source))
         }
         setKept(kept, of: branch, in: workspace)
-        if appended.contains(where: { $0.operation.privateRoot != nil }) {
-            workspace.rootBranches.forget(log.document)
-        }
+        let isRoot = appended.contains { $0.operation.privateRoot != nil }
+        if isRoot { workspace.rootBranches.forget(log.document) }
         try keepRoot(of: log.document, in: workspace)
         try noteRedactions(appended, of: log, in: document, from: source)
         // Nothing is judged before it is known what a document is.
-        let isRoot = appended.contains { $0.operation.privateRoot != nil }
         if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
         if isJudgedAnew, document.kind == .profile {
             try reloadProfilesLater(of: workspace, from: source)

@@ -41,7 +41,6 @@ extension NodeCore {
         var lacked = workspace.lackedKeys.names { document in
             store.operations.document(document, in: workspace.number)?.kind != .privateDocument
         }
-        guard workspace.keyIndex.keyCount > workspace.keys.count else { return lacked }
         for known in workspace.keyIndex.firstIntroductions
         where !workspace.keys.holds(known.key) && workspace.evaluator.isValid(known.operation) {
             lacked.insert(known.key)
@@ -60,21 +59,8 @@ extension NodeCore {
                 .first(where: { $0.device == device })
         else { return }
         for name in want.keys {
-            guard let key = workspace.keys[name], link.givenKeys < Limits.keysAskedPerLinkMax
-            else { continue }
-            link.givenKeys += 1
-            let payload = MailboxPayload.sealing(
-                [MailboxDelivery(.key(key, of: workspace.id), to: box.agreementKey)],
-                from: home.box,
-                at: MailboxPlace(
-                    mailbox: workspace.id, sender: home.device, incarnation: 0, sequence: 0),
-                using: environment.random)
-            link.session.send(
-                .keyHave(
-                    KeyHave(
-                        workspace: sync.number, document: workspace.id,
-                        payload: payload.encoded)),
-                in: .control, isUnasked: false)
+            guard let key = workspace.keys[name] else { continue }
+            give(key, of: workspace.id, to: box.agreementKey, on: link, sync, from: home)
         }
     }
 

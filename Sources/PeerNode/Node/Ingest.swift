@@ -51,7 +51,7 @@ extension NodeCore {
         try settleVerdicts()
         if !released.isEmpty { return hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.
-        if !overgrown.isEmpty { try pruneOvergrown() }
+        try pruneLoosened()
         crowdedAt = [:]
     }
 

@@ -102,9 +102,6 @@ struct KeyIndex {
         order.lazy.reversed().map { introductions[Int($0)] }
     }
 
-    /// How many keys are introduced.
-    var keyCount: Int { firsts.count }
-
     /// Whether any operation introduces the key.
     func introduces(_ key: KeyID) -> Bool { firsts[key] != nil }
 

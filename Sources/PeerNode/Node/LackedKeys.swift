@@ -107,8 +107,9 @@ extension NodeCore {
         // A guest opens nothing public, and lacks nothing of it.
         guard home != nil,
             let kind = store.operations.document(header.document, in: workspace.number)?.kind,
+            // Where a document shows only what came after the own coming in, older keys are no loss.
             kind == .privateDocument
-                ? workspace.privateDocuments[header.document] != nil
+                ? workspace.privateDocuments[header.document]?.root?.history == .all
                 : (kind == .channel || kind == .profile) && !workspace.keys.isEmpty,
             let member = workspace.evaluator.subject(ofGrant: header.grant),
             header.device != ownDevice

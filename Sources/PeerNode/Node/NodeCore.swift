@@ -401,6 +401,7 @@ final class NodeCore {
             try load(workspace)
         }
         try buildViews()
+        noteOvergrown()
         try vault.throwFailure()
         try store.commit()
         if isFresh {

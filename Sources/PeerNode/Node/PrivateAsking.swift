@@ -105,21 +105,27 @@ extension NodeCore {
                     .filter(allowed.contains)
         }
         for name in given {
-            guard let key = document.keys[name], link.givenKeys < Limits.keysAskedPerLinkMax
-            else { continue }
-            link.givenKeys += 1
-            let payload = MailboxPayload.sealing(
-                [MailboxDelivery(.key(key, of: document.id), to: box.agreementKey)],
-                from: home.box,
-                at: MailboxPlace(
-                    mailbox: document.id, sender: home.device, incarnation: 0, sequence: 0),
-                using: environment.random)
-            link.session.send(
-                .keyHave(
-                    KeyHave(
-                        workspace: sync.number, document: document.id, payload: payload.encoded)),
-                in: .control, isUnasked: false)
+            guard let key = document.keys[name] else { continue }
+            give(key, of: document.id, to: box.agreementKey, on: link, sync, from: home)
         }
+    }
+
+    /// Sends a key that was asked for in a box, as long as there is room for more on the link.
+    func give(
+        _ key: SymmetricKey, of document: DocumentID, to box: AgreementPublicKey,
+        on link: PeerLink, _ sync: WorkspaceLink, from home: HomeIdentity
+    ) {
+        guard link.givenKeys < Limits.keysAskedPerLinkMax else { return }
+        link.givenKeys += 1
+        let place = MailboxPlace(
+            mailbox: document, sender: home.device, incarnation: 0, sequence: 0)
+        let payload = MailboxPayload.sealing(
+            [MailboxDelivery(.key(key, of: document), to: box)], from: home.box, at: place,
+            using: environment.random)
+        link.session.send(
+            .keyHave(
+                KeyHave(workspace: sync.number, document: document, payload: payload.encoded)),
+            in: .control, isUnasked: false)
     }
 
     /// Takes a key that was asked for on this link, where an operation of the document names it.

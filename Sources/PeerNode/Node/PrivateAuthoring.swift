@@ -56,7 +56,6 @@ extension NodeCore {
             let sealing = key ?? sealingKey(of: document, in: workspace)?.key
                 ?? document.newestKey
         else { return nil }
-        try write()
         let timestamp = try nextTimestamp()
         let log = LogName(
             document: document.id, device: home.device,
@@ -94,11 +93,8 @@ extension NodeCore {
                     dependencies: heads.map { $0 }, keyID: sealing.keyID, change: change,
                     isAllowed: true, knownEnds: known(ends, by: grant, in: workspace))
             ], ends: ends)
-        guard trial.isValid(signed.id), isEffective(trial) else {
-            // The clock may have moved on, which harms nothing.
-            hasWrittenOnPurpose = true
-            return nil
-        }
+        guard trial.isValid(signed.id), isEffective(trial) else { return nil }
+        try write()
         if let key { try takePrivate(key, of: document.id, in: workspace) }
         try acceptOwn(signed, in: workspace, document: document.id)
         return signed.id

@@ -293,14 +293,14 @@ extension NodeCore {
             // Many operations are under one grant.
             let known = knownBy[record.grant] ?? known(ends, by: record.grant, in: workspace)
             knownBy[record.grant] = known
-            let isRoot = id == document.rootID
             // What stands between membership operations of one log is content.
             return PrivateOperation(
                 id: id, author: record.author, previous: record.previous,
                 dependencies: record.dependencies.filter { document.records[$0] != nil },
                 keyID: record.keyID, change: record.change,
                 isAllowed: store.operations.isValid(record.sequence, in: record.branch)
-                    || isRoot && store.operations.branch(record.branch)?.kept != nil,
+                    || id == document.rootID
+                        && store.operations.branch(record.branch)?.kept != nil,
                 knownEnds: known, people: document.everIn, cuts: record.cuts)
         }
     }

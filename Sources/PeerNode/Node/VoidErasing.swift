@@ -24,7 +24,7 @@ extension NodeCore {
             // Younger branches first: they may build on what lies beyond a cut of an older one.
             for branch in branches.sorted(by: { $0.number > $1.number })
             where try isDue(branch, branches, in: workspace) {
-                try eraseTail(of: branch)
+                try eraseTail(of: branch, in: workspace)
                 return true
             }
         }
@@ -58,7 +58,9 @@ extension NodeCore {
         return since &+ Limits.voidMilliseconds <= time.wall
     }
 
-    private func eraseTail(of branch: LogBranch) throws(StorageError) {
+    private func eraseTail(
+        of branch: LogBranch, in workspace: Workspace
+    ) throws(StorageError) {
         try write()
         let slice = UInt64(Limits.erasedPerTurnMax)
         var end = branch.kept.map(\.sequence)
@@ -69,7 +71,10 @@ extension NodeCore {
         let gone = try store.operations.cut(branch.number, behind: end)
         try reindex(gone, of: branch.document)
         try store.view.remove(gone, in: branch.document)
-        if isGone { store.peers.forget(branch: branch.number) }
+        if isGone {
+            store.peers.forget(branch: branch.number)
+            workspace.rootBranches.forget(branch.log.document)
+        }
         effects.append(
             .log(.info, "void.erased device=\(PublicID.device(branch.log.device))"))
     }

@@ -158,6 +158,12 @@ struct ClaimTable: Sendable {
         goOn(causes.settle(log))
     }
 
+    /// Forgets what nobody works on: both sides hold the same, so the peer keeps none of it either.
+    mutating func removeIdle() {
+        let idle = claims.filter { $0.value.state == .ignored || $0.value.state == .waiting }
+        for log in idle.keys.sorted() { remove(log) }
+    }
+
     mutating func removeAll() {
         self = ClaimTable(most: most, mostOfAuthority: mostOfAuthority)
     }

@@ -126,8 +126,10 @@ extension SyncSession {
     private mutating func agree(on root: SetDigest, replica: some Replica) {
         descent = .finished
         ownHistory.isAnswered = true
+        let isFirst = !agreedOnThisLink
         agreedOnThisLink = true
         comparison.isWanted = false
+        claims.removeIdle()
         outgoing = [:]
         theirs = [:]
         ahead = 0
@@ -136,7 +138,11 @@ extension SyncSession {
             agreedInScope = root
             return
         }
-        guard agreed?.root != root else { return }
+        if let agreed, agreed.root == root {
+            // Nothing is new, but what the peer holds besides may be asked for on this link.
+            if isFirst { effects.append(.remember(agreed)) }
+            return
+        }
         let agreement = Agreement(root: root, arrival: replica.arrival)
         agreed = agreement
         effects.append(.remember(agreement))

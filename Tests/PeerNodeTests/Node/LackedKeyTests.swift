@@ -110,6 +110,43 @@ import WorkspaceTestKit
         #expect(try Set(joon.log(of: "board")) == ["under a key of Ada's", "of Mina, alone"])
     }
 
+    // What is shown from joining on only was never meant for whoever came later.
+    @Test func `is none of a channel that shows newcomers nothing of before`() throws {
+        try mina.ok("channel.create", ["name": "board", "private": true, "history": "from-join"])
+        try mina.ok("channel.add", ["channel": "board", "members": ["Wim"]])
+        bench.advance(10_000)
+        try wim.send("of before", to: "board")
+        bench.advance(10_000)
+        try mina.ok("channel.add", ["channel": "board", "members": ["Joon"]])
+        bench.advance(120_000)
+        #expect(try joon.log(of: "board").isEmpty)
+        #expect(try joon.workspace().lackedKeys.isEmpty)
+    }
+
+    // Whoever held nothing of it when both had the same may hold it on the next link.
+    @Test func `is asked for on each link, though nothing else is new`() throws {
+        let key = try #require(mina.workspace().sealingKey?.id)
+        bench.cut(joon, ada)
+        bench.cut(joon, wim)
+        bench.cut(joon, mina)
+        try joon.inTurn { _, workspace in
+            let device = try #require(wim.host?.core.home?.device)
+            let member = try wim.workspace().member
+            let document = try #require(workspace.defaultChannel)
+            let made = KeyID([UInt8](repeating: 9, count: 16))
+            workspace.lackedKeys.note(
+                .init(key: made, document: document, device: device), by: member)
+            #expect(workspace.keys.holds(key))
+        }
+        bench.heal(joon, mina)
+        bench.advance(60_000)
+        let link = try #require(
+            joon.host?.core.network.ordered.first { link in
+                link.peer?.device == mina.host?.core.home?.device
+            })
+        #expect(link.askedGroupKeys.values.joined().count == 1)
+    }
+
     // Names of keys are free: nobody's push out what others wrote under.
     @Test func `is remembered of each member, a few of the latest`() throws {
         var lacked = LackedKeys()

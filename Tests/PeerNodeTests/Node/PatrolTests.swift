@@ -96,6 +96,16 @@ import WorkspaceTestKit
         #expect(try mina.ok("node.check")["ok"] == true)
     }
 
+    @Test func `remembers so many damaged rows, and tells of them once`() {
+        var patrol = Patrol(startedAt: 0)
+        let found = (0..<Int64(Limits.patrolFindingsMax + 7)).map {
+            StorePatrol.Finding(table: "message", arrival: $0)
+        }
+        let areFirst = [patrol.note([]), patrol.note(found), patrol.note(found)]
+        #expect(areFirst == [false, true, false])
+        #expect(patrol.findings.count == Limits.patrolFindingsMax)
+    }
+
     @Test func `gets a damaged operation back from a peer, without being asked`() throws {
         let (mina, joon) = try bench.life()
         let shown = try ShownLife(mina)

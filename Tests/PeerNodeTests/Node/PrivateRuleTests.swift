@@ -72,6 +72,25 @@ import WorkspaceTestKit
         #expect(refusal.hint != nil)
     }
 
+    // The store has not failed, and is the same afterwards.
+    @Test func `a weaker admin is told that removing a stronger one is not allowed`() throws {
+        let table = try Table()
+        try table.ada.ok("channel.create", ["name": "board", "private": true])
+        for name in ["Bob", "Cleo"] {
+            try table.ada.ok("channel.add", ["channel": "board", "members": [.string(name)]])
+            try table.ada.ok(
+                "channel.role", ["channel": "board", "member": .string(name), "role": "admin"])
+            table.bench.advance(5_000)
+        }
+        let opened = table.cleo.openCount
+        let refusal = try table.cleo.refused(
+            "channel.remove", ["channel": "board", "members": ["Bob"]])
+        #expect(refusal.kind == .forbidden)
+        #expect(refusal.reason == "channel.role")
+        #expect(table.cleo.openCount == opened)
+        #expect(try table.cleo.ok("channel.members", ["channel": "board"]).items.count == 3)
+    }
+
     @Test func `an owner hands the channel on before leaving`() throws {
         let table = try table()
         let refusal = try table.bob.refused("channel.leave", ["channel": "board"])

@@ -82,6 +82,30 @@ import WorkspaceTestKit
         #expect(try late.digest() == mina.digest())
     }
 
+    // What is too much of a log that counts nothing goes, and the root stays whoever prunes.
+    @Test func `stays where its log has more branches than may be kept`() throws {
+        let opened = try phone.ok("dm.open", ["members": ["Mina", "Ada"]])
+        let id = try #require(opened["id"]?.stringValue)
+        bench.advance(20_000)
+        try ada.send("of Ada", to: id)
+        bench.advance(20_000)
+        try takeBack()
+        let channel = try #require(
+            mina.workspace().channelIndex.all.first { $0.publicID == id })
+        let document = channel.id
+        try mina.inTurn { core, workspace in
+            let log = try #require(
+                core.store.operations.branches(in: document, of: workspace.number)
+                    .first { $0.forkSequence == 0 && $0.log.device != core.ownDevice }
+            ).log
+            core.overgrown.insert(.init(workspace: workspace.number, log: log))
+            try core.pruneOvergrown()
+            #expect(try core.isRootKept(of: document, in: workspace))
+        }
+        #expect(try texts(mina, in: id) == ["of Ada"])
+        #expect(try mina.digest() == ada.digest())
+    }
+
     @Test func `goes where nobody else said anything`() throws {
         let opened = try phone.ok("dm.open", ["members": ["Mina", "Ada"]])
         let id = try #require(opened["id"]?.stringValue)

@@ -42,6 +42,19 @@ import WorkspaceTestKit
         #expect(rest == [log(1), log(2), log(3), nil])
     }
 
+    // Else a branch that was pruned while it was asked for would count as missing for ever.
+    @Test func `forgets what nobody works on once both sides hold the same`() {
+        var table = ClaimTable()
+        for number in 1...4 { #expect(add(&table, number) == true) }
+        table.set(.ignored, of: log(1))
+        table.set(.waiting, of: log(2))
+        table.set(.pulling, of: log(3))
+        table.removeIdle()
+        #expect(table.behind == 2 && table.activeCount == 2)
+        #expect(table[log(1)] == nil && table[log(2)] == nil)
+        #expect(table[log(3)] != nil && table[log(4)] != nil)
+    }
+
     @Test func `hands out nothing that is no longer queued`() {
         var table = ClaimTable()
         for number in 1...4 { #expect(add(&table, number) == true) }
