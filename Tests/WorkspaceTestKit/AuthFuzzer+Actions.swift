@@ -48,7 +48,7 @@ extension AuthFuzzer {
         by device: DeviceID, under grant: OperationID, knowing past: Set<OperationID>,
         honestly: Bool
     ) -> AuthAction {
-        switch generator.below(26) {
+        switch generator.below(28) {
         case 0..<3: return anyOffer(in: past)
         case 3..<8: return anyAdmission(by: device, in: past, honestly: honestly)
         case 8..<10: return anyAddition(by: device, under: grant, honestly: honestly)
@@ -67,9 +67,24 @@ extension AuthFuzzer {
             let ends = history.operations.filter { past.contains($0.id) }
             return ends.randomElement(using: &generator).map { .recut(revocation: $0.id) }
                 ?? .cutPart
+        case 25, 26: return anyConfirmation(in: past)
         default:
             return .setWorkspace(mayInvite: InviteRight.allCases.randomElement(using: &generator))
         }
+    }
+
+    /// Of what others build on; at times of something else, or of what is not known.
+    private mutating func anyConfirmation(in past: Set<OperationID>) -> AuthAction {
+        let isForged = generator.oneIn(16)
+        let all = history.operations.filter { operation in
+            if isForged { return true }
+            guard past.contains(operation.id) else { return false }
+            switch operation.action {
+            case .invite, .admit, .createDocument, .setDocument: return true
+            default: return false
+            }
+        }
+        return .confirm(all.shuffled(using: &generator).prefix(1 + generator.below(4)).map(\.id))
     }
 
     private mutating func anyOffer(in past: Set<OperationID>) -> AuthAction {

@@ -2,7 +2,7 @@
 
 import bindings
 import faults
-from revocations import hits, is_revocation
+from revocations import hits, is_revocation, spares
 from standings import held, strongest
 from terms import ADMIN, ADMIT, CREATE, FEATURE, INVITE, OWNER, WSSET, Terms
 
@@ -87,7 +87,8 @@ class Authority(Terms):
                 and (o.type != ADMIT or o.map[1] in valid)
                 and (o.type != INVITE or (o.map.get(8, o.grant) in valid
                                           and self.is_invited_rightly(o, valid)))
-                and not any(hits(self, r, o) for r in revocations))
+                and not any(hits(self, r, o) and not spares(self, r, o, valid)
+                            for r in revocations))
 
     def is_invited_rightly(self, o, valid):
         """4.0.6, Inviting: the policy in force in its past."""

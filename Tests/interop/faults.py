@@ -1,9 +1,10 @@
 """Section 4.0.2 of docs/PROTOCOL.md: faults. Each function names the rule that is broken."""
 
 from notation import H
+from revocations import CONFIRMABLE
 from shapes import is_well_formed
-from terms import (ADDDEV, ADMIN, ADMIT, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE, GRANT,
-                   GRANTS, GUEST, INVITE, LEAVE, MEMBER, OWNER, RECUT, REKEY, REMOVE, REQUEST,
+from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE,
+                   GRANT, GRANTS, GUEST, INVITE, LEAVE, MEMBER, OWNER, RECUT, REKEY, REMOVE, REQUEST,
                    RMDEV, RVINV, WSDEL, WSSET)
 
 # The rows that ask for a role alone.
@@ -18,7 +19,7 @@ def fault(a, o):
         return "A-5"
     if a.is_behind_feature(o):
         return None
-    if o.type > FEATURE:
+    if o.type > CONFIRM:
         return "A-7"
     if not is_well_formed(o):
         return "A-7"
@@ -165,6 +166,13 @@ def recut(a, o, author):
                   or a.rank_of_author(o) <= a.rank_of_author(widened))
 
 
+def confirm(a, o, author):
+    named = o.map[1]
+    return broken("A-30", author.role <= ADMIN, 1 <= len(named) <= 256,
+                  len(set(named)) == len(named),
+                  all(a.knows_as(o, n, *CONFIRMABLE) for n in named))
+
+
 def plain(a, o, author):
     rule, least = PLAIN[o.type]
     return broken(rule, author.role <= least)
@@ -172,6 +180,7 @@ def plain(a, o, author):
 
 RULES = {INVITE: invite, REQUEST: request, ADMIT: with_key(admit, 5), ADDDEV: with_key(adddev, 2),
          GRANT: grant, REMOVE: remove, RMDEV: rmdev, LEAVE: leave, RVINV: rvinv, RECUT: recut,
+         CONFIRM: confirm,
          **dict.fromkeys(PLAIN, plain)}
 
 

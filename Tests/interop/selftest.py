@@ -10,9 +10,10 @@ import histories
 import invites
 import transfers
 import endings
+import confirmations
 import open_ends
 
-MODULES = (histories, invites, transfers, endings, open_ends)
+MODULES = (histories, invites, transfers, endings, confirmations, open_ends)
 
 
 def main():

@@ -3,8 +3,8 @@
 Nothing is said there of the most that a list may hold, so nothing is asked of it here.
 """
 
-from terms import (ADDDEV, ADMIT, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE, GRANT,
-                   INVITE, LEAVE, RECUT, REKEY, REMOVE, REQUEST, RMDEV, RVINV, WSDEL, WSSET)
+from terms import (ADDDEV, ADMIT, CONFIRM, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE,
+                   GRANT, INVITE, LEAVE, RECUT, REKEY, REMOVE, REQUEST, RMDEV, RVINV, WSDEL, WSSET)
 
 
 def uint(value):
@@ -74,6 +74,7 @@ SHAPES = {
     LEAVE: ({1: cuts}, {}),
     RECUT: ({1: id_, 2: cuts}, {}),
     CUTPART: ({1: cuts}, {}),
+    CONFIRM: ({1: many(id_)}, {}),
     DOCCREATE: ({1: lambda v: uint(v) and v == 1, 2: key16}, {}),
     DOCSET: ({1: id_}, {2: id_, 3: member, 4: many(array(member, role)), 5: field, 6: field,
                         7: field, 8: lambda v: uint(v) and v <= 1, 9: boolean}),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from authority import Authority
 from operation import AUTHORITY
-from terms import (ADDDEV, ADMIT, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE, GRANT,
-                   INVITE, LEAVE, RECUT, REKEY, REMOVE, REQUEST, RMDEV, RVINV, WSDEL, WSSET)
+from terms import (ADDDEV, ADMIT, CONFIRM, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE,
+                   GRANT, INVITE, LEAVE, RECUT, REKEY, REMOVE, REQUEST, RMDEV, RVINV, WSDEL, WSSET)
 
 FIELD = [bytes(16), bytes(24), b""]
 # An invite without an expiry says the largest number.
@@ -104,7 +104,8 @@ def payload(o):
         "deleteWorkspace": lambda: (WSDEL, {}),
         "rekey": lambda: (REKEY, {1: unhex(new), 2: [], 3: []}),
         "feature": lambda: (FEATURE, {1: KNOWN if a["isKnown"] else UNKNOWN}),
-        "unknown": lambda: (FEATURE + 1, {}),
+        "confirm": lambda: (CONFIRM, {1: [unhex(n) for n in a["confirmed"]]}),
+        "unknown": lambda: (99, {}),
     }
     return plain[a["kind"]]()
 

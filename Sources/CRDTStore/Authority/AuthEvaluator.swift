@@ -70,6 +70,10 @@ public struct AuthEvaluator: Sendable {
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.
     var recuts: [Int: [Int]] = [:]
+    /// Confirmations by what they confirm.
+    var confirmations: [Int: [Int]] = [:]
+    /// What a member did that others build on, and that nobody has confirmed.
+    var unconfirmed: Set<Int> = []
     /// The content each operation with cuts leaves valid.
     var cuts: [Int: [LogName: [CutEntry]]] = [:]
 
@@ -125,6 +129,7 @@ public struct AuthEvaluator: Sendable {
             .sorted { records[$0].rank < records[$1].rank }
         for index in records.indices { records[index].isValid = false }
         for index in order { records[index].isValid = judge(index) }
+        findUnconfirmed()
     }
 
     /// Judges `first` and then, strongest first, whatever a changed verdict bears on.
@@ -143,6 +148,7 @@ public struct AuthEvaluator: Sendable {
             if records[index].operation.action.isInvitePolicy { looks &+= invites.count }
             for target in targets(ofRevocation: index) { looks &+= exposed[target]?.count ?? 0 }
             for other in affected(by: index) { queue.insert(other, rank: records[other].rank) }
+            updateUnconfirmed(by: index)
         }
         var change = AuthChange()
         for index in changed where !records[index].isOwnPart {
@@ -171,6 +177,7 @@ public struct AuthEvaluator: Sendable {
         if records[index].operation.action.isInvitePolicy {
             affected += invites.filter { knows($0, index) }
         }
+        affected += records[index].confirmed
         let isEffective = records[index].isValid
         for target in targets(ofRevocation: index) {
             for other in exposed[target] ?? []
@@ -196,6 +203,7 @@ public struct AuthEvaluator: Sendable {
             for revocation in revocations[target] ?? []
             where records[revocation].isValid && hits(revocation, exposure)
                 && !records[revocation].knows(records[index].place)
+                && !spares(revocation, index)
             {
                 if let known = strongest, records[known].rank < records[revocation].rank {
                     continue

@@ -104,6 +104,8 @@ public enum AuthAction: Sendable {
     case rekey
     /// Switches a later format on, which this version may know.
     case feature(isKnown: Bool)
+    /// Says of operations that others build on that their author found them valid.
+    case confirm([OperationID])
     /// A kind that this version does not know. Never valid: unknown is closed for authority.
     case unknown
 }

@@ -107,6 +107,9 @@ extension AuthEvaluator {
             .flatMap { record.knows(records[$0].place) ? $0 : nil }
         record.end = record.operation.action.end.flatMap { indices[$0] }
             .flatMap { record.knows(records[$0].place) ? $0 : nil }
+        if case .confirm(let operations) = record.operation.action {
+            record.confirmed = confirmable(operations, before: record)
+        }
         resolveGrant(of: &record)
         record.devices = record.operation.action.grantedDevices ?? []
         switch record.operation.action {

@@ -19,6 +19,8 @@ struct AuthRecord: Sendable {
     var reference: Int?
     /// The request that an admission names, when it is in the past.
     var request: Int?
+    /// What it confirms, of operations in the past that others build on.
+    var confirmed: [Int] = []
     /// The end of a membership that a request names, when it is in the past.
     var end: Int?
     /// How strong it is. Meaningless while `fault` is set.
@@ -124,6 +126,8 @@ public enum AuthFault: String, Hashable, Sendable {
     case tooManyDevices
     /// More requests on an invite than anybody needs.
     case tooManyRequests
+    /// It confirms what is not in its past, or is nothing to confirm.
+    case badConfirmation
     /// An owner leaves, who has to hand the workspace over first.
     case ownerLeaves
     /// Somebody comes or goes in a private document more often than anybody does.

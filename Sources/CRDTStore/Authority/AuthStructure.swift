@@ -58,6 +58,8 @@ extension AuthEvaluator {
             role == .owner ? .ownerLeaves : nil
         case .cutPart:
             nil
+        case .confirm:
+            confirmFault(record, role)
         default:
             .unknownKind
         }

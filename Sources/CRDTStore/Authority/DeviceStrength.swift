@@ -66,7 +66,7 @@ extension AuthAction {
     fileprivate var bearsOnStanding: Bool {
         switch self {
         case .invite, .request, .revokeInvite, .cutPart, .createDocument, .setDocument,
-            .deleteDocument, .setWorkspace, .rekey:
+            .deleteDocument, .setWorkspace, .rekey, .confirm:
             false
         default: true
         }

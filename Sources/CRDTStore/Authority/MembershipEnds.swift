@@ -178,6 +178,12 @@ extension AuthEvaluator {
         if (revocations[.invite(index)] ?? []).contains(where: { records[$0].isValid }) {
             return true
         }
+        // Nobody has built on what was not written yet.
+        if (exposure(of: index)?.targets ?? []).contains(where: { target in
+            (revocations[target] ?? []).contains { records[$0].isValid && endsInvite($0, index) }
+        }) {
+            return true
+        }
         let admission = AuthRank(
             author: records[index].rank.author, lamport: AuthRank.infinity, id: .zero)
         return (revocations[.member(author)] ?? []).contains { revocation in

@@ -148,6 +148,7 @@ extension AuthorityPayload {
         case .deleteWorkspace: .deleteWorkspace
         case .rekey: .rekey
         case .feature: .feature(isKnown: false)
+        case .confirm(let operations): .confirm(operations)
         case .unknown: .unknown
         }
     }

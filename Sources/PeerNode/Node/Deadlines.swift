@@ -38,6 +38,7 @@ extension NodeCore {
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         patrolDue.map { deadlines.append($0) }
         deadlines += keyChangesDue.values
+        deadlines += confirmations.due.values
         deadlines += guestsDue.values.flatMap(\.values)
         payloadErasureDue.map { deadlines.append($0) }
         judgingDue.map { deadlines.append($0) }
@@ -76,6 +77,7 @@ extension NodeCore {
         try eraseRedacted()
         try expireLinking()
         try changeKeysWhenDue()
+        try confirmWhenDue()
         try addGuestsWhenDue()
         try mailWhenDue()
         try writeMarkers()

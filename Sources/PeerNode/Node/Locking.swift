@@ -42,6 +42,7 @@ extension NodeCore {
         lock.passcode = nil
         lock.wrongCodes = 0
         keyChangesDue = [:]
+        confirmations.cancelAll()
         guestsDue = [:]
         mailDue = [:]
         network.candidates = nil
@@ -165,6 +166,7 @@ extension NodeCore {
             try refreshChannels(of: workspace)
             try reviewRedactions(of: workspace)
             planKeyChange(of: workspace)
+            planConfirming(of: workspace)
             planGuests(of: workspace)
             try reviewPresence(of: workspace)
         }

@@ -67,6 +67,8 @@ final class NodeCore {
     var isStopping = false
     /// When this device changes a workspace's key, on the monotonic clock.
     var keyChangesDue: [Int64: UInt64] = [:]
+    /// When it confirms what members have made.
+    var confirmations = ConfirmationPlan()
     /// When this device adds the guests that were let in for a private channel, on the monotonic
     /// clock, by workspace and document.
     var guestsDue: [Int64: [DocumentID: UInt64]] = [:]

@@ -351,6 +351,7 @@ extension NodeCore {
             guard let workspace = workspaces[number] else { continue }
             try openWhereShared(workspace)
             planKeyChange(of: workspace)
+            planConfirming(of: workspace)
             guestPlansDue.insert(number)
         }
         try changeStandings(in: changed) { _, _ in true }

@@ -179,6 +179,7 @@ struct Why {
         case .leave: return "\(name) left"
         case .recut: return "\(name) let more stand of what a removal cut off"
         case .cutPart: return "\(name) listed what a removal leaves"
+        case .confirm: return "\(name) confirmed what members had done"
         case .createDocument: return "\(name) made the channel"
         case .setDocument(let settings): return "\(name) set " + fields(settings)
         case .deleteDocument: return "\(name) deleted the channel"
@@ -235,6 +236,7 @@ extension AuthFault {
         case .tooManyDevices: "its author has linked too many devices"
         case .unknownKey: "the key that it hands on was not there"
         case .badTransfer: "a transfer is an owner's, to a member, and keeps own devices"
+        case .badConfirmation: "what it confirms was not there, or cannot be confirmed"
         case .repeated: "they came and went more often than anybody does"
         case .unknownKind: "this version does not know its kind"
         }
@@ -264,6 +266,7 @@ extension AuthorityPayload {
         case .deleteWorkspace: "wsdel"
         case .rekey: "rekey"
         case .feature: "feature"
+        case .confirm: "confirm"
         case .unknown: "unknown"
         }
     }

@@ -6,7 +6,7 @@ extension AuthorityPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...19).contains(type) else {
+        guard (1...20).contains(type) else {
             try CBORValidation.check(bytes)
             self = .unknown(type: type)
             return
@@ -60,8 +60,15 @@ extension AuthorityPayload {
         case 16: return .setWorkspace(try WorkspaceSettings(&fields))
         case 17: return .deleteWorkspace
         case 18: return .rekey(try KeyChange(&fields))
-        default:
+        case 19:
             return .feature(try fields.required(1) { (d) throws(Malformed) in try d.uint() })
+        default:
+            return .confirm(
+                try fields.required(1) { (d) throws(Malformed) in
+                    try d.list(max: Limits.confirmedMax) { (d) throws(Malformed) in
+                        try d.identifier32()
+                    }
+                })
         }
     }
 

@@ -21,6 +21,7 @@ extension AuthorityPayload {
         case .deleteWorkspace: 17
         case .rekey: 18
         case .feature: 19
+        case .confirm: 20
         case .unknown(let type): type
         }
     }
@@ -47,6 +48,7 @@ extension AuthorityPayload {
         case .deleteWorkspace: "wsdel"
         case .rekey: "rekey"
         case .feature: "feature"
+        case .confirm: "confirm"
         case .unknown: "unknown"
         }
     }
@@ -98,6 +100,8 @@ extension AuthorityPayload {
         case .deleteWorkspace: break
         case .rekey(let change): change.write(to: &fields)
         case .feature(let number): fields.field(1) { $0.uint(number) }
+        case .confirm(let operations):
+            fields.field(1) { $0.list(operations) { $0.byteString($1) } }
         case .unknown: preconditionFailure("only a decoder makes an unknown payload")
         }
         return fields.bytes

@@ -260,6 +260,8 @@ public enum AuthorityPayload: Hashable, Sendable {
     case deleteWorkspace
     case rekey(KeyChange)
     case feature(UInt64)
+    /// Says of operations that they were found valid: 1 to `Limits.confirmedMax`.
+    case confirm([OperationID])
     /// A type of a later version: chained, relayed, without effect.
     case unknown(type: UInt64)
 }

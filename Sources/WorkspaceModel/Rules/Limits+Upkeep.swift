@@ -4,6 +4,18 @@ extension Limits {
     public static let lackedKeysPerMemberMax = 64
 }
 
+/// Confirming what members have made (PROTOCOL.md, 4.0.6).
+extension Limits {
+    /// What one operation confirms: some 8 KiB of ids.
+    public static let confirmedMax = 256
+    /// How long the strongest admin waits, so that one operation confirms all that comes together;
+    /// each next one waits as long again, and hears of it.
+    public static let confirmingMilliseconds: UInt64 = 60 * 1_000
+    /// How much longer all of them wait after one: members may make very much, and this is what it has
+    /// admins write at most.
+    public static let confirmingRestMilliseconds: UInt64 = 10 * 60 * 1_000
+}
+
 /// What a node does with its store while nobody asks for anything.
 extension Limits {
     /// How long what lies beyond a removal's cuts is kept: until then whoever removed its author

@@ -132,6 +132,7 @@ struct ToldAction: Encodable {
     var device: String?
     var right: UInt64?
     var isKnown: Bool?
+    var confirmed: [String]?
 
     init(_ action: AuthAction) {
         kind = String("\(action)".prefix { $0 != "(" })
@@ -155,6 +156,7 @@ struct ToldAction: Encodable {
         case .revokeInvite(let other), .recut(let other): named = other.hex
         case .setWorkspace(let right): self.right = right?.rawValue
         case .feature(let isKnown): self.isKnown = isKnown
+        case .confirm(let operations): confirmed = operations.map(\.hex)
         default: break
         }
     }

@@ -101,6 +101,7 @@ enum PayloadSamples {
         "revokeInvite": .revokeInvite(operation(8)),
         "leave": .leave(cuts: [cut]),
         "recut": .recut(revocation: operation(12), cuts: [cut]),
+        "confirm": .confirm([operation(8), operation(9)]),
         "cutPart": .cutPart([cut, cut]),
         "createDocument": .createDocument(type: 1, nonce: bytes(13, 16)),
         "setDocument": .setDocument(settings),
@@ -254,6 +255,9 @@ extension PayloadSamples {
         "cutPart": """
         82 0c a1 01 82 85 58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 33*16 85 \
         58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 33*16
+        """,
+        "confirm": """
+        82 14 a1 01 82 58 20 08*32 58 20 09*32
         """,
         "createDocument": """
         82 0d a2 01 01 02 50 0d*16

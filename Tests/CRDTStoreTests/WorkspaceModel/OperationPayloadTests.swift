@@ -8,10 +8,10 @@ import WorkspaceTestKit
 
     @Test func `is sampled for every type`() {
         let types = Set(PayloadSamples.authority.values.map(\.type))
-        #expect(types == Set(1...19))
+        #expect(types == Set(1...20))
         #expect(Set(PayloadSamples.authorityBytes.keys) == Set(Self.authorityNames))
         #expect(Set(PayloadSamples.contentBytes.keys) == Set(Self.contentNames))
-        #expect(Set(PayloadSamples.authority.values.map(\.word)).count == 19)
+        #expect(Set(PayloadSamples.authority.values.map(\.word)).count == 20)
     }
 
     @Test(arguments: authorityNames)
@@ -110,7 +110,7 @@ import WorkspaceTestKit
     }
 
     @Test(arguments: [
-        ("82 00 a0", UInt64(0)), ("82 14 a0", 20), ("82 1b ff*8 a1 01 82 f5 f6", .max),
+        ("82 00 a0", UInt64(0)), ("82 15 a0", 21), ("82 1b ff*8 a1 01 82 f5 f6", .max),
     ])
     func `of a later version is kept as it is`(_ notation: String, _ type: UInt64) throws {
         let payload = try AuthorityPayload(decoding: spelled(notation))
@@ -118,13 +118,13 @@ import WorkspaceTestKit
         #expect(payload.type == type)
     }
 
-    @Test(arguments: ["82 14", "82 14 f7", "82 14 a2 02 00 01 00", "82 14 a0 00", "82 14 c0 00"])
+    @Test(arguments: ["82 15", "82 15 f7", "82 15 a2 02 00 01 00", "82 15 a0 00", "82 15 c0 00"])
     func `of a later version is still of the profile`(_ notation: String) {
         #expect(refusal(of: spelled(notation)) != nil)
     }
 
     @Test func `is not nested deeper than the profile`() {
-        let deep = [0x82, 0x14] + [UInt8](repeating: 0x81, count: 10_000) + [0]
+        let deep = [0x82, 0x15] + [UInt8](repeating: 0x81, count: 10_000) + [0]
         #expect(refusal(of: deep) == .depthExceeded)
         #expect(Rejection.malformed(Malformed(.depthExceeded, at: 0)).word == "op.too_deep")
     }

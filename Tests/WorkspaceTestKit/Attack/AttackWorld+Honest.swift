@@ -50,7 +50,7 @@ extension AttackWorld {
         case 4: return addDevice(worker)
         case 5: return answerRequest(worker)
         case 6: return askBack(worker)
-        case 7: return goOn(worker, .cutPart)
+        case 7: return worker.role <= .admin ? confirm(worker) : goOn(worker, .cutPart)
         case 8:
             guard mayInvite(worker) else { return true }
             return goOn(worker, .invite(InviteTerms(role: .member, uses: 2)))
@@ -58,6 +58,17 @@ extension AttackWorld {
         case 10: return bringBack(worker)
         default: return worker.role == .owner ? rule(worker) : goOn(worker, .rekey)
         }
+    }
+
+    /// What an admin's device confirms by itself: what it finds valid.
+    private func confirm(_ worker: Worker) -> Bool {
+        let found = nodes[worker.node].judge.valid.filter { id in
+            switch history[id]?.action {
+            case .invite, .admit, .createDocument, .setDocument: true
+            default: false
+            }
+        }
+        return goOn(worker, found.isEmpty ? .cutPart : .confirm(found.sorted().suffix(8)))
     }
 
     /// Where an admin is among the attackers, that one is stronger than members, than who became an

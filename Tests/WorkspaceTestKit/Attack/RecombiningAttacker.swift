@@ -260,7 +260,9 @@ extension AttackWorld {
         case 5:
             let any = history.operations.randomElement(using: &generator)
             return any.map { .recut(revocation: $0.id) } ?? .cutPart
-        case 6: return .cutPart
+        case 6:
+            let any = history.operations.randomElement(using: &generator)
+            return any.map { .confirm([$0.id]) } ?? .cutPart
         default:
             return .setWorkspace(mayInvite: InviteRight.allCases.randomElement(using: &generator))
         }

@@ -68,6 +68,7 @@ extension AuthDefinition {
             return rules.has(.settingsRole) && role > 1 ? "4.0.2" : nil
         case .deleteWorkspace, .feature: return rules.has(.wsdelRole) && role > 0 ? "4.0.2" : nil
         case .cutPart: return nil
+        case .confirm(let operations): return confirmFault(fact, operations, role)
         case .unknown: return rules.has(.a7) ? "A-7" : nil
         }
     }
@@ -80,6 +81,21 @@ extension AuthDefinition {
                 return given.role == 0 && given.member != author.member
             }
         }
+    }
+
+    ///
+    private func confirmFault(_ fact: Fact, _ operations: [OperationID], _ role: Int) -> String? {
+        if rules.has(.a30Role), role > 1 { return "A-30" }
+        let isSized = (1...Limits.confirmedMax).contains(operations.count)
+        guard isSized, Set(operations).count == operations.count else { return "A-30" }
+        let areFit = operations.allSatisfy { id in
+            guard let place = place(id, in: fact.past) else { return false }
+            switch facts[place].operation.action {
+            case .invite, .admit, .createDocument, .setDocument: return true
+            default: return false
+            }
+        }
+        return areFit ? nil : "A-30"
     }
 
     ///

@@ -40,8 +40,40 @@ extension AuthDefinition {
                 return false
             }
             return inviter.member == member && !knows(facts[inviter.grant], r)
+        case .removeDevice, .leave:
+            return rules.has(.v6Invite) && isOwn(r, invite) && hits(r, invite)
         default:
             return false
+        }
+    }
+
+    private func isOwn(_ r: Int, _ o: Int) -> Bool {
+        facts[r].author?.member == facts[o].author?.member
+    }
+
+    /// V-6: whether `r` leaves `o` alone when that is confirmed.
+    func spares(_ r: Int, _ o: Int) -> Bool {
+        switch facts[r].operation.action {
+        case .removeDevice, .leave: break
+        default: return false
+        }
+        guard rules.has(.v6), let author = facts[o].author else { return false }
+        switch facts[o].operation.action {
+        case .invite, .admit, .createDocument, .setDocument:
+            return isOwn(r, o) || !reaches(r, author)
+        default: return false
+        }
+    }
+
+    /// V-6: whether a valid operation that is stronger confirms it.
+    func isConfirmed(_ o: Int, _ judgement: inout Judgement) -> Bool {
+        facts.indices.contains { other in
+            guard case .confirm(let operations) = facts[other].operation.action else {
+                return false
+            }
+            return operations.contains(facts[o].operation.id)
+                && (!rules.has(.v6Stronger) || facts[other].rank < facts[o].rank)
+                && isValid(other, &judgement)
         }
     }
 

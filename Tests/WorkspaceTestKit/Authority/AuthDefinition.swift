@@ -149,7 +149,9 @@ public final class AuthDefinition {
         guard !fact.isBehind else { return false }
         for support in fact.supports where !isValid(support, &judgement) { return false }
         if rules.has(.v1Allowed), !isAllowed(place, &judgement) { return false }
-        for other in fact.hitBy where isValid(other, &judgement) { return false }
+        for other in fact.hitBy where isValid(other, &judgement) {
+            if !spares(other, place) || !isConfirmed(place, &judgement) { return false }
+        }
         return true
     }
 }

@@ -12,12 +12,13 @@ public enum AuthRule: String, CaseIterable, Sendable {
         a19Weaker,
         a19Bound
     case a19Barred, a20Acts, a20Gives, a20Heir, a20Empty, a20Bound, a20Barred, a21Role, a21Own
-    case a22Bound, a22Whose, a23, a24Role, a24Rank, a25, channelRole, settingsRole, wsdelRole
+    case a22Bound, a22Whose, a23, a24Role, a24Rank, a25, a30Role, channelRole, settingsRole,
+        wsdelRole
     // 4.0.3: the rows of the table, and what makes an exception
     case stronger, known, removeMember, removeInvites, removeExempt, rmdev, rmdevWhose, rmdevExempt
     case leave, leaveChain, rvinv, replaces, replacesAdmit, drops
     case v1Grant, v1Invite, v1Policy, v1Allowed, v3, v3Strength, v3Recovery, v4, v4Device,
-        v5Stronger
+        v5Stronger, v6, v6Stronger, v6Invite
     // 4.0.4: what a node stores and cites
     case s2, s7
 

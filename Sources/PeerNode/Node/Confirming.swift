@@ -1,0 +1,68 @@
+import CRDTStore
+import WorkspaceModel
+
+/// When this device confirms what members have made, by workspace, on the monotonic clock.
+struct ConfirmationPlan {
+    private(set) var due: [Int64: UInt64] = [:]
+    /// When all was confirmed last, whoever did it.
+    private var confirmed: [Int64: UInt64] = [:]
+
+    /// Plans it for `wait` later, or for a rest more where something was confirmed just before.
+    mutating func plan(_ workspace: Int64, at now: UInt64, after wait: UInt64) {
+        guard due[workspace] == nil else { return }
+        let rested = confirmed[workspace].map { $0 &+ Limits.confirmingRestMilliseconds }
+        due[workspace] = max(now, rested ?? now) &+ wait
+    }
+
+    /// Nothing is left to confirm.
+    mutating func noteConfirmed(_ workspace: Int64, at now: UInt64) {
+        if due.removeValue(forKey: workspace) != nil { confirmed[workspace] = now }
+    }
+
+    mutating func cancel(_ workspace: Int64) { due[workspace] = nil }
+
+    mutating func cancelAll() { due = [:] }
+}
+
+/// Who gives up a device, or leaves, may not know of all that was done with it: whom it let in, and
+/// what it made for all, would be gone with all that others have said there. So somebody stronger
+/// says that it was found valid (PROTOCOL.md, 4.0.3, V-6, and 4.0.6).
+extension NodeCore {
+    /// Sets the time at which this device does so where something is unconfirmed: admins one after
+    /// the other, the strongest first, and each only if it is still due.
+    func planConfirming(of workspace: Workspace) {
+        guard !unconfirmed(in: workspace).isEmpty else {
+            return confirmations.noteConfirmed(workspace.number, at: time.monotonic)
+        }
+        let ranked = workspace.members.filter { $0.role <= .admin }.sorted { $0.rank < $1.rank }
+        let place = ranked.firstIndex { $0.member == workspace.member } ?? ranked.count
+        let wait = Limits.confirmingMilliseconds &* UInt64(1 + min(place, 64))
+        confirmations.plan(workspace.number, at: time.monotonic, after: wait)
+    }
+
+    func confirmWhenDue() throws(StorageError) {
+        let due = confirmations.due.filter { $0.value <= time.monotonic }.keys.sorted()
+        for number in due {
+            guard mayWrite, let workspace = workspaces[number],
+                case let found = unconfirmed(in: workspace), !found.isEmpty
+            else {
+                confirmations.cancel(number)
+                continue
+            }
+            confirmations.noteConfirmed(number, at: time.monotonic)
+            _ = try authorAuthority(in: workspace) { _ in
+                .confirm(Array(found.prefix(Limits.confirmedMax)))
+            }
+            planConfirming(of: workspace)
+        }
+    }
+
+    /// What this device would confirm, as an admin's.
+    private func unconfirmed(in workspace: Workspace) -> [OperationID] {
+        guard home != nil, workspace.standing == .member, let own = workspace.ownRole,
+            own <= .admin, let device = ownDevice,
+            let grant = workspace.evaluator.bestGrant(of: device, as: workspace.member)
+        else { return [] }
+        return workspace.evaluator.unconfirmed(for: device, under: grant)
+    }
+}

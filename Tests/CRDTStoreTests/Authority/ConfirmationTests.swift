@@ -1,0 +1,244 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// What others have built on stays when its author gives up the device that did it, or leaves, by a
+/// word that does not know of it, where somebody stronger has confirmed it (V-6): each history in
+/// every order.
+@Suite struct `What is confirmed (V-6)` {
+    /// Bob, a member or an admin, and what he knows when he gives everything up.
+    private struct Case {
+        var story: Story
+        let invite: OperationID
+        /// What the word knows.
+        let before: [OperationID]
+        /// What he did after that: so the word is the stronger one.
+        let later: [OperationID]
+
+        init(admins: [String] = ["ann"], members: [String] = ["bob", "eve"]) {
+            story = Story(admins: admins, members: members)
+            invite = story.write(
+                "root", after: story.heads, .invite(InviteTerms(role: .member, uses: 9)))
+            before = [invite]
+            later = [story.write("root", after: before, .cutPart)]
+        }
+    }
+
+    enum End: String, CaseIterable {
+        case leave, rmdev
+
+        /// The word by which somebody gives up what he came in with.
+        func write(_ story: inout Story, _ name: String = "bob", after heads: [OperationID])
+            -> OperationID
+        {
+            let device = story.device(name)
+            return story.write(
+                name, after: heads, self == .leave ? .leave : .removeDevice(device))
+        }
+    }
+
+    @Test(arguments: End.allCases) func `lets newcomers stay`(end: End) throws {
+        var its = Case()
+        let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
+        let channel = its.story.write("bob", after: [admission], .createDocument)
+        let said = its.story.write("ann", after: [channel], .confirm([admission, channel]))
+        let theirs = its.story.write("new", under: admission, after: [said], .createDocument)
+        let gone = end.write(&its.story, after: its.before)
+        try its.story.inEveryOrder { evaluator in
+            #expect([gone, said, admission, channel, theirs].allSatisfy(evaluator.isValid))
+            #expect(evaluator.role(of: its.story.member("new")) == .member)
+            #expect(evaluator.role(of: its.story.member("bob")) == nil)
+        }
+    }
+
+    @Test(arguments: End.allCases) func `is nothing that is only known`(end: End) throws {
+        var its = Case()
+        let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
+        let said = its.story.write("ann", after: [admission], .cutPart)
+        let gone = end.write(&its.story, after: its.before)
+        try its.story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(gone) && evaluator.isValid(said))
+            #expect(evaluator.verdict(on: admission) == .revoked(by: gone))
+        }
+    }
+
+    @Test func `is nothing that only weaker ones confirm`() throws {
+        var its = Case(admins: ["bob", "ann"], members: [])
+        let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
+        let said = its.story.write("ann", after: [admission], .confirm([admission]))
+        let gone = End.leave.write(&its.story, after: its.before)
+        try its.story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(gone) && evaluator.isValid(said))
+            #expect(evaluator.verdict(on: admission) == .revoked(by: gone))
+        }
+    }
+
+    @Test(arguments: End.allCases) func `is nothing that is void`(end: End) throws {
+        var its = Case()
+        let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
+        let said = its.story.write("ann", after: [admission], .confirm([admission]))
+        let gone = end.write(&its.story, after: its.before)
+        let removal = its.story.write(
+            "root", after: its.before, .remove(member: its.story.member("ann")))
+        try its.story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(removal))
+            #expect(evaluator.verdict(on: said) == .revoked(by: removal))
+            #expect(evaluator.verdict(on: admission) == .revoked(by: gone))
+            // It is open again, for another one to confirm while it is valid.
+            #expect(
+                evaluator.unconfirmed(for: its.story.device("root"), under: its.story.grant("root"))
+                    .isEmpty)
+        }
+    }
+
+    @Test func `falls with what somebody else says of its author`() throws {
+        let names = Story(admins: [])
+        for action in [
+            AuthAction.remove(member: names.member("bob")), .removeDevice(names.device("bob")),
+        ] {
+            var its = Case()
+            let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
+            let said = its.story.write("ann", after: [admission], .confirm([admission]))
+            let ended = its.story.write("root", after: its.before, action)
+            try its.story.inEveryOrder { evaluator in
+                #expect(evaluator.isValid(said) && evaluator.isValid(ended))
+                #expect(evaluator.verdict(on: admission) == .revoked(by: ended))
+            }
+        }
+    }
+
+    /// An invite that Bob may write by a policy, and what he knew before.
+    private struct Door {
+        var story = Story(admins: ["ann"], members: ["bob", "eve"])
+        let policy: OperationID
+        let invite: OperationID
+
+        init() {
+            policy = story.write(
+                "root", after: story.heads, .setWorkspace(mayInvite: .members))
+            let later = story.write("root", after: [policy], .cutPart)
+            invite = story.write(
+                "bob", after: [later],
+                .invite(InviteTerms(role: .member, uses: 9, policy: policy)))
+        }
+    }
+
+    @Test(arguments: End.allCases) func `leaves an invite to those who came by it`(end: End) throws
+    {
+        var its = Door()
+        let invite = its.invite
+        let early = its.story.admit("early", on: invite, by: "eve", after: [invite])
+        let said = its.story.write("ann", after: [early], .confirm([invite, early]))
+        let late = its.story.admit("late", on: invite, by: "eve", after: [said])
+        let gone = end.write(&its.story, after: [its.policy])
+        try its.story.inEveryOrder { evaluator in
+            #expect([gone, said, invite, early].allSatisfy(evaluator.isValid))
+            // Nobody goes on coming in by it: whoever has stolen the device has the link.
+            #expect(evaluator.verdict(on: late) == .revoked(by: gone))
+            #expect(evaluator.isClosed(invite: invite))
+        }
+    }
+
+    @Test func `is not asked of an invite whose author knew it`() throws {
+        var its = Door()
+        let gone = End.leave.write(&its.story, after: [its.invite])
+        let late = its.story.admit("late", on: its.invite, by: "eve", after: [its.invite])
+        try its.story.inEveryOrder { evaluator in
+            #expect([gone, its.invite, late].allSatisfy(evaluator.isValid))
+            #expect(!evaluator.isClosed(invite: its.invite))
+        }
+    }
+
+    @Test func `keeps a channel and its name, and nothing else that its author did`() throws {
+        var its = Case()
+        let channel = its.story.write("bob", after: its.later, .createDocument)
+        let name = its.story.write("bob", after: [channel], .setDocument)
+        let said = its.story.write("ann", after: [name], .confirm([channel, name]))
+        let deletion = its.story.write("bob", after: [said], .deleteDocument)
+        let linked = its.story.write(
+            "bob", after: [deletion], .addDevices([its.story.device("phone")]))
+        let gone = End.leave.write(&its.story, after: its.before)
+        try its.story.inEveryOrder { evaluator in
+            #expect([channel, name].allSatisfy(evaluator.isValid))
+            #expect(evaluator.verdict(on: deletion) == .revoked(by: gone))
+            #expect(evaluator.verdict(on: linked) == .revoked(by: gone))
+        }
+    }
+
+    @Test func `has a fault unless an admin names what others build on, once (A-30)`() throws {
+        var its = Case()
+        let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
+        let far = its.story.write("root", after: its.before, .createDocument)
+        let at = [admission]
+        let many = [OperationID](repeating: admission, count: Limits.confirmedMax + 1)
+        let faulty = [
+            its.story.write("bob", after: at, .confirm([admission])),
+            its.story.write("ann", after: at, .confirm([])),
+            its.story.write("ann", after: at, .confirm([admission, admission])),
+            its.story.write("ann", after: at, .confirm(many)),
+            its.story.write("ann", after: at, .confirm([admission, far])),
+            its.story.write("ann", after: at, .confirm(its.later)),
+        ]
+        for id in faulty { #expect(its.story.brokenRule(of: id) == "A-30") }
+        let good = its.story.write("ann", after: at, .confirm([its.invite, admission]))
+        let evaluator = try AuthEvaluator.evaluateFromScratch(its.story.history.operations)
+        #expect(!faulty.contains(where: evaluator.contains))
+        #expect(evaluator.isValid(good))
+    }
+
+    @Test func `is told to whoever may confirm it, until one has`() throws {
+        var its = Case()
+        let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
+        func open(_ name: String) throws -> [OperationID] {
+            try AuthEvaluator.evaluateFromScratch(its.story.history.operations)
+                .unconfirmed(for: its.story.device(name), under: its.story.grant(name))
+        }
+        #expect(try open("ann") == [admission])
+        #expect(try open("root") == [admission])
+        #expect(try open("bob").isEmpty)
+        _ = its.story.write("ann", after: [admission], .confirm([admission]))
+        #expect(try open("root").isEmpty)
+    }
+
+    /// What the definition says of an operation when a part of the rule is taken away.
+    private func isValid(
+        _ id: OperationID, in story: Story, without missing: AuthRule
+    ) -> Bool {
+        var generator = SeededGenerator(seed: 1)
+        return AuthDefinition(
+            story.history, rules: .without(missing), visitingWith: &generator
+        ).validOperations().contains(id)
+    }
+
+    @Test func `is missed where a part of the rule is taken away`() throws {
+        var its = Case()
+        let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
+        _ = its.story.write("ann", after: [admission], .confirm([admission]))
+        _ = End.leave.write(&its.story, after: its.before)
+        #expect(isValid(admission, in: its.story, without: .v4))
+        #expect(!isValid(admission, in: its.story, without: .v6))
+
+        // Eve came before Bob, and is no admin.
+        var members = Case(members: ["eve", "bob"])
+        let third = members.story.admit("new", on: members.invite, by: "bob", after: members.later)
+        _ = members.story.write("eve", after: [third], .confirm([third]))
+        _ = End.leave.write(&members.story, after: members.before)
+        #expect(!isValid(third, in: members.story, without: .v4))
+        #expect(isValid(third, in: members.story, without: .a30Role))
+
+        var weak = Case(admins: ["bob", "ann"], members: [])
+        let other = weak.story.admit("new", on: weak.invite, by: "bob", after: weak.later)
+        _ = weak.story.write("ann", after: [other], .confirm([other]))
+        _ = End.leave.write(&weak.story, after: weak.before)
+        #expect(!isValid(other, in: weak.story, without: .v4))
+        #expect(isValid(other, in: weak.story, without: .v6Stronger))
+
+        var its2 = Door()
+        let said = its2.story.write("ann", after: [its2.invite], .confirm([its2.invite]))
+        let late = its2.story.admit("late", on: its2.invite, by: "eve", after: [said])
+        _ = End.leave.write(&its2.story, after: [its2.policy])
+        #expect(!isValid(late, in: its2.story, without: .v4))
+        #expect(isValid(late, in: its2.story, without: .v6Invite))
+    }
+}

@@ -1,0 +1,119 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What members let in or make for all is confirmed by an admin's device, so that nobody takes it
+/// back by saying that he had not known of it (PROTOCOL.md, V-6).
+@Suite struct `What a member let in or made` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+    private let ada: BenchNode
+    private let joon: BenchNode
+
+    init() throws {
+        mina = try bench.node("Mina")
+        ada = try bench.guest("Ada", of: mina, role: "admin")
+        joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+    }
+
+    /// Joon answers a newcomer while no admin is there.
+    private func newcomer(_ name: String) throws -> BenchNode {
+        let created = try mina.ok("invite.create", ["uses": 9])
+        bench.advance(2_000)
+        mina.kill()
+        ada.kill()
+        let node = try bench.bareNode(name)
+        try node.ok(
+            "workspace.join", ["link": created["link"] ?? .null, "name": .string(name)])
+        try mina.boot()
+        try ada.boot()
+        bench.advance(10_000)
+        return node
+    }
+
+    private func confirmations(at node: BenchNode) throws -> [DeviceID] {
+        try node.workspace().authorityOrder.compactMap { id in
+            guard let record = try node.workspace().authority[id],
+                case .confirm = record.payload
+            else { return nil }
+            return record.log.device
+        }
+    }
+
+    private func device(_ node: BenchNode) throws -> DeviceID {
+        try #require(node.host?.core.home).device
+    }
+
+    @Test func `is confirmed once, by the strongest admin who is there`() throws {
+        _ = try newcomer("Late")
+        bench.advance(Limits.confirmingMilliseconds * 4)
+        #expect(try confirmations(at: joon) == [device(mina)])
+        let first = try device(mina)
+        mina.kill()
+        try joon.ok("channel.create", ["name": "sea"])
+        bench.advance(Limits.confirmingRestMilliseconds / 2)
+        #expect(try confirmations(at: joon) == [first])
+        bench.advance(Limits.confirmingRestMilliseconds)
+        #expect(try confirmations(at: joon) == [first, device(ada)])
+        bench.advance(Limits.confirmingRestMilliseconds * 4)
+        #expect(try confirmations(at: joon).count == 2)
+    }
+
+    @Test func `is what a plain member did, and what lets in or makes something`() throws {
+        try mina.ok("channel.create", ["name": "sea"])
+        try ada.ok("channel.create", ["name": "land"])
+        try joon.send("hello")
+        bench.advance(Limits.confirmingRestMilliseconds)
+        #expect(try confirmations(at: joon).isEmpty)
+    }
+
+    @Test func `is confirmed seldom, however much it is`() throws {
+        for number in 0..<30 {
+            try joon.ok("channel.create", ["name": .string("c\(number)")])
+            bench.advance(Limits.confirmingRestMilliseconds / 10)
+        }
+        #expect((1...4).contains(try confirmations(at: joon).count))
+    }
+
+    @Test(arguments: [false, true]) func `stays when its author had not known of it`(
+        leaves: Bool
+    ) throws {
+        var forged = try ForgedLog(joon, incarnation: 70)
+        let before = try ForgedLog.heads(of: joon)
+        let device = try device(joon)
+        let late = try newcomer("Late")
+        try joon.ok("channel.create", ["name": "sea"])
+        bench.advance(Limits.confirmingRestMilliseconds)
+        try late.send("of Late", to: "sea")
+        bench.advance(5_000)
+        let end = forged.write(
+            leaves ? .leave(cuts: []) : .removeDevice(device, cuts: [], rekey: nil), knowing: before
+        ).run(in: try mina.workspace().id)
+        for node in [mina, ada, late] { try node.take([end]) }
+        bench.advance(120_000)
+        for node in [mina, ada, late] {
+            // Joon's phrase is a device too, which an rmdev leaves.
+            let expected = ["Ada"] + (leaves ? [] : ["Joon"]) + ["Late", "Mina"]
+            #expect(try node.memberNames() == expected, "\(node.name)")
+            #expect(try node.log(of: "sea") == ["of Late"], "\(node.name)")
+            try node.restart()
+            #expect(try node.log(of: "sea") == ["of Late"], "\(node.name)")
+        }
+        #expect(try mina.digest() == late.digest())
+    }
+
+    @Test func `is gone with who had not known of it where nobody confirmed it`() throws {
+        var forged = try ForgedLog(joon, incarnation: 70)
+        let before = try ForgedLog.heads(of: joon)
+        _ = try newcomer("Late")
+        let end = forged.write(.leave(cuts: []), knowing: before)
+        try mina.take([end.run(in: try mina.workspace().id)])
+        bench.advance(120_000)
+        #expect(try mina.memberNames() == ["Ada", "Mina"])
+    }
+}
