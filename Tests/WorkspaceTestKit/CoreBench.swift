@@ -48,6 +48,9 @@ public final class CoreBench {
         randomOfStrangers = SeededRandom(seed: seed &* 1_000 &+ 999)
     }
 
+    /// Bytes that links have carried so far.
+    public private(set) var carriedByteCount = 0
+
     /// What every node's clocks show.
     public var time: TurnTime { TurnTime(wall: wall, monotonic: monotonic) }
 
@@ -243,6 +246,7 @@ public final class CoreBench {
     }
 
     func carry(_ bytes: [UInt8], on link: LinkID) {
+        carriedByteCount += bytes.count
         if let stranger = strangers[link] { return stranger.received(bytes, on: link) }
         guard let end = ends[otherEnd(link)] else { return }
         give(.received(end.link, bytes), to: end.node)

@@ -14,6 +14,7 @@ extension NodeCore {
             deadlines += link.syncs.values.compactMap(\.deadline)
         }
         network.budget.nextDeadline.map { deadlines.append($0) }
+        network.addressNews.due.map { deadlines.append($0) }
         // What nothing is done about now must not keep the loop awake.
         if mayDialPeers { network.registry.nextDeadline.map { deadlines.append($0) } }
         deadlines += network.contests.map(\.deadline)
@@ -81,6 +82,7 @@ extension NodeCore {
         try addGuestsWhenDue()
         try mailWhenDue()
         try writeMarkers()
+        try tellAddressesWhenDue()
         endPresences()
         dialWhenDue()
         announceWhenDue()

@@ -45,8 +45,6 @@ struct LockState {
     struct Certified {
         /// For handshakes.
         let identity: LocalIdentity
-        /// Our own addresses.
-        let address: AddressRecord?
         /// What the identity says in the clear.
         let createdAt: UInt64
     }

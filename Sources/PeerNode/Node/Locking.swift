@@ -23,7 +23,7 @@ extension NodeCore {
         try judgeWaiting(all: true)
         try writeMarkers(all: true)
         let certified = LockState.Certified(
-            identity: identity, address: ownRecord(), createdAt: home.createdAt)
+            identity: identity, createdAt: home.createdAt)
         try endWhatNeedsKeys()
         try noteUnfolded()
         let isTold = lock.lastEvent != nil

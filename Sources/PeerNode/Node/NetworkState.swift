@@ -27,8 +27,8 @@ struct NetworkState {
     var listening: [PeerAddress] = []
     /// Calls of `net.resume` that wait for the listener.
     var resumes: [CallID] = []
-    /// When the own address record was signed last, so that a newer one is larger.
-    var recordAt: UInt64 = 0
+    /// What is left to tell and to ask of others' addresses.
+    var addressNews = AddressNews()
     var announces: Bool
     var nextBeacon: UInt64 = 0
     var joins: [JoinAttempt] = []
@@ -184,6 +184,10 @@ final class WorkspaceLink {
     var progress = SyncProgress()
     /// How much the other end may still say of what passes.
     var passing = PassingBudget()
+    /// What the other end's address book hashes to, as it said last.
+    var book: Identifier16<BookSummary>?
+    /// Of which time the other end was asked for a record, by device.
+    var wanted: [DeviceID: UInt64] = [:]
     /// When the other end said last that its person types, on the monotonic clock.
     var typing: [DocumentID: UInt64] = [:]
 

@@ -29,7 +29,7 @@ extension NodeCore {
         workspaceListChanged()
     }
 
-    private static var bookPrefix: UInt8 { UInt8(ascii: "b") }
+    static var bookPrefix: UInt8 { UInt8(ascii: "b") }
     private static var registryPrefix: UInt8 { UInt8(ascii: "r") }
 
     /// Members' devices whose addresses are known are worth dialling.
@@ -44,84 +44,13 @@ extension NodeCore {
         }
     }
 
-    private func learnt(_ address: PeerAddress) -> KnownAddress {
+    func learnt(_ address: PeerAddress) -> KnownAddress {
         KnownAddress(address, source: .learnt, freshness: time.wall)
     }
 
     /// The devices of a workspace's current members.
     func devices(of workspace: Workspace) -> [DeviceID] {
         workspace.members.flatMap(\.devices).filter { !workspace.recoveryDevices.contains($0) }
-    }
-
-    // MARK: Our own addresses
-
-    func listening(_ addresses: [String]) throws(StorageError) {
-        network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
-        answerResumes()
-        for link in network.ordered {
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
-            where sync.standing == .full {
-                if let workspace = workspaces[sync.workspace] {
-                    try introduce(workspace, on: link)
-                }
-            }
-        }
-    }
-
-    /// Our own signed record, fresh; `nil` while nothing listens.
-    func ownRecord() -> AddressRecord? {
-        // What listens since the lock was signed by nobody, and is told to nobody.
-        guard let home else { return lock.certified?.address }
-        guard !network.listening.isEmpty else { return nil }
-        network.recordAt = max(network.recordAt + 1, time.wall)
-        return AddressRecord(
-            signedBy: home.signing, at: network.recordAt, addresses: network.listening)
-    }
-
-    /// Tells a member on a link where we and the others are.
-    func introduce(_ workspace: Workspace, on link: PeerLink) throws(StorageError) {
-        guard let sync = link.syncs[workspace.number], let peer = link.peer else { return }
-        let others = devices(of: workspace).filter { $0 != peer.device && $0 != ownDevice }
-        var records = network.book.records(
-            of: others, limit: 64, wallMilliseconds: time.wall)
-        if let own = ownRecord() { records.insert(own, at: 0) }
-        tell(records, sync, on: link)
-    }
-
-    /// In parts: 64 records of 16 long addresses each would be more than one message takes, and
-    /// who puts what into a record is not ours to say.
-    private func tell(_ records: [AddressRecord], _ sync: WorkspaceLink, on link: PeerLink) {
-        for start in stride(from: 0, to: records.count, by: 32) {
-            let part = Array(records[start..<min(start + 32, records.count)])
-            link.session.send(.peers(sync.number, part), in: .control, isUnasked: false)
-        }
-    }
-
-    /// Takes over addresses that a member told, and passes new ones on inside the workspace.
-    func learned(
-        _ records: [AddressRecord], in workspace: Workspace, from link: PeerLink
-    ) throws(StorageError) {
-        guard link.syncs[workspace.number]?.standing == .full else { return }
-        let members = Set(devices(of: workspace))
-        var fresh: [AddressRecord] = []
-        for record in records where members.contains(record.device) {
-            guard record.device != ownDevice,
-                network.book.add(record, wallMilliseconds: time.wall) == .added
-            else { continue }
-            fresh.append(record)
-            network.registry.add(record.device, addresses: record.dialable.map(learnt))
-            try write()
-            try store.peers.setEntry(
-                record.row, name: [Self.bookPrefix] + record.device.bytes)
-        }
-        guard !fresh.isEmpty else { return }
-        for other in network.ordered where other !== link {
-            guard let sync = other.syncs[workspace.number], sync.standing == .full else {
-                continue
-            }
-            let news = fresh.filter { $0.device != other.peer?.device }
-            tell(news, sync, on: other)
-        }
     }
 
     /// Stores what is remembered of peers, when it has changed.

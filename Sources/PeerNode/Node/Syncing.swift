@@ -43,6 +43,9 @@ extension NodeCore {
         case .reading(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try readingHeard(word, in: workspace, on: link)
+        case .book(let number, let word):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            try bookHeard(word, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -152,7 +155,8 @@ extension NodeCore {
                 }), to: sync, on: link)
         if standing == .full {
             sync.owesPresence = true
-            try introduce(workspace, on: link)
+            try renewOwnRecord()
+            introduce(workspace, on: link)
         }
         return sync
     }
@@ -356,6 +360,7 @@ extension NodeCore {
         }
         try changeStandings(in: changed) { _, _ in true }
         reviewCompanions(in: changed)
+        planAddressNews()
     }
 
     private func workspacesWithNewAuthority(_ stored: [AppendedRun]) -> Set<Int64> {
@@ -409,7 +414,8 @@ extension NodeCore {
         }
         sync.owesPresence = true
         try welcomeBack(link)
-        try introduce(workspace, on: link)
+        try renewOwnRecord()
+        introduce(workspace, on: link)
     }
 
     func feedReceiving(_ link: PeerLink) throws(StorageError) {

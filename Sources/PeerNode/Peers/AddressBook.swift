@@ -1,4 +1,5 @@
 public import SyncProtocol
+import WorkspaceCrypto
 public import WorkspaceModel
 
 /// The newest address record of each device, as peers pass them on.
@@ -48,6 +49,23 @@ public struct AddressBook: Sendable {
             .filter { AddressRecord.isTimely($0.at, wallMilliseconds: wallMilliseconds) }
             .sorted { ($1.at, $0.device) < ($0.at, $1.device) }
         return Array(found.prefix(limit))
+    }
+
+    /// What a member tells of the records that still count, newest first: at most
+    /// `Limits.bookEntriesMax`.
+    public func word(of devices: [DeviceID], wallMilliseconds: UInt64) -> BookWord {
+        let all = records(
+            of: devices, limit: Limits.bookEntriesMax, wallMilliseconds: wallMilliseconds)
+        var encoder = CBOREncoder(reservingBytes: 48 * all.count + 8)
+        encoder.array(count: all.count)
+        for record in all.sorted(by: { $0.device < $1.device }) {
+            encoder.array(count: 2)
+            encoder.byteString(record.device)
+            encoder.uint(record.at)
+        }
+        return BookWord(
+            Identifier16(Array(Hash.personal("wsx-book1", encoder.bytes).prefix(16))),
+            entries: all.map { .init($0.device, at: $0.at) })
     }
 
     /// Takes a record from anybody. The cheap checks come first; a signature costs 57 µs.

@@ -6,12 +6,16 @@ public import WorkspaceModel
 ///
 /// - Source: PROTOCOL.md, 5.3.
 extension AddressRecord {
-    /// Signs the first `Limits.addressesPerDeviceMax` addresses that mean something to others.
-    public init(signedBy key: SigningKey, at wallMilliseconds: UInt64, addresses: [PeerAddress]) {
-        let texts = addresses.filter { $0.reach != .none && $0.reach != .linkLocal }
+    /// The first `Limits.addressesPerDeviceMax` addresses that mean something to others.
+    public static func texts(of addresses: [PeerAddress]) -> [String] {
+        addresses.filter { $0.reach != .none && $0.reach != .linkLocal }
             .prefix(Limits.addressesPerDeviceMax).map(\.text)
+    }
+
+    /// Signs `texts(of: addresses)`.
+    public init(signedBy key: SigningKey, at wallMilliseconds: UInt64, addresses: [PeerAddress]) {
         self.init(
-            device: key.device, at: wallMilliseconds, addresses: texts,
+            device: key.device, at: wallMilliseconds, addresses: Self.texts(of: addresses),
             signature: Signature([UInt8](repeating: 0, count: Signature.byteCount)))
         signature = key.signature(for: message)
     }

@@ -53,6 +53,8 @@ public enum SyncMessage: Sendable, Equatable {
     /// 94: up to where the sender's person read a conversation, for a device of the same person.
     /// Not passed on.
     case reading(WorkspaceNumber, ReadWord)
+    /// 95: which address records the sender has, or wants. Who does not know it ignores it.
+    case book(WorkspaceNumber, BookWord)
     /// 30: a sign of life. One that is no answer wants one.
     case ping(number: UInt64, isAnswer: Bool)
     /// 31: where devices of the workspace listen.
@@ -207,7 +209,7 @@ extension SyncMessage {
         case .workspaceDigest(let number, _), .documentDigests(let number, _),
             .tips(let number, _, _), .pull(let number, _), .operations(let number, _, _, _),
             .forkProbe(let number, _), .peers(let number, _), .presence(let number, _),
-            .typing(let number, _), .reading(let number, _):
+            .typing(let number, _), .reading(let number, _), .book(let number, _):
             number
         case .workspaceResult, .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest,
             .linkResult, .ping, .error:

@@ -382,7 +382,7 @@ public struct SyncSession: Sendable {
         case .forkProbe(_, let tip): probed(tip.log)
         case .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest, .linkResult, .ping,
             .peers, .error, .keyWant, .keyHave, .payloadWant, .payloadHave, .presence,
-            .typing, .reading:
+            .typing, .reading, .book:
             break  // the link's and the join's, not the session's
         }
     }

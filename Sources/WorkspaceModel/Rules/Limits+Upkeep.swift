@@ -16,6 +16,25 @@ extension Limits {
     public static let confirmingRestMilliseconds: UInt64 = 10 * 60 * 1_000
 }
 
+/// Telling each other where the devices of a workspace are (PROTOCOL.md, 5.3, 95).
+extension Limits {
+    /// Records that one message lists: one for each device of the largest workspace.
+    public static let bookEntriesMax = 2_048
+    /// Records that one message asks for.
+    public static let bookWantsMax = 256
+    /// How long news of others' addresses are gathered before they are told, and as much again by
+    /// chance, so that one of many tells first.
+    public static let bookGatherMilliseconds: UInt64 = 1_000
+    /// After how long a record that was asked for of one peer is asked for of another.
+    public static let bookAnswerMilliseconds: UInt64 = 5_000
+    /// After how long the own addresses are signed again though they are the same: half the time for
+    /// which a record counts.
+    public static let addressRenewalMilliseconds = addressRecordMilliseconds / 2
+    /// How seldom they are signed again because somebody has a newer record of this device: a home
+    /// that was restored does so once, one that runs twice for as long as that lasts.
+    public static let addressAgainMilliseconds: UInt64 = 10 * 60 * 1_000
+}
+
 /// What a node does with its store while nobody asks for anything.
 extension Limits {
     /// How long what lies beyond a removal's cuts is kept: until then whoever removed its author

@@ -231,6 +231,18 @@ enum SyncMessageSamples {
             golden: "94 a2 0102 02 582e 82 05 a3 01 50 c0*16 02 82 07 48 08*8 "
                 + "03 81 82 48 01*8 03"),
         Sample(
+            name: "book",
+            message: .book(
+                2,
+                BookWord(
+                    Identifier16([UInt8](repeating: 0xb0, count: 16)),
+                    entries: [.init(device, at: 7)], wants: [[UInt8](repeating: 0xde, count: 8)])),
+            golden: "95 a4 0102 0250 b0*16 03 81 82 48 de*8 07 04 81 48 de*8"),
+        Sample(
+            name: "book without a list",
+            message: .book(2, BookWord(Identifier16([UInt8](repeating: 0xb0, count: 16)))),
+            golden: "95 a2 0102 0250 b0*16"),
+        Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),
         Sample(

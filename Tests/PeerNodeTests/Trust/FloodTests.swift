@@ -192,6 +192,8 @@ import WorkspaceTestKit
         let delays = warnings.filter { $0["kind"] == "member.delayed" }
         #expect(delays.compactMap { $0["message"]?.stringValue?.hasPrefix("Mallory ") } == [true])
         try table.pair.removeMallory()
+        // What she made before is confirmed, some of it at a time.
+        table.pair.bench.advance(3_600_000)
         let removed = try table.rows()
         for _ in 0..<2 {
             try table.pair.bring(

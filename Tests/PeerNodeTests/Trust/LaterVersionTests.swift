@@ -21,7 +21,7 @@ import WorkspaceTestKit
         settings.whoMayInvite = InviteRight.members.rawValue
         return [
             log.write(.setWorkspace(settings), knowing: heads),
-            log.write(bytes: [0x82, 20, 0xa0], knowing: heads),
+            log.write(bytes: [0x82, 21, 0xa0], knowing: heads),
         ]
     }
 
@@ -57,7 +57,7 @@ import WorkspaceTestKit
         var theft = try StolenPhone()
         let ada = theft.pair.ada
         let feature = theft.log.write(.feature(99), knowing: try ForgedLog.heads(of: ada))
-        let behind = theft.log.write(bytes: [0x82, 20, 0xa0], knowing: [])
+        let behind = theft.log.write(bytes: [0x82, 21, 0xa0], knowing: [])
         try theft.pair.hand([feature, behind], as: theft.phone)
         theft.pair.bench.advance(2_000)
         for node in theft.pair.honest {

@@ -1,0 +1,208 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What is left to tell and to ask of others' addresses.
+struct AddressNews {
+    /// When the books of all peers are compared again, on the monotonic clock.
+    var due: UInt64?
+    /// When what was asked for may be asked of another peer, by device.
+    var asked: [DeviceID: UInt64] = [:]
+    /// When the own record was signed again last because somebody had a newer one.
+    var signedAgain: UInt64?
+
+    /// Compares them then, unless that is done earlier.
+    mutating func plan(at time: UInt64) { due = min(due ?? time, time) }
+}
+
+/// Where the devices of a workspace are: two members compare what they know, and ask each other for
+/// what is newer at the other end (PROTOCOL.md, 5.3). What both know is not said.
+extension NodeCore {
+    func listening(_ addresses: [String]) throws(StorageError) {
+        network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
+        answerResumes()
+        try renewOwnRecord()
+        for link in network.ordered {
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            where sync.standing == .full {
+                if let workspace = workspaces[sync.workspace] { introduce(workspace, on: link) }
+            }
+        }
+    }
+
+    // MARK: The own record
+
+    /// Signs the own addresses where they are others than before, or the record is old. It is kept:
+    /// one that says the same is no news to anybody.
+    ///
+    /// - Parameter newer: a time that it has to be later than.
+    func renewOwnRecord(after newer: UInt64 = 0) throws(StorageError) {
+        // What listens since a lock is signed by nobody, and told to nobody.
+        guard let home, !network.listening.isEmpty else { return }
+        let old = network.book.record(of: home.device)
+        if let old, old.addresses == AddressRecord.texts(of: network.listening), old.at > newer,
+            old.at <= time.wall,
+            time.wall - old.at < Limits.addressRenewalMilliseconds
+        {
+            return
+        }
+        let last = max(old?.at ?? 0, newer)
+        let record = AddressRecord(
+            signedBy: home.signing, at: max(time.wall, last &+ 1), addresses: network.listening)
+        guard network.book.add(record, wallMilliseconds: time.wall) == .added else { return }
+        try keep(record)
+    }
+
+    private func keep(_ record: AddressRecord) throws(StorageError) {
+        try write()
+        try store.peers.setEntry(record.row, name: [Self.bookPrefix] + record.device.bytes)
+    }
+
+    // MARK: Comparing
+
+    /// Tells a member on a link what this book says, in 16 bytes.
+    func introduce(_ workspace: Workspace, on link: PeerLink) {
+        guard let sync = link.syncs[workspace.number] else { return }
+        tell(BookWord(book(of: workspace).digest), sync, on: link)
+    }
+
+    private func tell(_ word: BookWord, _ sync: WorkspaceLink, on link: PeerLink) {
+        link.session.send(.book(sync.number, word), in: .control, isUnasked: false)
+    }
+
+    private func book(of workspace: Workspace) -> BookWord {
+        network.book.word(of: devices(of: workspace), wallMilliseconds: time.wall)
+    }
+
+    /// Answers what a member says of its book: with what this one has, where they differ; with wishes
+    /// for what is newer there; and with records that it wants.
+    func bookHeard(
+        _ word: BookWord, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        guard let sync = link.syncs[workspace.number], sync.standing == .full,
+            sync.passing.take(now: time.monotonic)
+        else { return }
+        sync.book = word.digest
+        if let wants = word.wants { give(wants, in: workspace, sync, on: link) }
+        let own = book(of: workspace)
+        if let entries = word.entries {
+            // Who wants nothing yet has told all that it has.
+            let newer = word.wants == nil ? Self.newer(in: own, than: entries) : []
+            let wants = try wants(of: entries, in: workspace, sync)
+            guard !newer.isEmpty || !wants.isEmpty else { return }
+            let said = newer.isEmpty ? nil : newer
+            return tell(BookWord(own.digest, entries: said, wants: wants), sync, on: link)
+        }
+        if word.wants == nil, own.digest != word.digest { tell(own, sync, on: link) }
+    }
+
+    private static func newer(
+        in own: BookWord, than entries: [BookWord.Entry]
+    ) -> [BookWord.Entry] {
+        let theirs = Dictionary(entries.map { ($0.name, $0.at) }) { max($0, $1) }
+        return (own.entries ?? []).filter { $0.at > theirs[$0.name] ?? 0 }
+    }
+
+    private func give(
+        _ wants: [[UInt8]], in workspace: Workspace, _ sync: WorkspaceLink, on link: PeerLink
+    ) {
+        let names = Set(wants)
+        let wanted = devices(of: workspace).filter { names.contains(BookWord.Entry.name(of: $0)) }
+        let records = network.book.records(
+            of: wanted, limit: Limits.bookWantsMax, wallMilliseconds: time.wall)
+        // In parts: many records of 16 long addresses each would be more than one message takes.
+        for start in stride(from: 0, to: records.count, by: 32) {
+            let part = Array(records[start..<min(start + 32, records.count)])
+            link.session.send(.peers(sync.number, part), in: .control, isUnasked: false)
+        }
+    }
+
+    /// What is newer at the other end, but for what another peer is asked for just now.
+    private func wants(
+        of entries: [BookWord.Entry], in workspace: Workspace, _ sync: WorkspaceLink
+    ) throws(StorageError) -> [[UInt8]] {
+        let newer = Dictionary(entries.map { ($0.name, $0.at) }) { max($0, $1) }
+        var wants: [[UInt8]] = []
+        let now = time.monotonic
+        network.addressNews.asked = network.addressNews.asked.filter { $0.value > now }
+        for device in devices(of: workspace) where wants.count < Limits.bookWantsMax {
+            let name = BookWord.Entry.name(of: device)
+            guard let at = newer[name], at > network.book.record(of: device)?.at ?? 0,
+                AddressRecord.isTimely(at, wallMilliseconds: time.wall)
+            else { continue }
+            if device == ownDevice {
+                try outdo(at)
+                continue
+            }
+            // Once on a link: what is given and not taken is not asked for again and again.
+            guard network.addressNews.asked[device] == nil,
+                sync.wanted.updateValue(at, forKey: device) != at
+            else { continue }
+            network.addressNews.asked[device] = now &+ Limits.bookAnswerMilliseconds
+            wants.append(name)
+        }
+        // Whoever is asked may go, and there may be more than one asks for.
+        if !wants.isEmpty {
+            network.addressNews.plan(at: now &+ Limits.bookAnswerMilliseconds &+ 1)
+        }
+        return wants
+    }
+
+    /// Signs the own addresses once more: this home was restored, and its last words are newer. Seldom:
+    /// it may also run twice.
+    private func outdo(_ at: UInt64) throws(StorageError) {
+        let last = network.addressNews.signedAgain
+        guard last.map({ time.monotonic - $0 >= Limits.addressAgainMilliseconds }) ?? true
+        else { return }
+        network.addressNews.signedAgain = time.monotonic
+        try renewOwnRecord(after: at)
+        planAddressNews()
+    }
+
+    // MARK: Learning
+
+    /// Takes over addresses that a member told.
+    func learned(
+        _ records: [AddressRecord], in workspace: Workspace, from link: PeerLink
+    ) throws(StorageError) {
+        guard link.syncs[workspace.number]?.standing == .full else { return }
+        let members = Set(devices(of: workspace))
+        var isNews = false
+        for record in records where members.contains(record.device) {
+            guard record.device != ownDevice,
+                network.book.add(record, wallMilliseconds: time.wall) == .added
+            else { continue }
+            isNews = true
+            network.addressNews.asked[record.device] = nil
+            network.registry.add(record.device, addresses: record.dialable.map(learnt))
+            try keep(record)
+        }
+        if isNews { planAddressNews() }
+    }
+
+    /// News are gathered, and told once: by then many have heard of them from where they come from,
+    /// and have said so.
+    func planAddressNews() {
+        let wait = Limits.bookGatherMilliseconds
+        network.addressNews.plan(
+            at: time.monotonic &+ wait &+ environment.random.number(below: 2 * wait))
+    }
+
+    /// Compares books with all who may not have what is known here.
+    func tellAddressesWhenDue() throws(StorageError) {
+        guard let due = network.addressNews.due, due <= time.monotonic else { return }
+        network.addressNews.due = nil
+        try renewOwnRecord()
+        var digests: [Int64: BookWord] = [:]
+        for link in network.ordered where !link.isClosing {
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            where sync.standing == .full {
+                guard let workspace = workspaces[sync.workspace] else { continue }
+                let own = digests[workspace.number] ?? BookWord(book(of: workspace).digest)
+                digests[workspace.number] = own
+                if sync.book != own.digest { tell(own, sync, on: link) }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+public import WorkspaceModel
+
+/// The digest of an address book.
+public enum BookSummary {}
+
+/// Which address records the sender has of a workspace's devices: so much of it as is needed for two
+/// books to become equal. Records themselves go in `peers`.
+public struct BookWord: Sendable, Equatable {
+    /// How new the record of one device is.
+    public struct Entry: Hashable, Sendable {
+        /// The first 8 bytes of the device.
+        public let name: [UInt8]
+        /// When it was signed, milliseconds since 1970.
+        public let at: UInt64
+
+        /// The record of a device that was signed at that time.
+        public init(_ device: DeviceID, at: UInt64) {
+            name = Self.name(of: device)
+            self.at = at
+        }
+
+        init(name: [UInt8], at: UInt64) {
+            self.name = name
+            self.at = at
+        }
+
+        /// What a device is called here, 8 bytes.
+        public static func name(of device: DeviceID) -> [UInt8] { Array(device.bytes.prefix(8)) }
+    }
+
+    /// What all of the sender's records hash to.
+    public var digest: Identifier16<BookSummary>
+    /// All of them, at most `Limits.bookEntriesMax`, or `nil` where they are not told.
+    public var entries: [Entry]?
+    /// Whose records the sender wants, names of 8 bytes, at most `Limits.bookWantsMax`.
+    public var wants: [[UInt8]]?
+
+    /// A word with the given fields.
+    public init(
+        _ digest: Identifier16<BookSummary>, entries: [Entry]? = nil, wants: [[UInt8]]? = nil
+    ) {
+        self.digest = digest
+        self.entries = entries
+        self.wants = wants
+    }
+}
+
+extension BookWord {
+    func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
+        body.map(count: 2 + [entries != nil, wants != nil].count { $0 })
+        body.workspace(workspace)
+        body.key(2)
+        body.byteString(digest)
+        if let entries {
+            body.key(3)
+            body.array(count: entries.count)
+            for entry in entries {
+                body.array(count: 2)
+                body.byteString(entry.name)
+                body.uint(entry.at)
+            }
+        }
+        if let wants {
+            body.key(4)
+            body.array(count: wants.count)
+            for name in wants { body.byteString(name) }
+        }
+    }
+}
+
+extension SyncMessage {
+    static func book(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
+        let start = body.position
+        let count = try body.mapCount(max: 4)
+        guard count >= 2 else { throw Malformed(.wrongKeys, at: start) }
+        let workspace = try body.workspace()
+        try body.key(exactly: 2)
+        var word = BookWord(try body.identifier16())
+        for _ in 2..<count {
+            let start = body.position
+            // Keys ascend, so each comes once.
+            switch try body.key() {
+            case 3: word.entries = try body.bookEntries()
+            case 4: word.wants = try body.bookWants()
+            default: throw Malformed(.wrongKeys, at: start)
+            }
+        }
+        return .book(workspace, word)
+    }
+}
+
+extension CBORDecoder {
+    fileprivate mutating func bookEntries() throws(Malformed) -> [BookWord.Entry] {
+        var entries: [BookWord.Entry] = []
+        for _ in 0..<(try arrayCount(max: Limits.bookEntriesMax)) {
+            try arrayCount(exactly: 2)
+            entries.append(.init(name: try byteString(exactly: 8), at: try uint()))
+        }
+        return entries
+    }
+
+    fileprivate mutating func bookWants() throws(Malformed) -> [[UInt8]] {
+        var wants: [[UInt8]] = []
+        for _ in 0..<(try arrayCount(max: Limits.bookWantsMax)) {
+            wants.append(try byteString(exactly: 8))
+        }
+        return wants
+    }
+}
