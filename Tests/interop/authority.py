@@ -2,9 +2,9 @@
 
 import bindings
 import faults
-from revocations import hits, is_revocation, spares
+from revocations import gives_up, hits, is_confirmed, is_revocation
 from standings import held, strongest
-from terms import ADMIN, ADMIT, CREATE, FEATURE, INVITE, OWNER, WSSET, Terms
+from terms import ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, INVITE, OWNER, WSSET, Terms
 
 
 class Authority(Terms):
@@ -70,6 +70,9 @@ class Authority(Terms):
     def judged(self):
         """One pass, the strongest first."""
         valid, revocations = set(), []
+        # V-6: what is valid only because it is confirmed; and additions of devices that only their
+        # own person has ended, on which what is confirmed may rest.
+        self.kept, self.standing_only = set(), set()
         for o in sorted(self.counted(), key=self.rank):
             if o.type != CREATE and not self.stands(o, valid, revocations):
                 continue
@@ -83,12 +86,25 @@ class Authority(Terms):
         return [o for o in self.ops.values() if not self.is_behind_feature(o)]
 
     def stands(self, o, valid, revocations):
-        return (o.grant in valid
-                and (o.type != ADMIT or o.map[1] in valid)
-                and (o.type != INVITE or (o.map.get(8, o.grant) in valid
-                                          and self.is_invited_rightly(o, valid)))
-                and not any(hits(self, r, o) and not spares(self, r, o, valid)
-                            for r in revocations))
+        confirmed = is_confirmed(self, o, valid)
+        if o.grant not in valid and o.grant not in self.standing_only:
+            return False
+        if o.type == ADMIT and (o.map[1] not in valid or o.map[1] in self.kept and not confirmed):
+            return False
+        if o.type == INVITE and not (8 not in o.map or o.map[8] in valid):
+            return False
+        if o.type == INVITE and not self.is_invited_rightly(o, valid):
+            return False
+        ends = [r for r in revocations if hits(self, r, o)]
+        if not all(gives_up(self, r, o) for r in ends):
+            return False
+        if o.grant in valid and not ends:
+            return True
+        if confirmed:
+            self.kept.add(o.id)
+        elif o.type == ADDDEV:
+            self.standing_only.add(o.id)
+        return confirmed
 
     def is_invited_rightly(self, o, valid):
         """4.0.6, Inviting: the policy in force in its past."""

@@ -2,7 +2,7 @@
 
 import writer
 from histories import history, remove, rmdev
-from terms import ADMIN, CONFIRM, CUTPART, DOCCREATE, LEAVE, MEMBER, WSSET
+from terms import ADMIN, CONFIRM, CUTPART, DOCCREATE, LEAVE, MEMBER, RVINV, WSSET
 from world import World
 
 NOTHING = (CUTPART, {1: []})
@@ -129,6 +129,51 @@ def confirmed_by_nobody_who_only_knows_it():
     _, admit = w.admit(bob, on, expect="void")
     w.write(eve, NOTHING, "valid")
     w.write(admin, NOTHING, "valid")
+    return w
+
+
+@history
+def confirmed_of_a_linked_device():
+    """What the linked device did stays, and the device goes; what it does later is void."""
+    for n in range(2):
+        w = World()
+        admin, bob = w.join(ADMIN), w.join(MEMBER)
+        on = w.invite(w.owner, MEMBER, uses=9)
+        before = list(w.ops)
+        w.write(w.owner, NOTHING)
+        linked, adddev = w.link(bob)
+        third, again = w.link(linked)
+        new, admit = w.admit(third, on)
+        channel = w.write(third, (DOCCREATE, {1: 1, 2: bytes(16)}))
+        w.write(admin, confirming(admit, channel), "valid")
+        w.write(new, (DOCCREATE, {1: 1, 2: bytes(16)}), "valid")
+        w.write(third, NOTHING, "void")
+        w.write(bob, ends(bob)[n], "valid", knows=before, after=None)
+        w.expected |= {adddev.id: "void", again.id: "void", admit.id: "valid",
+                       channel.id: "valid"}
+        assert not w.disagreements(), w.disagreements()
+    w.write(w.owner, remove(bob.member), "valid", knows=before, after=None)
+    w.expected |= {admit.id: "void", channel.id: "void"}
+    w.expected = {k: v for k, v in w.expected.items() if w.op(k).type in (4, 13)
+                  and w.op(k).grant != admit.id}
+    return w
+
+
+@history
+def confirmed_and_a_members_invite_is_ended():
+    """An rvinv of a member takes back whom nobody confirmed, an admin's everybody."""
+    for by_admin in (False, True):
+        w = World()
+        admin, bob, eve = w.join(ADMIN), w.join(MEMBER), w.join(MEMBER)
+        policy = w.write(w.owner, (WSSET, {4: 2}))
+        on = w.invite(bob, MEMBER, "valid", uses=9, policy=policy.id)
+        before = list(w.ops)
+        _, early = w.admit(eve, on, expect="void" if by_admin else "valid")
+        w.write(admin, confirming(on, early), "valid")
+        w.admit(eve, on, expect="void")
+        w.write(w.owner if by_admin else bob, (RVINV, {1: on.id}), "valid", knows=before,
+                after=None)
+        assert not w.disagreements(), w.disagreements()
     return w
 
 

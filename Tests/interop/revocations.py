@@ -1,7 +1,7 @@
 """The table of section 4.0.3 of docs/PROTOCOL.md: what a revocation hits."""
 
 from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, DOCCREATE, DOCSET, GRANT, INVITE, LEAVE,
-                   REMOVE, RMDEV, RVINV)
+                   MEMBER, REMOVE, RMDEV, RVINV)
 
 
 def is_revocation(a, o):
@@ -21,26 +21,18 @@ def hits(a, r, o):
         if (a.author(invite).member == r.map[1]
                 and not a.knows(a.ops[invite.grant], r.id)):
             return True
-    if r.type in (RMDEV, LEAVE) and o.type == ADMIT:
-        invite = a.ops[o.map[1]]
-        if is_own(a, r, invite) and hits(a, r, invite):
-            return True
     return is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member)
 
 
-def is_own(a, r, o):
-    return o.type != CREATE and a.author(r).member == a.author(o).member
+def gives_up(a, r, o):
+    """V-6: whether r gives up what was its own author's, so that it takes nothing confirmed."""
+    if r.type == RVINV:
+        return a.author(r).role == MEMBER
+    return r.type in (RMDEV, LEAVE) and a.author(r).member == a.author(o).member
 
 
-def spares(a, r, o, valid):
-    """V-6: whether r, which hits o, leaves it alone, because somebody stronger has confirmed it.
-
-    `valid` has at least what is valid and stronger than o.
-    """
-    if r.type not in (RMDEV, LEAVE):
-        return False
-    if not is_own(a, r, o) and is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member):
-        return False
+def is_confirmed(a, o, valid):
+    """V-6. `valid` has at least what is valid and stronger than o."""
     return any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
                for c in map(a.ops.get, valid))
 

@@ -20,52 +20,67 @@ extension AuthEvaluator {
         return Array(Set(found)).sorted()
     }
 
-    /// Enters a confirmation, or what may get one.
-    mutating func registerConfirmation(_ index: Int) {
-        for other in records[index].confirmed { confirmations[other, default: []].append(index) }
-    }
-
-    /// Takes back what was placed last.
-    mutating func unregisterConfirmation(_ index: Int) {
-        for other in records[index].confirmed {
-            confirmations[other]?.removeAll { $0 == index }
-            if confirmations[other]?.isEmpty == true { confirmations[other] = nil }
+    /// Counts a confirmation that has become valid, or is so no more. How strong it is never changes,
+    /// so a weaker one is never looked at again.
+    ///
+    /// - Returns: what is confirmed now and was not before, or the other way round.
+    mutating func countConfirmations(by index: Int) -> [Int] {
+        let isValid = records[index].isValid
+        return records[index].confirmed.filter { other in
+            guard isStronger(index, than: other) else { return false }
+            let before = confirmationCounts[other] ?? 0
+            let count = isValid ? before + 1 : before - 1
+            confirmationCounts[other] = count > 0 ? count : nil
+            return (before > 0) != (count > 0)
         }
-        unconfirmed.remove(index)
     }
 
-    /// Whether a revocation leaves the operation alone: its author gives up by it what was his own,
-    /// as who wrote the operation or as who opened the invite, and somebody stronger has confirmed
-    /// the operation.
-    func spares(_ revocation: Int, _ index: Int) -> Bool {
+    /// Whether the author of a revocation gives up by it what was his own: as who wrote the operation,
+    /// or, of an admission, as the member who opened the invite.
+    func givesUp(_ revocation: Int, _ index: Int) -> Bool {
         switch records[revocation].aim {
-        case .departure, .device: break
-        default: return false
-        }
-        guard isConfirmed(index), let exposure = exposure(of: index) else { return false }
-        return records[revocation].author == exposure.author
-            || !isAimedUnknown(revocation, at: exposure)
-    }
-
-    private func isConfirmed(_ index: Int) -> Bool {
-        (confirmations[index] ?? []).contains {
-            records[$0].isValid && isStronger($0, than: index)
+        case .departure, .device:
+            rules == .workspace && records[revocation].author == records[index].author
+        case .invite: records[revocation].actingRole == .member
+        default: false
         }
     }
 
-    /// Whether whoever opened an invite gave up by this what it was made with, and did not know it.
-    func endsInvite(_ revocation: Int, _ invite: Int) -> Bool {
-        guard rules == .workspace, let exposure = exposure(of: invite),
-            records[revocation].author == exposure.author
-        else { return false }
-        return hits(revocation, exposure) && !knows(revocation, invite)
+    /// Whether a valid operation that is stronger confirms it.
+    func isConfirmed(_ index: Int) -> Bool { confirmationCounts[index] != nil }
+
+    /// The invite of an admission that is not confirmed, where that is only kept itself: whoever has
+    /// stolen the device that opened it goes on having the link.
+    func lapsedInvite(of index: Int) -> Int? {
+        guard records[index].operation.action.isAdmission,
+            let invite = records[index].reference, records[invite].isKept, !isConfirmed(index)
+        else { return nil }
+        return invite
+    }
+}
+
+/// What becomes of an operation.
+enum AuthRuling: Hashable, Sendable {
+    case none, standing, kept, valid
+
+    var isValid: Bool { self == .kept || self == .valid }
+}
+
+extension AuthRecord {
+    var ruling: AuthRuling {
+        isValid ? (isKept ? .kept : .valid) : (stands ? .standing : .none)
+    }
+
+    mutating func take(_ ruling: AuthRuling) {
+        (isValid, isKept, stands) = (ruling.isValid, ruling == .kept, ruling != .none)
     }
 }
 
 /// What an admin's device has to confirm.
 extension AuthEvaluator {
     /// What members did that others build on, and that nobody has confirmed, as far as a device would
-    /// be stronger by writing now: valid operations in the order in which they came.
+    /// be stronger by writing now: valid operations, those that are about people first, else in the order
+    /// in which they came.
     ///
     /// - Parameter grant: the one that it would cite.
     /// - Cost: linear in what is not confirmed.
@@ -73,8 +88,10 @@ extension AuthEvaluator {
         guard let index = self.grant(grant, of: device),
             let exposure = contentExposure(index, device)
         else { return [] }
-        return unconfirmed.filter { exposure.rank < records[$0].rank }.sorted()
-            .map { records[$0].operation.id }
+        let open = unconfirmed.filter { exposure.rank < records[$0].rank }.sorted()
+        let people = open.filter { !records[$0].operation.action.isAboutDocument }
+        let documents = open.filter { records[$0].operation.action.isAboutDocument }
+        return (people + documents).map { records[$0].operation.id }
     }
 
     /// Takes up a new verdict on one operation.
@@ -99,6 +116,17 @@ extension AuthEvaluator {
 }
 
 extension AuthAction {
+    /// Whether it gives its author another device.
+    var isAddition: Bool { if case .addDevices = self { true } else { false } }
+
+    /// Whether it makes or changes a document, so that it may wait for what lets people in.
+    fileprivate var isAboutDocument: Bool {
+        switch self {
+        case .createDocument, .setDocument, .deleteDocument: true
+        default: false
+        }
+    }
+
     /// Whether it is one on which others build: it lets in, or makes something for all.
     var canBeConfirmed: Bool {
         switch self {

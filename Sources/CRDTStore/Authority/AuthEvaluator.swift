@@ -70,8 +70,8 @@ public struct AuthEvaluator: Sendable {
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.
     var recuts: [Int: [Int]] = [:]
-    /// Confirmations by what they confirm.
-    var confirmations: [Int: [Int]] = [:]
+    /// How many valid confirmations an operation has that are stronger than it.
+    var confirmationCounts: [Int: Int] = [:]
     /// What a member did that others build on, and that nobody has confirmed.
     var unconfirmed: Set<Int> = []
     /// The content each operation with cuts leaves valid.
@@ -127,8 +127,12 @@ public struct AuthEvaluator: Sendable {
     mutating func judgeAll() {
         let order = records.indices.filter { records[$0].fault == nil }
             .sorted { records[$0].rank < records[$1].rank }
-        for index in records.indices { records[index].isValid = false }
-        for index in order { records[index].isValid = judge(index) }
+        for index in records.indices { records[index].take(.none) }
+        confirmationCounts = [:]
+        for index in order {
+            records[index].take(judge(index))
+            if records[index].isValid { _ = countConfirmations(by: index) }
+        }
         findUnconfirmed()
     }
 
@@ -140,14 +144,20 @@ public struct AuthEvaluator: Sendable {
         while let index = queue.removeStrongest() {
             looks &+= 1 &+ (exposure(of: index).map { revocationCount($0) } ?? 0)
             if records[index].operation.action.terms != nil { looks &+= invitePolicies.count }
-            let verdict = judge(index)
-            guard verdict != records[index].isValid else { continue }
-            records[index].isValid = verdict
-            changed.append(index)
+            let ruling = judge(index)
+            let before = records[index].ruling
+            guard ruling != before else { continue }
+            records[index].take(ruling)
+            var others: [Int] = []
+            if ruling.isValid != before.isValid {
+                changed.append(index)
+                others = countConfirmations(by: index)
+            }
             looks &+= records[index].dependants.count
             if records[index].operation.action.isInvitePolicy { looks &+= invites.count }
             for target in targets(ofRevocation: index) { looks &+= exposed[target]?.count ?? 0 }
-            for other in affected(by: index) { queue.insert(other, rank: records[other].rank) }
+            others += affected(by: index)
+            for other in others { queue.insert(other, rank: records[other].rank) }
             updateUnconfirmed(by: index)
         }
         var change = AuthChange()
@@ -177,33 +187,55 @@ public struct AuthEvaluator: Sendable {
         if records[index].operation.action.isInvitePolicy {
             affected += invites.filter { knows($0, index) }
         }
-        affected += records[index].confirmed
-        let isEffective = records[index].isValid
         for target in targets(ofRevocation: index) {
             for other in exposed[target] ?? []
-            where records[other].isValid == isEffective && voids(index, other) {
+            where mayChange(other, by: index) && voids(index, other) {
                 affected.append(other)
             }
         }
         return affected
     }
 
-    /// Whether an operation without fault is valid, given the verdicts on all that are stronger.
-    private func judge(_ index: Int) -> Bool {
-        if records[index].isOpaque { return false }
-        for support in records[index].supports where !records[support].isValid { return false }
-        return revocation(voiding: index) == nil && policy(forbidding: index) == nil
+    /// Whether the verdict may be another one now that a revocation takes effect, or loses it. What was
+    /// given up once is given up: any number of such words more changes nothing.
+    private func mayChange(_ index: Int, by revocation: Int) -> Bool {
+        guard records[revocation].isValid else { return records[index].ruling != .valid }
+        return records[index].ruling == .valid
+            || records[index].stands && !givesUp(revocation, index)
+    }
+
+    /// What becomes of an operation without fault, given the verdicts on all that are stronger.
+    private func judge(_ index: Int) -> AuthRuling {
+        let record = records[index]
+        if record.isOpaque { return .none }
+        // Whether nothing but its own author's member has ended it, or what its grant leads back to.
+        var isGivenUp = false
+        for support in record.supports where !records[support].isValid {
+            guard support == record.grant, records[support].stands else { return .none }
+            isGivenUp = true
+        }
+        guard lapsedInvite(of: index) == nil, revocation(voiding: index, isSparing: true) == nil,
+            policy(forbidding: index) == nil
+        else { return .none }
+        isGivenUp = isGivenUp || revocation(voiding: index, isSparing: false) != nil
+        guard isGivenUp else { return .valid }
+        return isConfirmed(index) ? .kept : record.operation.action.isAddition ? .standing : .none
     }
 
     /// The strongest valid revocation that takes the effect from an operation without fault.
     func revocation(voiding index: Int) -> Int? {
+        revocation(voiding: index, isSparing: isConfirmed(index))
+    }
+
+    /// - Parameter isSparing: whether those are passed over by which its author gives up what is his.
+    func revocation(voiding index: Int, isSparing: Bool) -> Int? {
         guard let exposure = exposure(of: index) else { return nil }
         var strongest: Int?
         for target in exposure.targets {
             for revocation in revocations[target] ?? []
             where records[revocation].isValid && hits(revocation, exposure)
                 && !records[revocation].knows(records[index].place)
-                && !spares(revocation, index)
+                && !(isSparing && givesUp(revocation, index))
             {
                 if let known = strongest, records[known].rank < records[revocation].rank {
                     continue

@@ -51,7 +51,9 @@ extension AuthEvaluator {
         if let fault = record.fault { return .faulty(fault) }
         if record.isValid { return .valid }
         if record.isOpaque { return .opaque }
-        if let support = record.supports.first(where: { !records[$0].isValid }) {
+        if let support = record.supports.first(where: { !records[$0].isValid })
+            ?? lapsedInvite(of: index)
+        {
             return .unsupported(by: records[support].operation.id)
         }
         if let revocation = revocation(voiding: index) {

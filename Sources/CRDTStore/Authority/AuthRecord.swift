@@ -52,6 +52,11 @@ struct AuthRecord: Sendable {
     /// The operations that this one supports.
     var dependants: [Int] = []
     var isValid = false
+    /// Whether it is valid only because it is confirmed.
+    var isKept = false
+    /// Whether what is confirmed may rest on it: it is valid, or an addition of devices that nobody
+    /// but its own author's member has ended.
+    var stands = false
 
     init(
         _ operation: AuthOperation, lamport: UInt64, place: AuthPlace, past: CausalPast

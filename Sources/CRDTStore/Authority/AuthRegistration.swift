@@ -25,7 +25,6 @@ extension AuthEvaluator {
         if let key = record.operation.introducedKey {
             introductions[key, default: []].append(index)
         }
-        registerConfirmation(index)
         registerAction(index)
         guard !record.operation.cuts.isEmpty else { return }
         cuts[index] = Dictionary(grouping: record.operation.cuts, by: \.log)
@@ -110,7 +109,7 @@ extension AuthEvaluator {
             }
         }
         record.operation.introducedKey.map { introductions.drop(index, at: $0) }
-        unregisterConfirmation(index)
+        unconfirmed.remove(index)
         cuts[index] = nil
         unregisterAction(index)
     }

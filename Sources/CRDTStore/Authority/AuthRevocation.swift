@@ -35,18 +35,14 @@ struct AuthExposure {
     let device: DeviceID
     /// The operation itself; `nil` for content, and for whatever a device would write now.
     var index: Int?
-    /// For an admission: its invite, who opened it, and with which device.
+    /// For an admission: its invite, and who opened it.
     var invite: Int?
     var inviter: MemberID?
-    var invitingDevice: DeviceID?
 
     var targets: [AuthTarget] {
         var targets: [AuthTarget] = [.member(author), .device(device)]
         if let invite { targets.append(.invite(invite)) }
         if let inviter, inviter != author { targets.append(.member(inviter)) }
-        if let invitingDevice, invitingDevice != device {
-            targets.append(.device(invitingDevice))
-        }
         return targets
     }
 }
@@ -63,7 +59,6 @@ extension AuthEvaluator {
         if records[index].operation.action.isAdmission {
             exposure.invite = records[index].reference
             exposure.inviter = exposure.invite.flatMap { records[$0].author }
-            exposure.invitingDevice = exposure.invite.map { records[$0].operation.device }
         }
         return exposure
     }
@@ -130,17 +125,8 @@ extension AuthEvaluator {
             if let grant = target.invite.flatMap({ records[$0].grant }), !knows(grant, index) {
                 return true
             }
-        case .departure, .device:
-            if let invite = target.invite, endsInvite(index, invite) { return true }
         default: break
         }
-        return isAimedUnknown(index, at: target)
-    }
-
-    /// Whether it is about whoever writes under a grant with a device, and that grant was given
-    /// without knowing of it.
-    func isAimedUnknown(_ index: Int, at target: AuthExposure) -> Bool {
-        let aim = records[index].aim
         // Nobody lets himself in again: a device that was added after a departure is part of it.
         let grant = aim == .departure ? records[target.grant].admission : target.grant
         if let grant, knows(grant, index) { return false }

@@ -143,6 +143,9 @@ extension AuthEvaluator {
         var index = index
         while true {
             if let revocation = revocation(voiding: index) { return revocation }
+            if let invite = lapsedInvite(of: index) {
+                return revocation(voiding: invite, isSparing: false)
+            }
             guard let support = records[index].supports.first(where: { !records[$0].isValid })
             else { return nil }
             index = support
@@ -178,12 +181,8 @@ extension AuthEvaluator {
         if (revocations[.invite(index)] ?? []).contains(where: { records[$0].isValid }) {
             return true
         }
-        // Nobody has built on what was not written yet.
-        if (exposure(of: index)?.targets ?? []).contains(where: { target in
-            (revocations[target] ?? []).contains { records[$0].isValid && endsInvite($0, index) }
-        }) {
-            return true
-        }
+        // Nobody has confirmed what was not written yet.
+        if records[index].isKept { return true }
         let admission = AuthRank(
             author: records[index].rank.author, lamport: AuthRank.infinity, id: .zero)
         return (revocations[.member(author)] ?? []).contains { revocation in

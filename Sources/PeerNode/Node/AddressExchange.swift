@@ -7,8 +7,8 @@ import WorkspaceModel
 struct AddressNews {
     /// When the books of all peers are compared again, on the monotonic clock.
     var due: UInt64?
-    /// When what was asked for may be asked of another peer, by device.
-    var asked: [DeviceID: UInt64] = [:]
+    /// Which record was asked for, and when it may be asked of another peer, by device.
+    var asked: [DeviceID: (at: UInt64, until: UInt64)] = [:]
     /// When the own record was signed again last because somebody had a newer one.
     var signedAgain: UInt64?
 
@@ -42,8 +42,7 @@ extension NodeCore {
         guard let home, !network.listening.isEmpty else { return }
         let old = network.book.record(of: home.device)
         if let old, old.addresses == AddressRecord.texts(of: network.listening), old.at > newer,
-            old.at <= time.wall,
-            time.wall - old.at < Limits.addressRenewalMilliseconds
+            isFresh(old)
         {
             return
         }
@@ -52,6 +51,13 @@ extension NodeCore {
             signedBy: home.signing, at: max(time.wall, last &+ 1), addresses: network.listening)
         guard network.book.add(record, wallMilliseconds: time.wall) == .added else { return }
         try keep(record)
+    }
+
+    /// Whether a record need not be signed again. One that is a little ahead of the clock counts: it
+    /// would be news to everybody at each telling until the clock has caught up.
+    private func isFresh(_ record: AddressRecord) -> Bool {
+        AddressRecord.isTimely(record.at, wallMilliseconds: time.wall)
+            && time.wall < record.at &+ Limits.addressRenewalMilliseconds
     }
 
     private func keep(_ record: AddressRecord) throws(StorageError) {
@@ -109,8 +115,10 @@ extension NodeCore {
     ) {
         let names = Set(wants)
         let wanted = devices(of: workspace).filter { names.contains(BookWord.Entry.name(of: $0)) }
+        // Once on a link: it is asked for once.
         let records = network.book.records(
-            of: wanted, limit: Limits.bookWantsMax, wallMilliseconds: time.wall)
+            of: wanted, limit: Limits.bookWantsMax, wallMilliseconds: time.wall
+        ).filter { sync.given.updateValue($0.at, forKey: $0.device) != $0.at }
         // In parts: many records of 16 long addresses each would be more than one message takes.
         for start in stride(from: 0, to: records.count, by: 32) {
             let part = Array(records[start..<min(start + 32, records.count)])
@@ -125,7 +133,7 @@ extension NodeCore {
         let newer = Dictionary(entries.map { ($0.name, $0.at) }) { max($0, $1) }
         var wants: [[UInt8]] = []
         let now = time.monotonic
-        network.addressNews.asked = network.addressNews.asked.filter { $0.value > now }
+        network.addressNews.asked = network.addressNews.asked.filter { $0.value.until > now }
         for device in devices(of: workspace) where wants.count < Limits.bookWantsMax {
             let name = BookWord.Entry.name(of: device)
             guard let at = newer[name], at > network.book.record(of: device)?.at ?? 0,
@@ -135,11 +143,12 @@ extension NodeCore {
                 try outdo(at)
                 continue
             }
-            // Once on a link: what is given and not taken is not asked for again and again.
-            guard network.addressNews.asked[device] == nil,
+            // Once on a link: what is given and not taken is not asked for again and again. And who says
+            // to have a newer one than there is keeps nobody from asking others for theirs.
+            guard network.addressNews.asked[device]?.at != at,
                 sync.wanted.updateValue(at, forKey: device) != at
             else { continue }
-            network.addressNews.asked[device] = now &+ Limits.bookAnswerMilliseconds
+            network.addressNews.asked[device] = (at, now &+ Limits.bookAnswerMilliseconds)
             wants.append(name)
         }
         // Whoever is asked may go, and there may be more than one asks for.

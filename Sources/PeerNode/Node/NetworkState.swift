@@ -188,6 +188,8 @@ final class WorkspaceLink {
     var book: Identifier16<BookSummary>?
     /// Of which time the other end was asked for a record, by device.
     var wanted: [DeviceID: UInt64] = [:]
+    /// Of which time it was given a record, by device.
+    var given: [DeviceID: UInt64] = [:]
     /// When the other end said last that its person types, on the monotonic clock.
     var typing: [DocumentID: UInt64] = [:]
 

@@ -126,7 +126,7 @@ import WorkspaceTestKit
     /// confirmed (V-6)`.
     static let inHistories: Set<AuthRule> = [
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
-        .v6Stronger, .v6Invite,
+        .v6Stronger, .v6Invite, .v6Chain,
     ]
 
     @Test func `is missed where it lets somebody in by an invite that has no effect`() {

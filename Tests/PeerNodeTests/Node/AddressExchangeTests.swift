@@ -53,6 +53,22 @@ import WorkspaceTestKit
         #expect(second.addresses == first.addresses)
     }
 
+    /// Else two nodes whose words are ahead would be news to each other all the time.
+    @Test func `are not signed again where they are a little ahead of the clock`() throws {
+        let nodes = try team(3)
+        for node in nodes.prefix(2) {
+            try node.inTurn { core, _ in try core.renewOwnRecord(after: core.time.wall + 250_000) }
+        }
+        bench.advance(1_000)
+        let ahead = try nodes.map { try record(of: $0, at: $0) }
+        try nodes[2].restart()
+        bench.advance(60_000)
+        for (node, first) in zip(nodes, ahead) {
+            #expect(try record(of: node, at: node) == first)
+            for other in nodes { #expect(try record(of: node, at: other) == first) }
+        }
+    }
+
     @Test func `reach whoever has no link to it`() throws {
         let nodes = try team(3)
         bench.cut(nodes[0], nodes[2])

@@ -40,41 +40,52 @@ extension AuthDefinition {
                 return false
             }
             return inviter.member == member && !knows(facts[inviter.grant], r)
-        case .removeDevice, .leave:
-            return rules.has(.v6Invite) && isOwn(r, invite) && hits(r, invite)
         default:
             return false
         }
     }
 
-    private func isOwn(_ r: Int, _ o: Int) -> Bool {
-        facts[r].author?.member == facts[o].author?.member
+    /// V-6: whether `r` gives up what was its own author's, so that it takes nothing confirmed.
+    func givesUp(_ r: Int, _ o: Int) -> Bool {
+        switch facts[r].operation.action {
+        case .removeDevice, .leave: facts[r].author?.member == facts[o].author?.member
+        case .revokeInvite: facts[r].author?.role == 2
+        default: false
+        }
     }
 
-    /// V-6: whether `r` leaves `o` alone when that is confirmed.
-    func spares(_ r: Int, _ o: Int) -> Bool {
-        switch facts[r].operation.action {
-        case .removeDevice, .leave: break
-        default: return false
+    /// V-6: whether what is confirmed may rest on a grant.
+    func stands(_ grant: Int, _ judgement: inout Judgement) -> Bool {
+        if isValid(grant, &judgement) { return true }
+        guard rules.has(.v6Chain), judgement.known.contains(grant), !facts[grant].isBehind,
+            case .addDevices = facts[grant].operation.action, let author = facts[grant].author,
+            stands(author.grant, &judgement)
+        else { return false }
+        return facts[grant].hitBy.allSatisfy {
+            givesUp($0, grant) || !isValid($0, &judgement)
         }
-        guard rules.has(.v6), let author = facts[o].author else { return false }
-        switch facts[o].operation.action {
-        case .invite, .admit, .createDocument, .setDocument:
-            return isOwn(r, o) || !reaches(r, author)
-        default: return false
-        }
+    }
+
+    /// V-6: whether it is an admit on an invite that is valid only because it is confirmed.
+    func restsOnKept(_ o: Int, _ judgement: inout Judgement) -> Bool {
+        guard rules.has(.v6Invite), case .admit(let id, _, _, _) = facts[o].operation.action,
+            let invite = place(id, in: facts[o].past), let author = facts[invite].author
+        else { return false }
+        return !isValid(author.grant, &judgement)
+            || facts[invite].hitBy.contains { isValid($0, &judgement) }
     }
 
     /// V-6: whether a valid operation that is stronger confirms it.
     func isConfirmed(_ o: Int, _ judgement: inout Judgement) -> Bool {
-        facts.indices.contains { other in
-            guard case .confirm(let operations) = facts[other].operation.action else {
-                return false
+        rules.has(.v6)
+            && facts.indices.contains { other in
+                guard case .confirm(let operations) = facts[other].operation.action else {
+                    return false
+                }
+                return operations.contains(facts[o].operation.id)
+                    && (!rules.has(.v6Stronger) || facts[other].rank < facts[o].rank)
+                    && isValid(other, &judgement)
             }
-            return operations.contains(facts[o].operation.id)
-                && (!rules.has(.v6Stronger) || facts[other].rank < facts[o].rank)
-                && isValid(other, &judgement)
-        }
     }
 
     /// The rows that are about whoever writes under a grant with a device.

@@ -147,12 +147,17 @@ public final class AuthDefinition {
     private func decide(_ place: Int, _ judgement: inout Judgement) -> Bool {
         let fact = facts[place]
         guard !fact.isBehind else { return false }
-        for support in fact.supports where !isValid(support, &judgement) { return false }
-        if rules.has(.v1Allowed), !isAllowed(place, &judgement) { return false }
-        for other in fact.hitBy where isValid(other, &judgement) {
-            if !spares(other, place) || !isConfirmed(place, &judgement) { return false }
+        let isConfirmed = isConfirmed(place, &judgement)
+        for support in fact.supports where !isValid(support, &judgement) {
+            guard isConfirmed, support == fact.author?.grant, stands(support, &judgement) else {
+                return false
+            }
         }
-        return true
+        if !isConfirmed, restsOnKept(place, &judgement) { return false }
+        if rules.has(.v1Allowed), !isAllowed(place, &judgement) { return false }
+        return fact.hitBy.allSatisfy { other in
+            isConfirmed && givesUp(other, place) || !isValid(other, &judgement)
+        }
     }
 }
 
