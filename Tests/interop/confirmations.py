@@ -17,28 +17,45 @@ def ends(who):
     return (LEAVE, {1: []}), rmdev(who.device)
 
 
-def answered(w, bob, on):
-    """What Bob knows when he goes, whom he lets in after that, and the channel that he makes."""
-    before = list(w.ops)
-    w.write(w.owner, NOTHING)
-    new, admit = w.admit(bob, on)
-    channel = w.write(bob, (DOCCREATE, {1: 1, 2: bytes(16)}))
-    return before, new, admit, channel
+CHANNEL = (DOCCREATE, {1: 1, 2: bytes(16)})
+
+
+class Doorkeeper:
+    """A world in which Bob answers a newcomer, makes a channel, and goes as if he had not."""
+
+    def __init__(self, *roles, bob=MEMBER, linked=False):
+        self.w = w = World()
+        self.others = [w.join(role) for role in roles if role != MEMBER]
+        self.bob = w.join(bob)
+        self.others += [w.join(role) for role in roles if role == MEMBER]
+        on = w.invite(w.owner, MEMBER, uses=9)
+        self.before = list(w.ops)
+        w.write(w.owner, NOTHING)
+        self.links, self.device = [], self.bob
+        for _ in range(2 if linked else 0):
+            self.device, link = w.link(self.device)
+            self.links.append(link)
+        self.new, self.admit = w.admit(self.device, on)
+        self.channel = w.write(self.device, CHANNEL)
+
+    def goes(self, n):
+        return self.w.write(self.bob, ends(self.bob)[n], "valid", knows=self.before, after=None)
+
+    def expect(self, verdict):
+        self.w.expected |= {self.admit.id: verdict, self.channel.id: verdict}
+        self.w.expected |= {link.id: "void" for link in self.links}
+        assert not self.w.disagreements(), self.w.disagreements()
 
 
 @history
 def confirmed_by_an_admin():
     for n in range(2):
-        w = World()
-        admin, bob = w.join(ADMIN), w.join(MEMBER)
-        on = w.invite(w.owner, MEMBER, uses=9)
-        before, new, admit, channel = answered(w, bob, on)
-        w.write(admin, confirming(admit, channel), "valid")
-        w.write(new, (DOCCREATE, {1: 1, 2: bytes(16)}), "valid")
-        w.write(bob, ends(bob)[n], "valid", knows=before, after=None)
-        w.expected |= {admit.id: "valid", channel.id: "valid"}
-        assert not w.disagreements(), w.disagreements()
-    return w
+        d = Doorkeeper(ADMIN)
+        d.w.write(d.others[0], confirming(d.admit, d.channel), "valid")
+        d.w.write(d.new, CHANNEL, "valid")
+        d.goes(n)
+        d.expect("valid")
+    return d.w
 
 
 @history
@@ -63,42 +80,33 @@ def confirmed_by_who_may():
 def confirmed_by_nobody_stronger():
     """Who only knows it confirms nothing, nor does an admin who is weaker than its author."""
     for n in range(2):
-        w = World()
-        bob, weak = w.join(ADMIN), w.join(ADMIN)
-        on = w.invite(w.owner, MEMBER, uses=9)
-        before, new, admit, channel = answered(w, bob, on)
-        w.write(w.owner, NOTHING, "valid")
-        w.write(weak, confirming(admit, channel), "valid")
-        w.write(new, NOTHING, "void")
-        w.write(bob, ends(bob)[n], "valid", knows=before, after=None)
-        w.expected |= {admit.id: "void", channel.id: "void"}
-        assert not w.disagreements(), w.disagreements()
-    return w
+        d = Doorkeeper(bob=ADMIN)
+        weak = d.w.join(ADMIN)
+        d.w.write(d.w.owner, NOTHING, "valid")
+        d.w.write(weak, confirming(d.admit, d.channel), "valid")
+        d.w.write(d.new, NOTHING, "void")
+        d.goes(n)
+        d.expect("void")
+    return d.w
 
 
 @history
 def confirmed_by_what_is_void():
-    w = World()
-    admin, bob = w.join(ADMIN), w.join(MEMBER)
-    on = w.invite(w.owner, MEMBER, uses=9)
-    before, _, admit, _ = answered(w, bob, on)
-    w.write(admin, confirming(admit), "void")
-    w.write(bob, (LEAVE, {1: []}), "valid", knows=before, after=None)
-    w.write(w.owner, remove(admin.member), "valid", knows=before, after=None)
-    w.expected[admit.id] = "void"
-    return w
+    d = Doorkeeper(ADMIN)
+    d.w.write(d.others[0], confirming(d.admit, d.channel), "void")
+    d.goes(0)
+    d.w.write(d.w.owner, remove(d.others[0].member), "valid", knows=d.before, after=None)
+    d.expect("void")
+    return d.w
 
 
 @history
 def confirmed_and_taken_by_somebody_else():
-    w = World()
-    bob = w.join(MEMBER)
-    on = w.invite(w.owner, MEMBER, uses=9)
-    before, _, admit, _ = answered(w, bob, on)
-    w.write(w.owner, confirming(admit), "valid")
-    w.write(w.owner, rmdev(bob.device), "valid", knows=before, after=None)
-    w.expected[admit.id] = "void"
-    return w
+    d = Doorkeeper()
+    d.w.write(d.w.owner, confirming(d.admit, d.channel), "valid")
+    d.w.write(d.w.owner, rmdev(d.bob.device), "valid", knows=d.before, after=None)
+    d.expect("void")
+    return d.w
 
 
 @history
@@ -136,27 +144,22 @@ def confirmed_by_nobody_who_only_knows_it():
 def confirmed_of_a_linked_device():
     """What the linked device did stays, and the device goes; what it does later is void."""
     for n in range(2):
-        w = World()
-        admin, bob = w.join(ADMIN), w.join(MEMBER)
-        on = w.invite(w.owner, MEMBER, uses=9)
-        before = list(w.ops)
-        w.write(w.owner, NOTHING)
-        linked, adddev = w.link(bob)
-        third, again = w.link(linked)
-        new, admit = w.admit(third, on)
-        channel = w.write(third, (DOCCREATE, {1: 1, 2: bytes(16)}))
-        w.write(admin, confirming(admit, channel), "valid")
-        w.write(new, (DOCCREATE, {1: 1, 2: bytes(16)}), "valid")
-        w.write(third, NOTHING, "void")
-        w.write(bob, ends(bob)[n], "valid", knows=before, after=None)
-        w.expected |= {adddev.id: "void", again.id: "void", admit.id: "valid",
-                       channel.id: "valid"}
-        assert not w.disagreements(), w.disagreements()
-    w.write(w.owner, remove(bob.member), "valid", knows=before, after=None)
-    w.expected |= {admit.id: "void", channel.id: "void"}
-    w.expected = {k: v for k, v in w.expected.items() if w.op(k).type in (4, 13)
-                  and w.op(k).grant != admit.id}
-    return w
+        d = Doorkeeper(ADMIN, linked=True)
+        d.w.write(d.others[0], confirming(d.admit, d.channel), "valid")
+        d.w.write(d.new, CHANNEL, "valid")
+        d.w.write(d.device, NOTHING, "void")
+        d.goes(n)
+        d.expect("valid")
+    return d.w
+
+
+@history
+def confirmed_of_a_linked_device_of_somebody_removed():
+    d = Doorkeeper(ADMIN, linked=True)
+    d.w.write(d.others[0], confirming(d.admit, d.channel), "valid")
+    d.w.write(d.w.owner, remove(d.bob.member), "valid", knows=d.before, after=None)
+    d.expect("void")
+    return d.w
 
 
 @history
