@@ -96,11 +96,12 @@ extension AuthEvaluator {
 
     /// Takes up a new verdict on one operation.
     mutating func updateUnconfirmed(by index: Int) {
-        for other in records[index].confirmed + [index] where awaitsConfirmation(other) {
-            unconfirmed.insert(other)
-        }
-        for other in records[index].confirmed + [index] where !awaitsConfirmation(other) {
-            unconfirmed.remove(other)
+        for other in records[index].confirmed + [index] {
+            if awaitsConfirmation(other) {
+                unconfirmed.insert(other)
+            } else {
+                unconfirmed.remove(other)
+            }
         }
     }
 

@@ -214,36 +214,45 @@ public struct AuthEvaluator: Sendable {
             guard support == record.grant, records[support].stands else { return .none }
             isGivenUp = true
         }
-        guard lapsedInvite(of: index) == nil, revocation(voiding: index, isSparing: true) == nil,
-            policy(forbidding: index) == nil
-        else { return .none }
-        isGivenUp = isGivenUp || revocation(voiding: index, isSparing: false) != nil
+        guard lapsedInvite(of: index) == nil else { return .none }
+        switch end(of: index) {
+        case .byOthers: return .none
+        case .givenUp: isGivenUp = true
+        case nil: break
+        }
+        guard policy(forbidding: index) == nil else { return .none }
         guard isGivenUp else { return .valid }
         return isConfirmed(index) ? .kept : record.operation.action.isAddition ? .standing : .none
     }
 
-    /// The strongest valid revocation that takes the effect from an operation without fault.
-    func revocation(voiding index: Int) -> Int? {
-        revocation(voiding: index, isSparing: isConfirmed(index))
+    /// Who has ended an operation.
+    private enum End { case givenUp, byOthers }
+
+    /// Whether valid revocations take the effect from an operation without fault, and whether others
+    /// than such as give it up do.
+    private func end(of index: Int) -> End? {
+        var end: End?
+        for revocation in revocations(taking: index) {
+            guard givesUp(revocation, index) else { return .byOthers }
+            end = .givenUp
+        }
+        return end
     }
 
-    /// - Parameter isSparing: whether those are passed over by which its author gives up what is his.
-    func revocation(voiding index: Int, isSparing: Bool) -> Int? {
-        guard let exposure = exposure(of: index) else { return nil }
-        var strongest: Int?
-        for target in exposure.targets {
-            for revocation in revocations[target] ?? []
-            where records[revocation].isValid && hits(revocation, exposure)
-                && !records[revocation].knows(records[index].place)
-                && !(isSparing && givesUp(revocation, index))
-            {
-                if let known = strongest, records[known].rank < records[revocation].rank {
-                    continue
-                }
-                strongest = revocation
-            }
+    /// The strongest valid revocation that takes the effect from an operation without fault.
+    func revocation(voiding index: Int) -> Int? {
+        let isSpared = isConfirmed(index)
+        return revocations(taking: index).filter { !isSpared || !givesUp($0, index) }
+            .min { isStronger($0, than: $1) }
+    }
+
+    /// The valid revocations that hit an operation and do not know it.
+    func revocations(taking index: Int) -> some Sequence<Int> {
+        let exposure = exposure(of: index)
+        return (exposure?.targets ?? []).lazy.flatMap { revocations[$0] ?? [] }.filter {
+            guard let exposure, records[$0].isValid else { return false }
+            return hits($0, exposure) && !records[$0].knows(records[index].place)
         }
-        return strongest
     }
 }
 

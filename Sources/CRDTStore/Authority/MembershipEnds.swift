@@ -144,7 +144,7 @@ extension AuthEvaluator {
         while true {
             if let revocation = revocation(voiding: index) { return revocation }
             if let invite = lapsedInvite(of: index) {
-                return revocation(voiding: invite, isSparing: false)
+                return revocations(taking: invite).min { isStronger($0, than: $1) }
             }
             guard let support = records[index].supports.first(where: { !records[$0].isValid })
             else { return nil }

@@ -23,6 +23,7 @@ extension NodeCore {
         network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
         answerResumes()
         try renewOwnRecord()
+        network.addressNews.plan(at: time.monotonic &+ Limits.addressRenewalMilliseconds)
         for link in network.ordered {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
             where sync.standing == .full {
@@ -201,7 +202,8 @@ extension NodeCore {
     /// Compares books with all who may not have what is known here.
     func tellAddressesWhenDue() throws(StorageError) {
         guard let due = network.addressNews.due, due <= time.monotonic else { return }
-        network.addressNews.due = nil
+        // Before the own record stops counting it is signed again, though nothing happens.
+        network.addressNews.due = time.monotonic &+ Limits.addressRenewalMilliseconds
         try renewOwnRecord()
         var digests: [Int64: BookWord] = [:]
         for link in network.ordered where !link.isClosing {

@@ -4,7 +4,7 @@ import WorkspaceModel
 /// When this device confirms what members have made, by workspace, on the monotonic clock.
 struct ConfirmationPlan {
     private(set) var due: [Int64: UInt64] = [:]
-    /// When all was confirmed last, whoever did it.
+    /// When something was confirmed last, whoever did it.
     private var confirmed: [Int64: UInt64] = [:]
 
     /// Plans it for `wait` later, or for a rest more where something was confirmed just before.
@@ -14,9 +14,10 @@ struct ConfirmationPlan {
         due[workspace] = max(now, rested ?? now) &+ wait
     }
 
-    /// Nothing is left to confirm.
+    /// What was planned is done, by whomever; what is left is planned anew.
     mutating func noteConfirmed(_ workspace: Int64, at now: UInt64) {
-        if due.removeValue(forKey: workspace) != nil { confirmed[workspace] = now }
+        due[workspace] = nil
+        confirmed[workspace] = now
     }
 
     mutating func cancel(_ workspace: Int64) { due[workspace] = nil }
@@ -32,7 +33,7 @@ extension NodeCore {
     /// the other, the strongest first, and each only if it is still due.
     func planConfirming(of workspace: Workspace) {
         guard !unconfirmed(in: workspace).isEmpty else {
-            return confirmations.noteConfirmed(workspace.number, at: time.monotonic)
+            return confirmations.cancel(workspace.number)
         }
         let ranked = workspace.members.filter { $0.role <= .admin }.sorted { $0.rank < $1.rank }
         let place = ranked.firstIndex { $0.member == workspace.member } ?? ranked.count
@@ -43,13 +44,10 @@ extension NodeCore {
     func confirmWhenDue() throws(StorageError) {
         let due = confirmations.due.filter { $0.value <= time.monotonic }.keys.sorted()
         for number in due {
+            confirmations.cancel(number)
             guard mayWrite, let workspace = workspaces[number],
                 case let found = unconfirmed(in: workspace), !found.isEmpty
-            else {
-                confirmations.cancel(number)
-                continue
-            }
-            confirmations.noteConfirmed(number, at: time.monotonic)
+            else { continue }
             _ = try authorAuthority(in: workspace) { _ in
                 .confirm(Array(found.prefix(Limits.confirmedMax)))
             }

@@ -258,6 +258,16 @@ import WorkspaceTestKit
         #expect((costs.last ?? 0) <= 2 * costs[1] + 80, "\(costs)")
     }
 
+    @Test func `is people before channels`() throws {
+        var its = Case()
+        let channel = its.story.write("bob", after: its.later, .createDocument)
+        let admission = its.story.admit("new", on: its.invite, by: "bob", after: [channel])
+        let evaluator = try AuthEvaluator.evaluateFromScratch(its.story.history.operations)
+        let found = evaluator.unconfirmed(
+            for: its.story.device("ann"), under: its.story.grant("ann"))
+        #expect(found == [admission, channel])
+    }
+
     @Test func `is told to whoever may confirm it, until one has`() throws {
         var its = Case()
         let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)

@@ -53,6 +53,16 @@ import WorkspaceTestKit
         #expect(second.addresses == first.addresses)
     }
 
+    @Test func `are signed again in time though nothing happens`() throws {
+        let mina = try bench.node("Mina")
+        try mina.restart()
+        bench.advance(1_000)
+        let first = try #require(try record(of: mina, at: mina))
+        bench.advance(Limits.addressRenewalMilliseconds + 60_000)
+        let second = try #require(try record(of: mina, at: mina))
+        #expect(second.at >= first.at + Limits.addressRenewalMilliseconds)
+    }
+
     /// Else two nodes whose words are ahead would be news to each other all the time.
     @Test func `are not signed again where they are a little ahead of the clock`() throws {
         let nodes = try team(3)

@@ -70,10 +70,17 @@ extension BenchNode {
 }
 
 @Suite struct `Branches that cite each other` {
-    /// In the last world runs wait again and again behind branches that are too many. One that does not
-    /// come to its end is in docs/RELIABILITY.md.
-    @Test(arguments: Seeds.explore(4) + [950_304_344])
+    /// In the last two worlds runs wait again and again behind branches that are too many.
+    @Test(arguments: Seeds.explore(4) + [950_304_344, Self.unended])
     func `are the same everywhere after a minute, at a newcomer too`(seed: UInt64) throws {
+        guard seed == Self.unended else { return try expectOneEnd(seed) }
+        withKnownIssue { try expectOneEnd(seed) }
+    }
+
+    /// The world that does not come to its end: docs/RELIABILITY.md.
+    private static let unended: UInt64 = 1_810_706_793
+
+    private func expectOneEnd(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let world = try ForkingWorld()
         let braid = try Braid(

@@ -110,6 +110,21 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `takes a book of 2 048 records, 256 wishes, and not one more of either`() {
+        for (entries, wants, isTaken) in [
+            (0, 0, true), (2_048, 256, true), (2_049, 0, false), (0, 257, false),
+        ] {
+            let entry = BookWord.Entry(SyncMessageSamples.device, at: .max)
+            let message = SyncMessage.book(
+                .max,
+                BookWord(
+                    .zero, entries: [BookWord.Entry](repeating: entry, count: entries),
+                    wants: [[UInt8]](repeating: entry.name, count: wants)))
+            let decoded = try? SyncMessage.decoded(message.encoded())
+            #expect((decoded == message) == isTaken, "\(entries) and \(wants)")
+        }
+    }
+
     /// What a device signs of its addresses is what everybody else checks.
     @Test func `signs a record's fields without its signature`() {
         let record = AddressRecord(

@@ -72,6 +72,22 @@ import WorkspaceTestKit
         #expect(try confirmations(at: joon).isEmpty)
     }
 
+    /// What is taken back before that is nothing to rest from: nobody delays others so.
+    @Test func `is confirmed in a minute though something was taken back before`() throws {
+        let kim = try bench.guest("Kim", of: mina)
+        bench.advance(5_000)
+        var forged = try ForgedLog(joon, incarnation: 70)
+        let before = try ForgedLog.heads(of: joon)
+        try joon.ok("channel.create", ["name": "sea"])
+        bench.advance(5_000)
+        let end = forged.write(.leave(cuts: []), knowing: before).run(in: try mina.workspace().id)
+        for node in [mina, ada, kim] { try node.take([end]) }
+        bench.advance(5_000)
+        try kim.ok("channel.create", ["name": "land"])
+        bench.advance(2 * Limits.confirmingMilliseconds)
+        #expect(try confirmations(at: kim) == [device(mina)])
+    }
+
     @Test func `is confirmed seldom, however much it is`() throws {
         for number in 0..<30 {
             try joon.ok("channel.create", ["name": .string("c\(number)")])

@@ -1,0 +1,96 @@
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Members who say what they like of others' addresses (PROTOCOL.md, 5.3, 95).
+@Suite struct `A member's word on addresses` {
+    private let pair: HostilePair
+
+    init() throws {
+        pair = try HostilePair()
+        pair.takeOver()
+        pair.bench.advance(30_000)
+    }
+
+    private func name(_ node: BenchNode) throws -> [UInt8] {
+        BookWord.Entry.name(of: try #require(node.host?.core.home).device)
+    }
+
+    private func say(
+        _ visitor: Visitor, entries: [BookWord.Entry]? = nil, wants: [[UInt8]]? = nil
+    ) {
+        visitor.send(.book(1, BookWord(.zero, entries: entries, wants: wants)))
+    }
+
+    private func wishes(_ visitor: Visitor) -> [[UInt8]] {
+        visitor.messages.flatMap { message -> [[UInt8]] in
+            guard case .book(_, let word) = message else { return [] }
+            return word.wants ?? []
+        }
+    }
+
+    @Test func `is answered with a record once on a link`() throws {
+        let visitor = try pair.visit(pair.ada)
+        for _ in 0..<5 { say(visitor, wants: [try name(pair.bob), try name(pair.ada)]) }
+        let given = visitor.messages.flatMap { message -> [AddressRecord] in
+            guard case .peers(_, let records) = message else { return [] }
+            return records
+        }
+        #expect(given.count == 2)
+        // On another link it is given again.
+        let eve = try pair.accomplice()
+        let other = try pair.visit(pair.ada, as: eve.keys, from: "10.0.1.2")
+        say(other, wants: [try name(pair.bob)])
+        #expect(other.messages.contains { if case .peers = $0 { true } else { false } })
+    }
+
+    @Test func `keeps nobody else from being asked`() throws {
+        let eve = try pair.accomplice()
+        let bob = try #require(pair.bob.host?.core.home).device
+        let now = pair.bench.wall
+        let liar = try pair.visit(pair.ada)
+        say(liar, entries: [.init(bob, at: now + 2_000)])
+        #expect(wishes(liar) == [try name(pair.bob)])
+        let honest = try pair.visit(pair.ada, as: eve.keys, from: "10.0.1.2")
+        // The same record is asked of one peer at a time, another one at once.
+        say(honest, entries: [.init(bob, at: now + 2_000)])
+        #expect(wishes(honest).isEmpty)
+        say(honest, entries: [.init(bob, at: now + 1_000)])
+        #expect(wishes(honest) == [try name(pair.bob)])
+        // Nor is it asked again on a link that has not given it.
+        for _ in 0..<3 {
+            pair.bench.advance(2 * Limits.bookAnswerMilliseconds)
+            say(liar, entries: [.init(bob, at: now + 2_000)])
+        }
+        #expect(wishes(liar).count == 1)
+    }
+
+    @Test func `of a time that has not come, or of nobody, is passed over`() throws {
+        let visitor = try pair.visit(pair.ada)
+        let bob = try #require(pair.bob.host?.core.home).device
+        say(
+            visitor,
+            entries: [
+                .init(bob, at: pair.bench.wall + 2 * Limits.clockLeadMillisecondsMax),
+                .init(bob, at: .max),
+                .init(DeviceID([UInt8](repeating: 7, count: 32)), at: pair.bench.wall),
+            ])
+        #expect(wishes(visitor).isEmpty)
+    }
+
+    @Test func `of one's own has one sign again seldom`() throws {
+        let core = try #require(pair.ada.host?.core)
+        let own = try #require(core.home).device
+        let visitor = try pair.visit(pair.ada)
+        var signed: Set<UInt64> = []
+        for step in 1...20 {
+            say(visitor, entries: [.init(own, at: pair.bench.wall + 1_000 * UInt64(step))])
+            signed.insert(try #require(core.network.book.record(of: own)).at)
+            pair.bench.advance(5_000)
+        }
+        #expect(signed.count <= 2)
+    }
+}
