@@ -10,7 +10,13 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .treatAllWarnings(as: .error),
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+    // Traces name lines; what debuggers need besides makes the program of all tests a third larger.
+    .unsafeFlags(["-gline-tables-only"], .when(configuration: .debug)),
 ]
+
+/// The lower layers are built optimised for tests too, with their checks: properties walk some
+/// thousand worlds in them, and all tests take half the time. PeerNode would gain less than its build costs.
+let lowerLayer: [SwiftSetting] = settings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 let package = Package(
     name: "wsx-node",
@@ -26,14 +32,14 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CLinux"),
-        .target(name: "WorkspaceModel", swiftSettings: settings),
+        .target(name: "WorkspaceModel", swiftSettings: lowerLayer),
         .target(
             name: "WorkspaceCrypto", dependencies: ["CSodium", "WorkspaceModel"],
-            swiftSettings: settings),
+            swiftSettings: lowerLayer),
         .target(
             name: "CRDTStore", dependencies: ["CSQLite", "WorkspaceCrypto", "WorkspaceModel"],
-            swiftSettings: settings),
-        .target(name: "SyncProtocol", dependencies: ["WorkspaceModel"], swiftSettings: settings),
+            swiftSettings: lowerLayer),
+        .target(name: "SyncProtocol", dependencies: ["WorkspaceModel"], swiftSettings: lowerLayer),
         .target(
             name: "PeerNode",
             dependencies: [
@@ -48,7 +54,7 @@ let package = Package(
             dependencies: [
                 "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
             ],
-            path: "Tests/WorkspaceTestKit", swiftSettings: settings),
+            path: "Tests/WorkspaceTestKit", swiftSettings: lowerLayer),
         // What the fuzzers and one of the tests give foreign bytes to.
         .target(
             name: "FuzzTargets",

@@ -49,6 +49,18 @@ extension AuthEvaluator {
     /// Whether a valid operation that is stronger confirms it.
     func isConfirmed(_ index: Int) -> Bool { confirmationCounts[index] != nil }
 
+    /// The strongest confirmation by which an operation has effect though its author gave it up; `nil`
+    /// where it needs none.
+    ///
+    /// - Cost: linear in the document.
+    public func confirmation(keeping id: OperationID) -> OperationID? {
+        guard let kept = indices[id], records[kept].isKept else { return nil }
+        return records.indices.filter {
+            records[$0].isValid && records[$0].confirmed.contains(kept)
+                && isStronger($0, than: kept)
+        }.min { isStronger($0, than: $1) }.map { records[$0].operation.id }
+    }
+
     /// The invite of an admission that is not confirmed, where that is only kept itself: whoever has
     /// stolen the device that opened it goes on having the link.
     func lapsedInvite(of index: Int) -> Int? {

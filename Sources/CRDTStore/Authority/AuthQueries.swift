@@ -158,16 +158,19 @@ extension AuthEvaluator {
         var isCovered = [Bool](repeating: false, count: records.count)
         var tips: [OperationID] = []
         for index in records.indices.reversed() {
-            let operation = records[index].operation
-            if isKnownOnly, records[index].isOpaque || operation.action.isUnknownFeature {
+            if isKnownOnly,
+                records[index].isOpaque || records[index].operation.action.isUnknownFeature
+            {
                 continue
             }
             guard !records[index].isOwnPart, isCovered[index] || counts(records[index]) else {
                 continue
             }
-            if !isCovered[index] { tips.append(operation.id) }
-            for id in operation.dependencies { indices[id].map { isCovered[$0] = true } }
-            operation.previous.flatMap { indices[$0] }.map { isCovered[$0] = true }
+            if !isCovered[index] { tips.append(records[index].operation.id) }
+            for id in records[index].operation.dependencies {
+                indices[id].map { isCovered[$0] = true }
+            }
+            records[index].operation.previous.flatMap { indices[$0] }.map { isCovered[$0] = true }
         }
         return tips.sorted()
     }

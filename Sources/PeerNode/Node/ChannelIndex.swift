@@ -18,7 +18,13 @@ struct ChannelIndex {
     private let byID: [String: Int]
     private let byPeople: [[MemberID]: Int]
 
-    init(_ channels: [Workspace.Channel], nameOfPeople: (Workspace.Channel) -> String) {
+    /// - Parameters:
+    ///   - keyOf: what a name is compared by.
+    ///   - nameOfPeople: what a direct conversation is called.
+    init(
+        _ channels: [Workspace.Channel], keyOf: (String) -> String?,
+        nameOfPeople: (Workspace.Channel) -> String
+    ) {
         all = channels.sorted {
             ($0.order, $0.rank.lamport, $0.rank.id) < ($1.order, $1.rank.lamport, $1.rank.id)
         }
@@ -29,7 +35,7 @@ struct ChannelIndex {
         var byPeople: [[MemberID]: Int] = [:]
         var taken: Set<String> = []
         let first = all.first { $0.isDefault }
-        let reserved = first?.name.flatMap { NameFolding.key(of: $0) }
+        let reserved = first?.name.flatMap(keyOf)
         for (index, channel) in all.enumerated() {
             byID[channel.publicID] = index
             for number in [channel.number] + channel.others { byNumber[number] = index }
@@ -38,11 +44,13 @@ struct ChannelIndex {
                 byPeople[channel.people] = index
                 continue
             }
+            let own = channel.name.flatMap(keyOf)
             let name = Self.shownName(
-                of: channel, besides: &taken, reserved: channel.isDefault ? nil : reserved)
+                of: channel, under: own, besides: &taken,
+                reserved: channel.isDefault ? nil : reserved)
             names.append(name)
-            let own = channel.name.flatMap { NameFolding.key(of: $0) }
-            for key in Set([own, NameFolding.key(of: name)].compactMap { $0 }) {
+            if let own { byKey[own, default: []].append(index) }
+            if name != channel.name, let key = keyOf(name), key != own {
                 byKey[key, default: []].append(index)
             }
         }
@@ -54,12 +62,13 @@ struct ChannelIndex {
     }
 
     private static func shownName(
-        of channel: Workspace.Channel, besides taken: inout Set<String>, reserved: String?
+        of channel: Workspace.Channel, under key: String?, besides taken: inout Set<String>,
+        reserved: String?
     ) -> String {
         let suffix = String(channel.publicID.dropFirst(2).prefix(6))
         guard let name = channel.name else { return "c_" + suffix }
         // A name too long to compare is nobody's twin.
-        guard let key = NameFolding.key(of: name) else { return name }
+        guard let key else { return name }
         if key != reserved, taken.insert(key).inserted { return name }
         return "\(name)-\(suffix)"
     }
@@ -75,6 +84,14 @@ struct ChannelIndex {
             .compactMap { NameFolding.key(of: $0).flatMap { byKey[$0] } }.first ?? []
         let own = found.filter { all[$0].isDefault }
         return own.isEmpty ? found : own
+    }
+
+    /// The channels that are called so, as somebody may type it; whatever they are shown as.
+    func called(_ name: String) -> some Sequence<Workspace.Channel> {
+        let key = NameFolding.key(of: name)
+        return (key.flatMap { byKey[$0] } ?? []).lazy.map { all[$0] }.filter {
+            $0.name.flatMap { NameFolding.key(of: $0) } == key
+        }
     }
 
     /// The names by which commands take them.

@@ -239,10 +239,7 @@ extension NodeCore {
     func refuseTwin(
         _ name: String, except: DocumentID? = nil, in workspace: Workspace
     ) throws(NodeError) {
-        let twin = workspace.channelIndex.all.first { channel in
-            channel.id != except && !channel.isDirect
-                && channel.name.map { NameFolding.matches($0, name) } == true
-        }
+        let twin = workspace.channelIndex.called(name).first { $0.id != except }
         guard let twin else { return }
         let shown = shownName(twin, workspace)
         let what: String

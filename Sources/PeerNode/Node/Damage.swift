@@ -142,8 +142,7 @@ extension NodeCore {
     private func judgeAnew(
         _ workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        workspace.authority = [:]
-        workspace.authorityOrder = []
+        workspace.authority = AuthorityRecords()
         workspace.keyIndex = KeyIndex()
         workspace.evaluator = AuthEvaluator()
         authorityBudget.forgetPassedOver()

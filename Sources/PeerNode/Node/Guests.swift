@@ -58,11 +58,13 @@ extension Workspace {
 
     /// Who is in a private document together with somebody, that one included.
     func company(of person: MemberID) -> Set<MemberID> {
+        if let known = derived.company[person] { return known }
         var company: Set<MemberID> = [person]
         for document in privateDocuments.values
         where document.authority.standing(of: person) != nil {
             company.formUnion(document.people)
         }
+        derived.company[person] = company
         return company
     }
 

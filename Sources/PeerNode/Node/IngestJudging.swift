@@ -237,7 +237,7 @@ extension AuthOperation {
 
 extension Workspace.AuthorityRecord {
     /// What an operation of the authority document says, and where it lies.
-    init(
+    convenience init(
         _ payload: AuthorityPayload, _ header: OperationHeader, arrival: Int64,
         in workspace: WorkspaceID
     ) {

@@ -4,13 +4,14 @@ import WorkspaceModel
 
 /// The invites of a workspace and what came of them, so that neither a list nor a joiner costs a
 /// walk through the authority document for each.
-struct InviteIndex {
+struct InviteIndex: Equatable {
     /// Every invite that has effect, the oldest first.
     private(set) var invites: [OperationID] = []
     /// Valid admissions by invite.
     private(set) var admissions: [OperationID: [OperationID]] = [:]
     /// How many different people came in by them.
     private(set) var used: [OperationID: Int] = [:]
+    private var people: [OperationID: Set<MemberID>] = [:]
     /// Invites that were ended.
     private(set) var revoked: Set<OperationID> = []
     /// Valid requests by invite, in the order of arrival.
@@ -19,24 +20,26 @@ struct InviteIndex {
     private(set) var removals: [MemberID: [OperationID]] = [:]
 
     init(of workspace: Workspace) {
-        var people: [OperationID: Set<MemberID>] = [:]
         for id in workspace.authorityOrder {
             guard let record = workspace.authority[id] else { continue }
-            let isValid = workspace.evaluator.isValid(id)
-            switch record.payload {
-            case .admit(let joiner, _, _, _) where isValid:
-                admissions[joiner.invite, default: []].append(id)
-                people[joiner.invite, default: []].insert(joiner.member)
-            case .invite where isValid: invites.append(id)
-            case .revokeInvite(let invite) where isValid: revoked.insert(invite)
-            case .request(let joiner) where isValid:
-                requests[joiner.invite, default: []].append(id)
-            case .remove(let removal) where isValid:
-                removals[removal.member, default: []].append(id)
-            default: continue
-            }
+            enter(record.payload, id, isValid: workspace.evaluator.isValid(id))
         }
-        used = people.mapValues(\.count)
+    }
+
+    /// Takes up the operation that came last.
+    mutating func enter(_ payload: AuthorityPayload, _ id: OperationID, isValid: Bool) {
+        guard isValid else { return }
+        switch payload {
+        case .admit(let joiner, _, _, _):
+            admissions[joiner.invite, default: []].append(id)
+            people[joiner.invite, default: []].insert(joiner.member)
+            used[joiner.invite] = people[joiner.invite]?.count
+        case .invite: invites.append(id)
+        case .revokeInvite(let invite): revoked.insert(invite)
+        case .request(let joiner): requests[joiner.invite, default: []].append(id)
+        case .remove(let removal): removals[removal.member, default: []].append(id)
+        default: break
+        }
     }
 }
 

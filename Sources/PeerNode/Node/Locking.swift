@@ -304,6 +304,7 @@ extension Workspace {
         mailboxSecrets = [:]
         recoveryBox = nil
         openedNames = [:]
+        foldedNames = FoldedNames()
         ownName = nil
         forgetProfiles()
         deviceNames = DeviceNames()

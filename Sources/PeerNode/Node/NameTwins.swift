@@ -11,7 +11,7 @@ extension Workspace {
         var people = Set(visibleMembers.map(\.member))
         people.formUnion(profileNames.keys)
         people.formUnion(told.people.keys)
-        for id in authorityOrder {
+        for id in authority.entrances {
             guard case .admit(let joiner, _, _, _)? = authority[id]?.payload else { continue }
             people.insert(joiner.member)
             // To look for each name by itself would take as long as there are people, each time.
@@ -21,7 +21,7 @@ extension Workspace {
         }
         var bySkeleton: [String: [MemberID]] = [:]
         for person in people.sorted() {
-            bySkeleton[NameLikeness.skeleton(of: displayName(of: person)), default: []]
+            bySkeleton[foldedNames.skeleton(of: displayName(of: person)), default: []]
                 .append(person)
         }
         let twins = Set(bySkeleton.values.filter { $0.count > 1 }.flatMap { $0 })
@@ -35,7 +35,7 @@ extension Workspace {
         let index = channelIndex
         var bySkeleton: [String: [String]] = [:]
         for (channel, name) in zip(index.all, index.names) where !channel.isDirect {
-            bySkeleton[NameLikeness.skeleton(of: name), default: []].append(channel.publicID)
+            bySkeleton[foldedNames.skeleton(of: name), default: []].append(channel.publicID)
         }
         let twins = Set(bySkeleton.values.filter { $0.count > 1 }.flatMap { $0 })
         derived.channelTwins = twins

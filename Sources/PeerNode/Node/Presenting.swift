@@ -37,7 +37,7 @@ extension NodeCore {
         if let known = workspace.derived.admissions[member] { return known }
         var found: Workspace.AuthorityRecord?
         var best: (Int, UInt64, OperationID)?
-        for id in workspace.authorityOrder {
+        for id in workspace.authority.entrances {
             switch workspace.authority[id]?.payload {
             case .create(let create)? where create.member == member: break
             case .admit(let joiner, _, _, _)? where joiner.member == member: break

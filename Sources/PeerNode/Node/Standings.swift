@@ -17,25 +17,41 @@ struct Standings {
     }
 }
 
+extension Workspace.Derived {
+    /// Keeps what does not change while nobody comes, goes, or gets another role or name.
+    fileprivate mutating func keepPeople(of known: Self) {
+        standings = known.standings
+        names = known.names
+        twins = known.twins
+        told = known.told
+        channels = known.channels
+        channelTwins = known.channelTwins
+    }
+}
+
 extension Workspace {
     /// Has an operation judged, and forgets what no longer follows.
     func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
-        let known = derived.standings
+        let known = derived
         let change = try evaluator.add(operation)
-        if !evaluator.changesStanding(change) { derived.standings = known }
+        if !evaluator.changesStanding(change) { derived.keepPeople(of: known) }
+        if change.becameInvalid.isEmpty, change.becameValid.allSatisfy({ $0 == operation.id }) {
+            (derived.fields, derived.invites) = (known.fields, known.invites)
+        }
         return change
     }
 
     /// Takes up what a judged operation says.
     func enter(_ record: AuthorityRecord, _ id: OperationID) {
-        let known = derived.standings
-        authority[id] = record
-        authorityOrder.append(id)
-        switch record.payload {
-        // Phrases are found in these.
-        case .create, .admit: break
-        default: derived.standings = known
-        }
+        var known = derived
+        authority.enter(record, id)
+        // Names and phrases are found in what lets somebody in.
+        if !record.payload.isEntrance { derived.keepPeople(of: known) }
+        if !record.payload.isSetting { derived.fields = known.fields }
+        derived.invites = known.invites
+        // Else it would be copied.
+        known.invites = nil
+        derived.invites?.enter(record.payload, id, isValid: evaluator.isValid(id))
     }
 
     /// Called when keys or names changed: everybody stays in.

@@ -27,7 +27,7 @@ struct Why {
             text += "; without effect: its author had no such right in the channel then"
         }
         return WhyObject.Step(
-            operation: PublicID.operation(id), kind: record.payload.kindWord,
+            operation: PublicID.operation(id), kind: record.payload.word,
             by: author.map { PersonObject(id: PublicID.member($0), name: name) },
             at: Int64(clamping: record.timestamp.milliseconds), valid: counts, text: text)
     }
@@ -91,11 +91,13 @@ struct Why {
             default: false
             }
         }
-        return ordered(Set(wanted.keys))
+        return ordered(Set(wanted.map(\.key)))
     }
 
+    /// In causal order, with the confirmations without which they would have no effect.
     private func ordered(_ ids: Set<OperationID>) -> [OperationID] {
-        ids.map { (evaluator.lamport(of: $0) ?? .max, $0) }.sorted { $0 < $1 }.map(\.1)
+        ids.union(ids.compactMap(evaluator.confirmation(keeping:)))
+            .map { (evaluator.lamport(of: $0) ?? .max, $0) }.sorted { $0 < $1 }.map(\.1)
     }
 
     // MARK: Actions
@@ -179,7 +181,7 @@ struct Why {
         case .leave: return "\(name) left"
         case .recut: return "\(name) let more stand of what a removal cut off"
         case .cutPart: return "\(name) listed what a removal leaves"
-        case .confirm: return "\(name) confirmed what members had done"
+        case .confirm: return "\(name) confirmed that, so it stays though its author gave it up"
         case .createDocument: return "\(name) made the channel"
         case .setDocument(let settings): return "\(name) set " + fields(settings)
         case .deleteDocument: return "\(name) deleted the channel"
@@ -239,35 +241,6 @@ extension AuthFault {
         case .badConfirmation: "what it confirms was not there, or cannot be confirmed"
         case .repeated: "they came and went more often than anybody does"
         case .unknownKind: "this version does not know its kind"
-        }
-    }
-}
-
-extension AuthorityPayload {
-    /// The word of a kind in steps, as PROTOCOL.md 3.1 has it.
-    fileprivate var kindWord: String {
-        switch self {
-        case .create: "create"
-        case .invite: "invite"
-        case .request: "request"
-        case .admit: "admit"
-        case .addDevices: "adddev"
-        case .grant: "grant"
-        case .remove: "remove"
-        case .removeDevice: "rmdev"
-        case .revokeInvite: "rvinv"
-        case .leave: "leave"
-        case .recut: "recut"
-        case .cutPart: "cutpart"
-        case .createDocument: "doccreate"
-        case .setDocument: "docset"
-        case .deleteDocument: "docdel"
-        case .setWorkspace: "wsset"
-        case .deleteWorkspace: "wsdel"
-        case .rekey: "rekey"
-        case .feature: "feature"
-        case .confirm: "confirm"
-        case .unknown: "unknown"
         }
     }
 }

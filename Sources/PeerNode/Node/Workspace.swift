@@ -21,8 +21,8 @@ final class Workspace {
     /// Whether what others write may stand behind something that only a later version can judge, as
     /// it was when it was last worked out what is kept. Until then this node reads and passes on.
     var awaitsLaterVersion = false
-    /// The stored authority operations by id.
-    var authority: [OperationID: AuthorityRecord] = [:] {
+    /// The stored authority operations.
+    var authority = AuthorityRecords() {
         didSet {
             derived = Derived()
             mailboxSecrets = [:]
@@ -32,8 +32,8 @@ final class Workspace {
     var deviceNames = DeviceNames()
     /// Whether anybody ever asked to be let in, so that admissions need not look for it.
     var hasRequests = false
-    /// The ids of `authority` in the order of arrival.
-    var authorityOrder: [OperationID] = []
+    /// Their ids in the order of arrival.
+    var authorityOrder: [OperationID] { authority.order }
     /// What those say of keys.
     var keyIndex = KeyIndex()
     /// Epoch keys that are held.
@@ -51,7 +51,10 @@ final class Workspace {
     var channels: [DocumentID: Channel] = [:] { didSet { derived.channels = nil } }
     /// The private documents that are stored here, opened or not.
     var privateDocuments: [DocumentID: PrivateDocument] = [:] {
-        didSet { derived.channels = nil }
+        didSet {
+            derived.channels = nil
+            derived.company = [:]
+        }
     }
     /// What this device names as a guest, once it was looked for.
     var namedDocuments: [DocumentID]?
@@ -109,6 +112,8 @@ final class Workspace {
     var kept = KeptOperations()
     /// The largest `latest(of:)` of each document, to see when the clock does not order by itself.
     var newestTimestamp: [DocumentID: UInt64] = [:]
+    /// What names are compared by.
+    var foldedNames = FoldedNames()
     /// Names that were opened already.
     var openedNames: [NamePlace: String] = [:]
     /// How far the content of a log is valid, until authority changes.
@@ -138,6 +143,8 @@ final class Workspace {
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
         var told: ToldNames?
+        /// Who is in private documents with somebody.
+        var company: [MemberID: Set<MemberID>] = [:]
         /// What ended memberships, by member.
         var memberEnds: [MemberID: Set<OperationID>]?
         /// The valid revocations of invites.
@@ -150,17 +157,6 @@ final class Workspace {
 
     var derived = Derived()
     var standingsMade = Standings.Made()
-
-    /// One authority operation, as far as others than the evaluator need it.
-    struct AuthorityRecord {
-        let payload: AuthorityPayload
-        let log: LogName
-        let sequence: UInt64
-        let timestamp: HybridTimestamp
-        let grant: OperationID
-        let arrival: Int64
-        let isRoot: Bool
-    }
 
     /// A public channel that was deleted.
     struct DeletedChannel {
@@ -255,6 +251,7 @@ final class Workspace {
     /// Called when something about a private document changed.
     func forgetChannelIndex() {
         derived.channels = nil
+        derived.company = [:]
         guard derived.told != nil else { return }
         derived.told = nil
         derived.names = [:]
@@ -266,7 +263,9 @@ final class Workspace {
         if let known = derived.channels { return known }
         // A guest is in no public channel, and what a former member had of them is over.
         let open = ownRole == .guest ? [] : Array(channels.values)
-        let index = ChannelIndex(open + privateChannels, nameOfPeople: name(ofDirect:))
+        let index = ChannelIndex(
+            open + privateChannels, keyOf: { foldedNames.key(of: $0) },
+            nameOfPeople: name(ofDirect:))
         derived.channels = index
         return index
     }
@@ -357,7 +356,7 @@ final class Workspace {
 
     private func admittedName(of member: MemberID) -> String {
         if let name = profileNames[member] { return name }
-        for id in authorityOrder {
+        for id in authority.entrances {
             if case .admit(let joiner, _, _, _)? = authority[id]?.payload,
                 joiner.member == member, let name = name(joiner.name, key: 7, of: id)
             {

@@ -45,7 +45,7 @@ extension InviteRight {
 
 /// What the settings of a workspace say: of the valid operations that name a field, the one with
 /// the largest (lam, rank, id). A pure fold, equal on every node that holds the keys.
-struct WorkspaceFields {
+struct WorkspaceFields: Equatable {
     private(set) var name: String?
     private(set) var description: String?
     /// A blob, `b_…`.
@@ -72,7 +72,7 @@ struct WorkspaceFields {
 
     init(of workspace: Workspace) {
         var claims: [(claim: Claim, settings: AuthorityPayload.WorkspaceSettings)] = []
-        for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
+        for id in workspace.authority.settings where workspace.evaluator.isValid(id) {
             guard let record = workspace.authority[id] else { continue }
             switch record.payload {
             case .create(let create):

@@ -35,6 +35,13 @@ extension Limits {
     public static let addressAgainMilliseconds: UInt64 = 10 * 60 * 1_000
 }
 
+/// What is kept so that it need not be worked out again.
+extension Limits {
+    /// Names of channels and people whose folded forms are kept, some 300 bytes each: as many as the
+    /// largest workspaces have. Of more all are worked out anew.
+    public static let foldedNamesMax = 16_384
+}
+
 /// What a node does with its store while nobody asks for anything.
 extension Limits {
     /// How long what lies beyond a removal's cuts is kept: until then whoever removed its author

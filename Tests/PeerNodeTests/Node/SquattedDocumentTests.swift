@@ -102,8 +102,9 @@ import WorkspaceTestKit
         // Wim is in both, so that nothing else keeps it out.
         let grants = try #require(root.entries.first).grant
         #expect(acme.authority[grants] != nil)
-        other.authority[grants] = acme.authority[grants]
-        defer { other.authority[grants] = nil }
+        let before = other.authority
+        other.authority.enter(try #require(acme.authority[grants]), grants)
+        defer { other.authority = before }
         #expect(try bring(root, to: other) == .rejected(.wrongScope))
         #expect(core.store.operations.document(board, in: other.number) == nil)
     }

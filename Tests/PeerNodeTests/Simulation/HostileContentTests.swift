@@ -124,7 +124,7 @@ import WorkspaceTestKit
         let (ada, bob) = (
             try HostileScene.workspace(of: scene.ada), try HostileScene.workspace(of: scene.bob)
         )
-        let chain = try #require(ada.authority.keys.sorted().first)
+        let chain = try #require(ada.authorityOrder.min())
         var settings = AuthorityPayload.DocumentSettings(document: scene.mallory.channel)
         settings.archived = true
         var policy = AuthorityPayload.WorkspaceSettings()

@@ -6,6 +6,26 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
+extension Workspace {
+    /// What is kept from one operation to the next and does not follow from all of them. What is kept then does.
+    var staleDerivations: [String] {
+        let people = (members, recoveryDevices)
+        let index = channelIndex
+        let channels = (index.all.map(\.publicID), index.names)
+        let (fields, invites) = (fields, invites)
+        let twins = people.0.map { hasTwin($0.member) }
+        derived = .init()
+        return [
+            people == (members, recoveryDevices) ? nil : "who is in",
+            channels == (channelIndex.all.map(\.publicID), channelIndex.names)
+                ? nil : "which channels there are",
+            fields == self.fields ? nil : "its settings",
+            invites == self.invites ? nil : "what came of invites",
+            twins == people.0.map { hasTwin($0.member) } ? nil : "whose names look alike",
+        ].compactMap { $0 }
+    }
+}
+
 /// Reads one node's store and works out anew what is valid in it: every signature and every id from
 /// the stored bytes, authority by the recursive definition, content by walking each branch back to
 /// what the revocations keep. Nothing of it comes from the node's own verdicts.
@@ -40,13 +60,9 @@ struct SlowAudit {
         problems.append("node \(node.index) " + problem)
     }
 
-    /// Who is in, which is kept from one change to the next, against what follows from everything.
+    /// What is kept from one change to the next, against what follows from everything.
     private mutating func checkStandings() {
-        let known = (workspace.members, workspace.recoveryDevices)
-        workspace.derived = .init()
-        if known != (workspace.members, workspace.recoveryDevices) {
-            complain("has not heard who is in")
-        }
+        for difference in workspace.staleDerivations { complain("has not heard " + difference) }
     }
 
     // MARK: Authority

@@ -121,6 +121,9 @@ import WorkspaceTestKit
             #expect(try node.log(of: "sea") == ["of Late"], "\(node.name)")
         }
         #expect(try mina.digest() == late.digest())
+        let why = try mina.ok("why", ["subject": "#sea"])["steps"]?.arrayValue
+        #expect(why?.map { $0["kind"] }.prefix(3) == ["doccreate", "docset", "confirm"])
+        #expect(why?.dropFirst(2).first?["by"]?["name"] == "Mina")
     }
 
     @Test func `is gone with who had not known of it where nobody confirmed it`() throws {
