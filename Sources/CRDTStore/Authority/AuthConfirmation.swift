@@ -12,6 +12,15 @@ extension AuthEvaluator {
         return nil
     }
 
+    /// How many operations that act as member a confirmation is the only one of.
+    public func confirmedAlone(by id: OperationID) -> Int {
+        guard let index = indices[id], records[index].isValid else { return 0 }
+        return records[index].confirmed.count {
+            confirmationCounts[$0] == 1 && records[$0].actingRole == .member
+                && isStronger(index, than: $0)
+        }
+    }
+
     /// Those of some operations that somebody who knows them may confirm, each once.
     func confirmable(_ operations: [OperationID], before record: AuthRecord) -> [Int] {
         let found = operations.prefix(Limits.confirmedMax).compactMap { indices[$0] }.filter {

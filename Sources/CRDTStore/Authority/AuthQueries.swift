@@ -148,6 +148,37 @@ extension AuthEvaluator {
             .map { records[$0].operation.id }
     }
 
+    /// What an operation cites that names others: the maximal valid operations. Of more than fit, those
+    /// come first that are, or know, one of the named, then the strongest (S-7).
+    ///
+    /// - Parameters:
+    ///   - named: what has to be in its past, the most important first.
+    ///   - knowsFeatures: as of `headsByStrength`.
+    public func citations(
+        naming named: [OperationID], knowingFeatures knowsFeatures: Bool = true
+    ) -> [OperationID] {
+        let heads = headsByStrength(knowingFeatures: knowsFeatures)
+        guard heads.count > Limits.authDependenciesMax, !named.isEmpty else { return heads }
+        var chosen: [OperationID] = []
+        for id in named where !isKnown(id, by: chosen) {
+            guard chosen.count < Limits.authDependenciesMax else { break }
+            if let head = heads.first(where: { isKnown(id, by: [$0]) }) { chosen.append(head) }
+        }
+        let first = Set(chosen)
+        return chosen + heads.filter { !first.contains($0) }
+    }
+
+    /// The valid operations that list one of some devices: who names these devices names those.
+    public func bindings(of devices: some Sequence<DeviceID>) -> [OperationID] {
+        devices.flatMap { grantsOfDevice[$0] ?? [] }.filter { records[$0].isValid }
+            .map { records[$0].operation.id }
+    }
+
+    /// Whether an operation is one of some others, or in their past.
+    public func isKnown(_ id: OperationID, by others: [OperationID]) -> Bool {
+        others.contains { $0 == id || isAncestor(id, of: $0) }
+    }
+
     /// The operations that nothing cites, valid or not. Ascending.
     public var frontier: [OperationID] { tips { _ in true } }
 

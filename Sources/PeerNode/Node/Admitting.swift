@@ -139,7 +139,8 @@ extension NodeCore {
         else { return nil }
         let isGuest = invite.role == .guest
         let wraps = wraps(isGuest ? nil : current.key, discovery, for: joiner.devices)
-        let admission = try authorAuthority(in: workspace) { authoring in
+        let named = [joiner.invite, request].compactMap { $0 }
+        let admission = try authorAuthority(in: workspace, naming: named) { authoring in
             .admit(
                 joiner.sealed(authoring, field: 7), keyID: current.id, wraps: wraps,
                 request: request)

@@ -34,6 +34,11 @@ extension NodeCore {
         let key: SymmetricKey
         let random: any RandomSource
 
+        /// All that it cites, the one before it in its log included.
+        var cited: [OperationID] {
+            draft.dependencies.map(\.id) + [draft.previous].compactMap { $0 }
+        }
+
         /// `text` sealed as the name field under `key`.
         func sealed(_ text: String, field key: UInt64) -> SealedField {
             sealed(Array(text.utf8), field: key)
@@ -58,12 +63,13 @@ extension NodeCore {
     ///   - other: the key to sign with instead of this device's: the recovery phrase's.
     ///   - undoesFeatures: whether to know nothing of features that only a later version knows,
     ///     where that leaves fewer of them.
+    ///   - named: what it names besides its grant, so that this is cited where not all is.
     ///   - isEffective: whether it does what it should, asked of the state that it would make.
     ///   - payload: makes the payload once the operation's place is known.
     /// - Returns: its id, or `nil` when the device may not do it; then nothing is written.
     func authorAuthority(
         in workspace: Workspace, grant: OperationID? = nil, signedBy other: SigningKey? = nil,
-        undoingFeatures undoesFeatures: Bool = false,
+        undoingFeatures undoesFeatures: Bool = false, naming named: [OperationID] = [],
         isEffective: (AuthEvaluator) -> Bool = { _ in true },
         _ payload: (AuthorityDraft) -> AuthorityPayload
     ) throws(StorageError) -> OperationID? {
@@ -86,8 +92,9 @@ extension NodeCore {
             sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
             timestamp: timestamp, grant: grant,
             dependencies: references(
-                to: workspace.evaluator.headsByStrength(knowingFeatures: !undoesFeatures)
-                    .filter { $0 != own?.tip.id }, in: workspace))
+                to: workspace.evaluator.citations(
+                    naming: [grant] + named, knowingFeatures: !undoesFeatures
+                ).filter { $0 != own?.tip.id }, in: workspace))
         let context = AuthorityDraft(
             draft: draft, device: signing.device, keyID: current.id, key: current.key,
             random: environment.random)

@@ -30,9 +30,7 @@ extension NodeCore {
             workspace.unheardNewcomers.insert(newcomer.member)
         }
         if workspace.evaluator.isValid(operation.id) {
-            if case .confirm = payload {
-                confirmations.noteConfirmed(workspace.number, at: time.monotonic)
-            }
+            if case .confirm = payload { noteConfirmation(operation.id, in: workspace) }
             try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
         }
         try tellRoles(after: change, of: operation.id, appended.arrival, workspace, source)

@@ -143,7 +143,7 @@ extension NodeCore {
             return last
         }
         let written = try stored { () throws(StorageError) in
-            try authorAuthority(in: workspace) { _ in
+            try authorAuthority(in: workspace, naming: [ruling.lastLink]) { _ in
                 .deleteDocument(channel.id, chainLink: ruling.lastLink)
             }
         }
@@ -213,7 +213,7 @@ extension NodeCore {
         guard let ruling = channel.ruling else { throw .internalFailure(reason: "channel") }
         let link = ruling.lastLink
         let written = try stored { () throws(StorageError) in
-            try authorAuthority(in: workspace) { draft in
+            try authorAuthority(in: workspace, naming: [link]) { draft in
                 var settings = AuthorityPayload.DocumentSettings(document: channel.id)
                 settings.replaces = link == ruling.creation ? nil : link
                 change(&settings, draft)

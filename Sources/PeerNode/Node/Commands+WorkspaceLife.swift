@@ -112,7 +112,8 @@ extension NodeCore {
         let evaluator = workspace.evaluator
         let own = workspace.members.first { $0.member == workspace.member }
         let kept = evaluator.byAge(own?.devices ?? [], of: workspace.member)
-        return try authorAuthority(in: workspace) { _ in
+        let named = evaluator.bindings(of: heir.devices + kept)
+        return try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
                     member: heir.member,

@@ -4,7 +4,7 @@ import WorkspaceModel
 /// When this device confirms what members have made, by workspace, on the monotonic clock.
 struct ConfirmationPlan {
     private(set) var due: [Int64: UInt64] = [:]
-    /// When something was confirmed last, whoever did it.
+    /// When little was confirmed last, whoever did it.
     private var confirmed: [Int64: UInt64] = [:]
 
     /// Plans it for `wait` later, or for a rest more where something was confirmed just before.
@@ -14,11 +14,14 @@ struct ConfirmationPlan {
         due[workspace] = max(now, rested ?? now) &+ wait
     }
 
-    /// What was planned is done, by whomever; what is left is planned anew.
-    mutating func noteConfirmed(_ workspace: Int64, at now: UInt64) {
+    /// Has what is left wait until there is more of it.
+    mutating func rest(_ workspace: Int64, at now: UInt64) {
         due[workspace] = nil
         confirmed[workspace] = now
     }
+
+    /// What is left waits for nothing.
+    mutating func noteMuch(_ workspace: Int64) { confirmed[workspace] = nil }
 
     mutating func cancel(_ workspace: Int64) { due[workspace] = nil }
 
@@ -35,10 +38,28 @@ extension NodeCore {
         guard !unconfirmed(in: workspace).isEmpty else {
             return confirmations.cancel(workspace.number)
         }
-        let ranked = workspace.members.filter { $0.role <= .admin }.sorted { $0.rank < $1.rank }
-        let place = ranked.firstIndex { $0.member == workspace.member } ?? ranked.count
+        let ranked = admins(of: workspace)
+        let place = ranked.firstIndex(of: workspace.member) ?? ranked.count
         let wait = Limits.confirmingMilliseconds &* UInt64(1 + min(place, 64))
         confirmations.plan(workspace.number, at: time.monotonic, after: wait)
+    }
+
+    /// Takes up what somebody has confirmed. Nobody weaker delays what this device confirms, and nobody
+    /// does by confirming nothing; and where that was as much as one operation may know, more may
+    /// wait that has nothing to rest from.
+    func noteConfirmation(_ id: OperationID, in workspace: Workspace) {
+        let count = workspace.evaluator.confirmedAlone(by: id)
+        guard count > 0 else { return }
+        guard count < Limits.authDependenciesMax else {
+            return confirmations.noteMuch(workspace.number)
+        }
+        let ranked = admins(of: workspace)
+        guard let author = workspace.evaluator.author(of: id),
+            let place = ranked.firstIndex(of: author),
+            place <= ranked.firstIndex(of: workspace.member) ?? ranked.count
+        else { return }
+        confirmations.rest(workspace.number, at: time.monotonic)
+        planConfirming(of: workspace)
     }
 
     func confirmWhenDue() throws(StorageError) {
@@ -48,11 +69,19 @@ extension NodeCore {
             guard mayWrite, let workspace = workspaces[number],
                 case let found = unconfirmed(in: workspace), !found.isEmpty
             else { continue }
-            _ = try authorAuthority(in: workspace) { _ in
-                .confirm(Array(found.prefix(Limits.confirmedMax)))
+            let named = Array(found.prefix(Limits.confirmedMax))
+            _ = try authorAuthority(in: workspace, naming: named) { authoring in
+                // Of more ends than it may cite, what stands behind the others has its turn later.
+                let cited = authoring.cited
+                return .confirm(named.filter { workspace.evaluator.isKnown($0, by: cited) })
             }
             planConfirming(of: workspace)
         }
+    }
+
+    /// Owners and admins, the strongest first.
+    private func admins(of workspace: Workspace) -> [MemberID] {
+        workspace.members.filter { $0.role <= .admin }.sorted { $0.rank < $1.rank }.map(\.member)
     }
 
     /// What this device would confirm, as an admin's.

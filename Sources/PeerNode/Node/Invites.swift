@@ -134,7 +134,7 @@ extension NodeCore {
     func revoke(
         _ invite: OperationID, in workspace: Workspace, signedBy signer: SigningKey? = nil
     ) throws(StorageError) -> Bool {
-        let made = try authorAuthority(in: workspace, signedBy: signer) { _ in
+        let made = try authorAuthority(in: workspace, signedBy: signer, naming: [invite]) { _ in
             .revokeInvite(invite)
         }
         return made.map { workspace.evaluator.isValid($0) } ?? false

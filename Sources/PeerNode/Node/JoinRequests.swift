@@ -132,7 +132,8 @@ extension NodeCore {
     func writeRequest(
         _ joiner: JoinerTerms, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
-        try authorAuthority(in: workspace) {
+        let named = [joiner.invite, joiner.answering].compactMap { $0 }
+        return try authorAuthority(in: workspace, naming: named) {
             .request(joiner.sealed($0, field: AuthorityPayload.Joiner.requestNameField))
         }
     }
@@ -239,7 +240,8 @@ extension NodeCore {
         let devices = workspace.evaluator.byAge(joiner.devices.map(\.device), of: joiner.member)
         // An admin makes no admin, whatever the invite says.
         let role = own < invite.role ? invite.role : .member
-        let made = try authorAuthority(in: workspace) { _ in
+        let named = workspace.evaluator.bindings(of: devices) + [joiner.answering].compactMap { $0 }
+        let made = try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
                     member: joiner.member, devices: devices, role: role, replaces: false,

@@ -54,7 +54,10 @@ extension NodeCore {
         guard rest.isEmpty || !parts.isEmpty else { return nil }
         let invites = openInvites(of: member, in: workspace)
         let rekey = rekey(excluding: devices, in: workspace)
-        return try authorAuthority(in: workspace, undoingFeatures: undoesFeatures) { _ in
+        return try authorAuthority(
+            in: workspace, undoingFeatures: undoesFeatures,
+            naming: workspace.evaluator.bindings(of: devices) + invites
+        ) { _ in
             .remove(
                 .init(
                     member: member, cuts: inline, rekey: rekey, revokedInvites: invites,
@@ -110,7 +113,7 @@ extension NodeCore {
         var written: [OperationID] = []
         for revocation in revocations {
             for part in CutParts.split(all) {
-                let id = try authorAuthority(in: workspace) { _ in
+                let id = try authorAuthority(in: workspace, naming: [revocation]) { _ in
                     .recut(revocation: revocation, cuts: part)
                 }
                 id.map { written.append($0) }
@@ -142,7 +145,8 @@ extension NodeCore {
         let endsRight = standing.role <= .admin && role > .admin
         let cuts = isGuest || endsRight ? self.cuts(ofDevices: everOf, in: workspace) : []
         let parts = CutParts.split(cuts)
-        let id = try authorAuthority(in: workspace) { _ in
+        let named = workspace.evaluator.bindings(of: devices)
+        let id = try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
                     member: standing.member, devices: devices, role: role,
@@ -151,7 +155,9 @@ extension NodeCore {
         guard let id else { return nil }
         if role > standing.role { try endInvites(of: workspace) { everOf.contains($0) } }
         for part in parts.dropFirst() {
-            _ = try authorAuthority(in: workspace) { _ in .recut(revocation: id, cuts: part) }
+            _ = try authorAuthority(in: workspace, naming: [id]) { _ in
+                .recut(revocation: id, cuts: part)
+            }
         }
         // Who becomes a guest must not hold what comes, who was one has to be given it.
         if isGuest || standing.role == .guest { try changeKey(of: workspace) }

@@ -126,6 +126,58 @@ import WorkspaceTestKit
         #expect(why?.dropFirst(2).first?["by"]?["name"] == "Mina")
     }
 
+    /// Neither by a word on nothing, nor with an accomplice's channel.
+    @Test(arguments: [false, true])
+    func `is confirmed in a minute whatever a weaker admin confirms`(
+        something: Bool
+    ) throws {
+        let kim = try bench.guest("Kim", of: mina)
+        bench.advance(5_000)
+        var forged = try ForgedLog(ada, incarnation: 70)
+        var named = try #require(
+            try mina.workspace().authorityOrder.first {
+                if case .invite? = try mina.workspace().authority[$0]?.payload {
+                    true
+                } else {
+                    false
+                }
+            })
+        if something {
+            try kim.ok("channel.create", ["name": "land"])
+            bench.advance(5_000)
+            named = try #require(try mina.workspace().authorityOrder.last)
+        }
+        let word = forged.write(.confirm([named]), knowing: try ForgedLog.heads(of: ada))
+            .run(in: try mina.workspace().id)
+        for node in [mina, ada, joon, kim] { try node.take([word]) }
+        try joon.ok("channel.create", ["name": "sea"])
+        bench.advance(2 * Limits.confirmingMilliseconds)
+        #expect(try confirmations(at: joon) == [device(ada), device(mina)])
+    }
+
+    /// More ends of the document than an operation may cite, of a member who knows nothing of them.
+    @Test func `is confirmed though it has more ends than one operation cites`() throws {
+        let before = try ForgedLog.heads(of: joon)
+        let workspace = try mina.workspace().id
+        let runs = try (0..<300).map { number in
+            var log = try ForgedLog(joon, incarnation: 1_000 + UInt32(number))
+            let nonce = [UInt8](repeating: UInt8(number / 2), count: 16)
+            return log.write(.createDocument(type: 1, nonce: nonce), knowing: before)
+                .run(in: workspace)
+        }
+        for node in [mina, ada, joon] { try node.take(runs) }
+        let late = try newcomer("Late")
+        bench.advance(6 * Limits.confirmingMilliseconds)
+        #expect(try confirmations(at: mina).count >= 2)
+        for node in [mina, ada] {
+            let evaluator = try node.workspace().evaluator
+            let grant = try #require(
+                evaluator.bestGrant(of: device(node), as: node.workspace().member))
+            #expect(evaluator.unconfirmed(for: try device(node), under: grant).isEmpty)
+        }
+        #expect(try late.digest() == mina.digest())
+    }
+
     @Test func `is gone with who had not known of it where nobody confirmed it`() throws {
         var forged = try ForgedLog(joon, incarnation: 70)
         let before = try ForgedLog.heads(of: joon)
