@@ -71,6 +71,13 @@ extension PrivateAuthority {
     /// its past. Ascending.
     public var heads: [OperationID] { evaluator.heads.compactMap { operation(named: $0) }.sorted() }
 
+    /// The same for one that is about some members: of more than fit, those first that are or know
+    /// what seats these, then the strongest.
+    public func citations(naming members: [MemberID]) -> [OperationID] {
+        evaluator.citations(naming: evaluator.bindings(of: members.map(\.asDevice)))
+            .compactMap { operation(named: $0) }
+    }
+
     /// The valid operations in the order of (depth, id).
     public var validOperations: [OperationID] {
         inOrder { isValid(operations[$0].id) }.map { operations[$0].id }

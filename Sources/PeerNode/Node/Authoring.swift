@@ -63,7 +63,8 @@ extension NodeCore {
     ///   - other: the key to sign with instead of this device's: the recovery phrase's.
     ///   - undoesFeatures: whether to know nothing of features that only a later version knows,
     ///     where that leaves fewer of them.
-    ///   - named: what it names besides its grant, so that this is cited where not all is.
+    ///   - named: what it names besides its grant and what introduces the key, so that this is cited
+    ///     where not all is.
     ///   - isEffective: whether it does what it should, asked of the state that it would make.
     ///   - payload: makes the payload once the operation's place is known.
     /// - Returns: its id, or `nil` when the device may not do it; then nothing is written.
@@ -93,7 +94,8 @@ extension NodeCore {
             timestamp: timestamp, grant: grant,
             dependencies: references(
                 to: workspace.evaluator.citations(
-                    naming: [grant] + named, knowingFeatures: !undoesFeatures
+                    naming: [grant] + named + (workspace.keyIndex.carriers[current.id] ?? []),
+                    knowingFeatures: !undoesFeatures
                 ).filter { $0 != own?.tip.id }, in: workspace))
         let context = AuthorityDraft(
             draft: draft, device: signing.device, keyID: current.id, key: current.key,

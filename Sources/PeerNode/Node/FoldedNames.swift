@@ -5,24 +5,30 @@ import WorkspaceModel
 ///
 /// Pure functions of a name: what is kept here changes no answer.
 struct FoldedNames {
-    private var keys: [String: String?] = [:]
-    private var skeletons: [String: String] = [:]
+    /// By the bytes of names: strings are equal though an accent is written another way.
+    private var keys: [[UInt8]: String?] = [:]
+    private var skeletons: [[UInt8]: String] = [:]
+
+    /// How many forms are kept, of both kinds.
+    var count: Int { keys.count + skeletons.count }
 
     /// `NameFolding.key(of:)`.
     mutating func key(of name: String) -> String? {
-        if let known = keys[name] { return known }
+        let bytes = [UInt8](name.utf8)
+        if let known = keys[bytes] { return known }
         let key = NameFolding.key(of: name)
         if keys.count >= Limits.foldedNamesMax { keys = [:] }
-        keys.updateValue(key, forKey: name)
+        keys.updateValue(key, forKey: bytes)
         return key
     }
 
     /// `NameLikeness.skeleton(of:)`.
     mutating func skeleton(of name: String) -> String {
-        if let known = skeletons[name] { return known }
+        let bytes = [UInt8](name.utf8)
+        if let known = skeletons[bytes] { return known }
         let skeleton = NameLikeness.skeleton(of: name)
         if skeletons.count >= Limits.foldedNamesMax { skeletons = [:] }
-        skeletons[name] = skeleton
+        skeletons[bytes] = skeleton
         return skeleton
     }
 }

@@ -65,8 +65,8 @@ extension NodeCore {
             try store.operations.nearest(
                 ofKind: .privateAuthority, before: branch.tipSequence + 1, in: branch.number)
         }
-        let heads = document.authority.heads.filter { $0 != previous }
-            .prefix(Limits.authDependenciesMax)
+        let heads = document.authority.citations(naming: [workspace.member] + action.named)
+            .filter { $0 != previous }.prefix(Limits.authDependenciesMax)
         let draft = OperationDraft(
             kind: .privateAuthority, document: document.id, incarnation: log.incarnation,
             sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,

@@ -24,6 +24,7 @@ extension Workspace.Derived {
         names = known.names
         twins = known.twins
         told = known.told
+        company = known.company
         channels = known.channels
         channelTwins = known.channelTwins
     }

@@ -64,6 +64,14 @@ public enum PrivateAction: Hashable, Sendable {
         }
     }
 
+    /// Whom it takes out, or gives another role; empty in everything else.
+    public var named: [MemberID] {
+        switch self {
+        case .remove(let member, _, _), .role(let member, _, _): [member]
+        case .root, .add, .leave, .set, .rekey, .delete: []
+        }
+    }
+
     /// Whom a root or an addition lets in; empty in everything else.
     public var seats: [PrivateSeat] {
         switch self {

@@ -157,14 +157,7 @@ import WorkspaceTestKit
 
     /// More ends of the document than an operation may cite, of a member who knows nothing of them.
     @Test func `is confirmed though it has more ends than one operation cites`() throws {
-        let before = try ForgedLog.heads(of: joon)
-        let workspace = try mina.workspace().id
-        let runs = try (0..<300).map { number in
-            var log = try ForgedLog(joon, incarnation: 1_000 + UInt32(number))
-            let nonce = [UInt8](repeating: UInt8(number / 2), count: 16)
-            return log.write(.createDocument(type: 1, nonce: nonce), knowing: before)
-                .run(in: workspace)
-        }
+        let runs = try ForgedLog.ends(300, of: joon)
         for node in [mina, ada, joon] { try node.take(runs) }
         let late = try newcomer("Late")
         bench.advance(6 * Limits.confirmingMilliseconds)

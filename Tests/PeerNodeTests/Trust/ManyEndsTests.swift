@@ -20,14 +20,7 @@ import WorkspaceTestKit
         late = try bench.guest("Late", of: mina)
         phone = try bench.bareNode("Phone")
         bench.advance(5_000)
-        let before = try ForgedLog.heads(of: joon)
-        let workspace = try mina.workspace().id
-        let runs = try (0..<150).map { number in
-            var log = try ForgedLog(joon, incarnation: 1_000 + UInt32(number))
-            let nonce = [UInt8](repeating: UInt8(number), count: 16)
-            return log.write(.createDocument(type: 1, nonce: nonce), knowing: before)
-                .run(in: workspace)
-        }
+        let runs = try ForgedLog.ends(150, of: joon)
         for node in [mina, joon, late] { try node.take(runs) }
         try late.link(phone)
         bench.advance(5_000)
@@ -60,6 +53,51 @@ import WorkspaceTestKit
         bench.advance(5_000)
         for node in [mina, late] {
             #expect(try node.workspace().role(of: late.workspace().member) == .owner)
+        }
+    }
+}
+
+/// The same in a private channel, of keys that a member makes.
+@Suite struct `A private channel with more ends than one operation cites` {
+    @Test func `keeps no owner from taking out whom another admin has added behind them`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina)
+        let joon = try bench.guest("Joon", of: mina)
+        let late = try bench.guest("Late", of: mina)
+        bench.advance(5_000)
+        try mina.ok("channel.create", ["name": "board", "private": true])
+        try mina.ok("channel.add", ["channel": "board", "members": ["Ada", "Joon"]])
+        try mina.ok("channel.role", ["channel": "board", "member": "Ada", "role": "admin"])
+        bench.advance(5_000)
+        let board = try joon.document("board")
+        let member = try joon.workspace().member
+        let seat = try #require(board.authority.standing(of: member)).seat
+        let record = try #require(board.records[seat])
+        let known = OperationReference(
+            device: record.log.device, incarnation: record.log.incarnation,
+            sequence: record.sequence, id: seat)
+        let random = SeededRandom(seed: 1)
+        let held = try #require(board.newestKey)
+        let runs = try (0..<300).map { number in
+            var log = ForgedDocumentLog(
+                try joon.hostile(), document: board.id, incarnation: 1_000 + UInt32(number),
+                at: bench.wall)
+            // Several may introduce one key, and everybody holds this one.
+            log.write(
+                PrivateChange(.rekey(PrivateEpoch(keyID: held.keyID)), seat: seat),
+                knowing: [known], under: held, random)
+            return log.operations[0].run(in: board.id)
+        }
+        for node in [mina, ada, joon] { try node.take(runs) }
+        #expect(try mina.document("board").authority.heads.count > Limits.authDependenciesMax)
+        try ada.ok("channel.add", ["channel": "board", "members": ["Late"]])
+        bench.advance(5_000)
+        try mina.ok("channel.remove", ["channel": "board", "members": ["Late"]])
+        bench.advance(5_000)
+        let person = try late.workspace().member
+        for node in [mina, ada] {
+            #expect(try node.document("board").authority.standing(of: person) == nil)
         }
     }
 }

@@ -60,6 +60,18 @@ struct ForgedLog {
         wall = other.wall
     }
 
+    /// As many channels of a node's member, each in a log of its own that knows none of the others.
+    static func ends(_ count: Int, of node: BenchNode) throws -> [OperationRun] {
+        let before = try heads(of: node)
+        let workspace = try node.workspace().id
+        return try (0..<count).map { number in
+            var log = try ForgedLog(node, incarnation: 1_000 + UInt32(number))
+            let nonce = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 16)
+            return log.write(.createDocument(type: 1, nonce: nonce), knowing: before)
+                .run(in: workspace)
+        }
+    }
+
     /// What a node's next operation would cite.
     static func heads(of node: BenchNode) throws -> [OperationReference] {
         let workspace = try node.workspace()
