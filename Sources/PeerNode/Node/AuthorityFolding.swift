@@ -69,6 +69,7 @@ extension NodeCore {
         note(record.payload, id, in: workspace)
         if case .request = record.payload { workspace.hasRequests = true }
         workspace.noteKeys(of: record.payload, id, change)
+        noteKeyChange(id, record, in: workspace)
     }
 
     // MARK: Keys

@@ -38,7 +38,7 @@ extension NodeCore {
         erasureDue.map { deadlines.append($0) }
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         patrolDue.map { deadlines.append($0) }
-        deadlines += keyChangesDue.values
+        deadlines += keyChanges.deadlines
         deadlines += confirmations.due.values
         deadlines += guestsDue.values.flatMap(\.values)
         payloadErasureDue.map { deadlines.append($0) }

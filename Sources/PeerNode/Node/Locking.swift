@@ -41,7 +41,7 @@ extension NodeCore {
         home = nil
         lock.passcode = nil
         lock.wrongCodes = 0
-        keyChangesDue = [:]
+        keyChanges.cancelAll()
         confirmations.cancelAll()
         guestsDue = [:]
         mailDue = [:]

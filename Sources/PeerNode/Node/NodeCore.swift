@@ -66,7 +66,7 @@ final class NodeCore {
     var hasMoreToDo = false
     var isStopping = false
     /// When this device changes a workspace's key, on the monotonic clock.
-    var keyChangesDue: [Int64: UInt64] = [:]
+    var keyChanges = KeyChangePlan()
     /// When it confirms what members have made.
     var confirmations = ConfirmationPlan()
     /// When this device adds the guests that were let in for a private channel, on the monotonic

@@ -11,6 +11,8 @@ struct SealingKey {
     /// Whether that operation knows of every membership that has ended. If not, somebody who is
     /// out may hold the key.
     let answersAll: Bool
+    /// Whether it knows of those at least that an owner or admin has said.
+    let answersAdmins: Bool
 }
 
 extension Workspace {
@@ -50,10 +52,17 @@ extension Workspace {
                     $0 == known.operation || evaluator.isAncestor($0, of: known.operation)
                 }
             guard answersAll else { continue }
-            return SealingKey(id: known.key, operation: known.operation, answersAll: true)
+            return SealingKey(
+                id: known.key, operation: known.operation, answersAll: true, answersAdmins: true)
         }
-        return newest.map {
-            SealingKey(id: $0.key, operation: $0.operation, answersAll: false)
+        return newest.map { newest in
+            let answersAdmins = ends.allSatisfy { end in
+                guard let role = evaluator.actingRole(of: end), role <= .admin else { return true }
+                return end == newest.operation || evaluator.isAncestor(end, of: newest.operation)
+            }
+            return SealingKey(
+                id: newest.key, operation: newest.operation, answersAll: false,
+                answersAdmins: answersAdmins)
         }
     }
 
@@ -212,13 +221,6 @@ extension NodeCore {
         }
     }
 
-    /// Before an admin writes: a key that somebody who is out may hold is changed first. Others
-    /// use the newest.
-    func answerEnds(in workspace: Workspace) throws(StorageError) {
-        guard workspace.sealingKey?.answersAll == false else { return }
-        try changeKey(of: workspace)
-    }
-
     // MARK: Older keys
 
     /// Opens what an operation leads to by older keys and discovery secrets, after its own box was
@@ -298,33 +300,6 @@ extension NodeCore {
             opened.append(name)
         }
         return opened
-    }
-
-    // MARK: Who changes the key, and when
-
-    /// Sets the time at which this device changes the key, when that is due: admins do it one
-    /// after the other, the strongest first, and each only if it is still due.
-    func planKeyChange(of workspace: Workspace) {
-        keyChangesDue[workspace.number] = nil
-        guard workspace.standing == .member, let own = workspace.ownRole, own <= .admin,
-            workspace.needsKeyChange
-        else { return }
-        let ranked = workspace.members.filter { $0.role <= .admin }
-            .sorted { $0.rank < $1.rank }
-        let place = ranked.firstIndex { $0.member == workspace.member } ?? ranked.count
-        keyChangesDue[workspace.number] =
-            time.monotonic &+ 1_000 &+ 4_000 &* UInt64(min(place, 64))
-    }
-
-    func changeKeysWhenDue() throws(StorageError) {
-        let due = keyChangesDue.filter { $0.value <= time.monotonic }.keys.sorted()
-        for number in due {
-            keyChangesDue[number] = nil
-            guard mayWrite, let workspace = workspaces[number], workspace.needsKeyChange else {
-                continue
-            }
-            try changeKey(of: workspace)
-        }
     }
 }
 

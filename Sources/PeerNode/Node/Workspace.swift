@@ -36,6 +36,8 @@ final class Workspace {
     var authorityOrder: [OperationID] { authority.order }
     /// What those say of keys.
     var keyIndex = KeyIndex()
+    /// How often own devices change the key unasked.
+    var keyChangePace = KeyChangePace()
     /// Epoch keys that are held.
     var keys: EpochKeyring {
         didSet {

@@ -16,6 +16,21 @@ extension Limits {
     public static let confirmingRestMilliseconds: UInt64 = 10 * 60 * 1_000
 }
 
+/// Changing the group key unasked (PROTOCOL.md, 4.2).
+extension Limits {
+    /// How long the strongest admin waits, so that one change answers all that comes together.
+    public static let keyChangeFirstMilliseconds: UInt64 = 1_000
+    /// How much longer each next one waits, and hears of it.
+    public static let keyChangeTurnMilliseconds: UInt64 = 4_000
+    /// For how long further reasons put a change off.
+    public static let keyChangePutOffMilliseconds: UInt64 = 30 * 1_000
+    /// How many changes devices of one person write at once: with 32 units each (S-5) half of what
+    /// others take of that person.
+    public static let keyChangesAtOnce: UInt64 = 8
+    /// How often after that: with 32 units each half of what others take in an hour.
+    public static let keyChangeMilliseconds: UInt64 = 15 * 60 * 1_000
+}
+
 /// Telling each other where the devices of a workspace are (PROTOCOL.md, 5.3, 95).
 extension Limits {
     /// Records that one message lists: one for each device of the largest workspace.

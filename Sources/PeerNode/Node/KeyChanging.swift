@@ -1,0 +1,119 @@
+import CRDTStore
+import WorkspaceModel
+
+/// How often devices of one person change a key by themselves (PROTOCOL.md, 4.2).
+///
+/// Whoever is in can end own devices without number, and each is a reason for a new key with a box
+/// for every device that is left. So what others can have an admin write is bounded, or it would use
+/// up the share (S-5) that others keep for what this admin has to say.
+struct KeyChangePace {
+    /// When all changes are earned back, in milliseconds of the wall clock.
+    private var fullAt: UInt64 = 0
+
+    /// Takes up a change that somebody's own devices have written.
+    ///
+    /// - Parameters:
+    ///   - written: when, as it says itself; one that lies ahead counts as written now.
+    ///   - now: milliseconds of the wall clock.
+    mutating func note(written: UInt64, now: UInt64) {
+        fullAt = max(fullAt, min(written, now)) &+ Limits.keyChangeMilliseconds
+    }
+
+    /// How long the next one has to wait, in milliseconds.
+    func wait(now: UInt64) -> UInt64 {
+        let free = now &+ Limits.keyChangeMilliseconds &* (Limits.keyChangesAtOnce &- 1)
+        // A wall clock that was put back holds nothing up for longer than one that was not.
+        return fullAt > free ? min(fullAt &- free, Limits.keyChangeMilliseconds) : 0
+    }
+}
+
+/// When this device changes keys by itself, by workspace, on the monotonic clock.
+struct KeyChangePlan {
+    /// One change that is due.
+    private struct Entry {
+        var due: UInt64
+        /// Beyond which nothing that happens puts it off.
+        let latest: UInt64
+    }
+
+    private var entries: [Int64: Entry] = [:]
+
+    /// When each is due.
+    var deadlines: some Sequence<UInt64> { entries.values.lazy.map(\.due) }
+
+    /// Plans one for `wait` from now. What changes meanwhile puts it off, so that one answers much
+    /// that comes together; but nobody puts it off for ever.
+    mutating func plan(_ workspace: Int64, at now: UInt64, after wait: UInt64) {
+        let latest =
+            entries[workspace]?.latest ?? now &+ wait &+ Limits.keyChangePutOffMilliseconds
+        entries[workspace] = Entry(due: min(now &+ wait, latest), latest: latest)
+    }
+
+    mutating func cancel(_ workspace: Int64) { entries[workspace] = nil }
+
+    mutating func cancelAll() { entries = [:] }
+
+    /// Takes out those whose time has come, ascending.
+    mutating func takeDue(at now: UInt64) -> [Int64] {
+        let due = entries.filter { $0.value.due <= now }.keys.sorted()
+        for workspace in due { entries[workspace] = nil }
+        return due
+    }
+}
+
+/// Who changes the group key without being asked, and when.
+extension NodeCore {
+    /// Sets the time at which this device changes the key, when that is due: admins do it one
+    /// after the other, the strongest first, and each only if it is still due.
+    func planKeyChange(of workspace: Workspace) {
+        guard workspace.standing == .member, let own = workspace.ownRole, own <= .admin,
+            workspace.needsKeyChange
+        else { return keyChanges.cancel(workspace.number) }
+        let ranked = workspace.members.filter { $0.role <= .admin }
+            .sorted { $0.rank < $1.rank }
+        let place = ranked.firstIndex { $0.member == workspace.member } ?? ranked.count
+        let turn = Limits.keyChangeTurnMilliseconds &* UInt64(min(place, 64))
+        keyChanges.plan(
+            workspace.number, at: time.monotonic,
+            after: Limits.keyChangeFirstMilliseconds &+ turn &+ keyChangeWait(in: workspace))
+    }
+
+    func changeKeysWhenDue() throws(StorageError) {
+        for number in keyChanges.takeDue(at: time.monotonic) {
+            guard mayWrite, let workspace = workspaces[number], workspace.needsKeyChange else {
+                continue
+            }
+            guard keyChangeWait(in: workspace) == 0 else {
+                planKeyChange(of: workspace)
+                continue
+            }
+            try changeKey(of: workspace)
+        }
+    }
+
+    /// Before an admin writes: a key that somebody who is out may hold is changed first, as far as
+    /// the pace allows. Others use the newest.
+    func answerEnds(in workspace: Workspace) throws(StorageError) {
+        guard workspace.sealingKey?.answersAll == false, keyChangeWait(in: workspace) == 0 else {
+            return
+        }
+        try changeKey(of: workspace)
+    }
+
+    /// Takes up that a key was changed, if devices of the own person did it by an operation of its
+    /// own: what a person says by another one has no pace.
+    func noteKeyChange(
+        _ id: OperationID, _ record: Workspace.AuthorityRecord, in workspace: Workspace
+    ) {
+        guard case .rekey = record.payload, workspace.evaluator.author(of: id) == workspace.member
+        else { return }
+        workspace.keyChangePace.note(written: record.timestamp.milliseconds, now: time.wall)
+    }
+
+    /// How long a change has to wait that nobody asks for, in milliseconds. What an owner or admin
+    /// has said is answered at once.
+    private func keyChangeWait(in workspace: Workspace) -> UInt64 {
+        guard workspace.sealingKey?.answersAdmins != false else { return 0 }
+        return workspace.keyChangePace.wait(now: time.wall)
+    }
+}
