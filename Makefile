@@ -96,18 +96,17 @@ fuzzer: setup
 	    -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld
 
 campaign-attack: setup ## recombining attackers against definition and evaluator; ATTACKS=N worlds each
-	WSX_FUZZ=1 WSX_SEEDS=$(ATTACKS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
-	    --disable-xctest $(CHECKS) --filter 'No recombination of what was seen'
+	WSX_SEEDS=$(ATTACKS) $(SWIFT) test --disable-xctest $(CHECKS) \
+	    --filter 'No recombination of what was seen'
 
 campaign-mutants: setup ## for each rule of authority, a world in which the attackers miss it; MUTANTS=N worlds each
-	WSX_FUZZ=1 WSX_SEEDS=$(MUTANTS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
-	    --disable-xctest $(CHECKS) --filter 'A rule that is taken away' | grep -aE '^(Mutant|//)'
+	WSX_SEEDS=$(MUTANTS) $(SWIFT) test --disable-xctest $(CHECKS) \
+	    --filter 'A rule that is taken away' | grep -aE '^(Mutant|//)'
 
 campaign-reader: setup ## random histories by the second reader, in Python, and by the evaluator; HISTORIES=N of each kind
 	rm -rf $(FUZZ)/histories
-	WSX_FUZZ=1 WSX_SEEDS=$(HISTORIES) WSX_HISTORIES="$(abspath $(FUZZ))/histories" \
-	    $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
-	    --disable-xctest $(CHECKS) --filter 'Histories for the second reader'
+	WSX_SEEDS=$(HISTORIES) WSX_HISTORIES="$(abspath $(FUZZ))/histories" \
+	    $(SWIFT) test --disable-xctest $(CHECKS) --filter 'Histories for the second reader'
 	Tests/interop/run_histories $(FUZZ)/histories
 
 campaign-rot: setup ## flipped bits and lost pages of a store, then check and repair; ROTS=N stores
