@@ -65,12 +65,15 @@ public final class PseudoTerminal: @unchecked Sendable {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        // POSIX_SPAWN_SETSID and POSIX_SPAWN_SETSIGMASK: the leader of a session gets the first
-        // terminal that it opens, and no signal is blocked.
-        posix_spawnattr_setflags(&attributes, 0x80 | Int16(POSIX_SPAWN_SETSIGMASK))
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
+        // 0x80 is POSIX_SPAWN_SETSID: the leader of a session gets the first terminal that it opens. No
+        // signal is blocked, and none ignored, as a shell has its background jobs ignore some.
+        posix_spawnattr_setflags(
+            &attributes, 0x80 | Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawn_file_actions_addopen(&actions, 0, path, O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
         posix_spawn_file_actions_adddup2(&actions, 0, 2)
