@@ -76,7 +76,7 @@ extension NodeCore {
             let ruled = workspace.ruling(ofChannel: document)
             let wasDeleted = workspace.deletedChannels[document] != nil
             let (channel, deleted) = try judge(document, in: workspace)
-            workspace.channels[document] = channel
+            workspace.set(channel, of: document)
             workspace.deletedChannels[document] = deleted
             if wasDeleted != (deleted != nil) { compareAnew(document, in: workspace) }
             guard let cause else { continue }

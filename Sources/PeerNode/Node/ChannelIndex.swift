@@ -1,77 +1,178 @@
 import WorkspaceModel
 
 /// The channels and direct conversations of a workspace that this node may see, to be found by
-/// name, number and people without going through all of them: a call that names a channel must not
-/// cost more where there are many.
+/// name, number and people without going through all of them: a call that names a channel, or
+/// changes one, must not cost more where there are many.
 ///
 /// Public channels come first, so that what nobody else sees changes no name of theirs.
 struct ChannelIndex {
+    /// How names are compared, and what direct conversations are called.
+    struct Naming {
+        /// What a name is compared by.
+        let keyOf: (String) -> String?
+        /// What it is compared by on a screen.
+        let skeletonOf: (String) -> String
+        /// What a direct conversation is called.
+        let nameOfPeople: (Workspace.Channel) -> String
+    }
+
+    /// Where a channel stands.
+    fileprivate struct Rank: Comparable {
+        let order: Int
+        let lamport: UInt64
+        let id: OperationID
+
+        static func < (first: Self, second: Self) -> Bool {
+            (first.order, first.lamport, first.id) < (second.order, second.lamport, second.id)
+        }
+    }
+
     /// Public channels, own private ones, those of others, direct conversations; of each kind the
     /// oldest first.
-    let all: [Workspace.Channel]
+    private(set) var all: [Workspace.Channel]
     /// The names under which they are shown, in the same order. Of two with one name the later one
     /// gets a suffix, and so does one whose name cannot be read yet. The default channel keeps its
     /// name even where another is older. Direct conversations are called like the other people.
-    let names: [String]
-    private let byKey: [String: [Int]]
-    private let byNumber: [Int64: Int]
-    private let byID: [String: Int]
-    private let byPeople: [[MemberID]: Int]
+    private(set) var names: [String] = []
+    /// Those that are called so, ascending.
+    private var called: [String: [Rank]] = [:]
+    /// Those that are shown under a longer name.
+    private var suffixed: [String: [Rank]] = [:]
+    private var byNumber: [Int64: Rank] = [:]
+    private var byID: [String: Rank] = [:]
+    private var byPeople: [[MemberID]: Rank] = [:]
+    /// How many channels are shown under names that look alike.
+    private var lookalikes: [String: Int] = [:]
+    /// What the default channel is compared by: no other is shown so.
+    private let reserved: String?
 
-    /// - Parameters:
-    ///   - keyOf: what a name is compared by.
-    ///   - nameOfPeople: what a direct conversation is called.
-    init(
-        _ channels: [Workspace.Channel], keyOf: (String) -> String?,
-        nameOfPeople: (Workspace.Channel) -> String
-    ) {
-        all = channels.sorted {
-            ($0.order, $0.rank.lamport, $0.rank.id) < ($1.order, $1.rank.lamport, $1.rank.id)
-        }
-        var names: [String] = []
-        var byKey: [String: [Int]] = [:]
-        var byNumber: [Int64: Int] = [:]
-        var byID: [String: Int] = [:]
-        var byPeople: [[MemberID]: Int] = [:]
-        var taken: Set<String> = []
-        let first = all.first { $0.isDefault }
-        let reserved = first?.name.flatMap(keyOf)
-        for (index, channel) in all.enumerated() {
-            byID[channel.publicID] = index
-            for number in [channel.number] + channel.others { byNumber[number] = index }
-            guard !channel.isDirect else {
-                names.append(nameOfPeople(channel))
-                byPeople[channel.people] = index
+    init(_ channels: [Workspace.Channel], _ naming: Naming) {
+        all = channels.sorted { $0.place < $1.place }
+        reserved = all.first { $0.isDefault }?.name.flatMap(naming.keyOf)
+        for channel in all {
+            let place = channel.place
+            note(channel, at: place)
+            if channel.isDirect {
+                byPeople[channel.people] = place
+                names.append(naming.nameOfPeople(channel))
                 continue
             }
-            let own = channel.name.flatMap(keyOf)
-            let name = Self.shownName(
-                of: channel, under: own, besides: &taken,
-                reserved: channel.isDefault ? nil : reserved)
-            names.append(name)
-            if let own { byKey[own, default: []].append(index) }
-            if name != channel.name, let key = keyOf(name), key != own {
-                byKey[key, default: []].append(index)
+            if let key = channel.name.flatMap(naming.keyOf) {
+                called[key, default: []].append(place)
             }
+            let name = shownName(of: channel, at: place, naming)
+            names.append(name)
+            noteShown(name, of: channel, at: place, naming)
         }
-        self.names = names
-        self.byKey = byKey
-        self.byNumber = byNumber
-        self.byID = byID
-        self.byPeople = byPeople
     }
 
-    private static func shownName(
-        of channel: Workspace.Channel, under key: String?, besides taken: inout Set<String>,
-        reserved: String?
+    // MARK: Changing
+
+    /// Puts a channel in the place of the one with its number, or takes that out.
+    ///
+    /// - Returns: whether it could be done by itself: the default channel bears on others, and
+    ///   several documents show as one conversation.
+    mutating func replace(
+        _ number: Int64, by channel: Workspace.Channel?, _ naming: Naming
+    ) -> Bool {
+        let known = byNumber[number]
+        let before = known.flatMap(index).map { all[$0] }
+        guard [before, channel].allSatisfy({ $0.map { !$0.isDefault && !$0.isDirect } ?? true })
+        else { return false }
+        if let before, let channel, let index = index(of: before.place),
+            before.place == channel.place, before.name == channel.name,
+            before.publicID == channel.publicID
+        {
+            all[index] = channel
+            return true
+        }
+        if let before { remove(before, naming) }
+        if let channel { insert(channel, naming) }
+        return true
+    }
+
+    private mutating func remove(_ channel: Workspace.Channel, _ naming: Naming) {
+        let place = channel.place
+        guard let index = index(of: place) else { return }
+        forgetShown(names[index], of: channel, at: place, naming)
+        all.remove(at: index)
+        names.remove(at: index)
+        byID[channel.publicID] = nil
+        for number in [channel.number] + channel.others { byNumber[number] = nil }
+        guard let key = channel.name.flatMap(naming.keyOf) else { return }
+        let wasFirst = called[key]?.first == place
+        called.take(place, from: key)
+        if wasFirst { called[key]?.first.map { rename($0, naming) } }
+    }
+
+    private mutating func insert(_ channel: Workspace.Channel, _ naming: Naming) {
+        let place = channel.place
+        let index = all.firstPlace { !($0.place < place) }
+        note(channel, at: place)
+        all.insert(channel, at: index)
+        let key = channel.name.flatMap(naming.keyOf)
+        let former = key.flatMap { called[$0]?.first }
+        if let key { called.put(place, under: key) }
+        let name = shownName(of: channel, at: place, naming)
+        names.insert(name, at: index)
+        noteShown(name, of: channel, at: place, naming)
+        if let former, place < former { rename(former, naming) }
+    }
+
+    /// Shows a channel under the name that it has now, since another came before it or went.
+    private mutating func rename(_ place: Rank, _ naming: Naming) {
+        guard let index = index(of: place) else { return }
+        let channel = all[index]
+        forgetShown(names[index], of: channel, at: place, naming)
+        names[index] = shownName(of: channel, at: place, naming)
+        noteShown(names[index], of: channel, at: place, naming)
+    }
+
+    private mutating func note(_ channel: Workspace.Channel, at place: Rank) {
+        byID[channel.publicID] = place
+        for number in [channel.number] + channel.others { byNumber[number] = place }
+    }
+
+    private mutating func noteShown(
+        _ name: String, of channel: Workspace.Channel, at place: Rank, _ naming: Naming
+    ) {
+        lookalikes[naming.skeletonOf(name), default: 0] += 1
+        if let key = suffixedKey(name, of: channel, naming) { suffixed.put(place, under: key) }
+    }
+
+    private mutating func forgetShown(
+        _ name: String, of channel: Workspace.Channel, at place: Rank, _ naming: Naming
+    ) {
+        let skeleton = naming.skeletonOf(name)
+        let count = lookalikes[skeleton] ?? 0
+        lookalikes[skeleton] = count > 1 ? count - 1 : nil
+        if let key = suffixedKey(name, of: channel, naming) { suffixed.take(place, from: key) }
+    }
+
+    private func suffixedKey(
+        _ name: String, of channel: Workspace.Channel, _ naming: Naming
+    ) -> String? {
+        guard name != channel.name, let key = naming.keyOf(name) else { return nil }
+        return key == channel.name.flatMap(naming.keyOf) ? nil : key
+    }
+
+    private func shownName(
+        of channel: Workspace.Channel, at place: Rank, _ naming: Naming
     ) -> String {
         let suffix = String(channel.publicID.dropFirst(2).prefix(6))
         guard let name = channel.name else { return "c_" + suffix }
         // A name too long to compare is nobody's twin.
-        guard let key else { return name }
-        if key != reserved, taken.insert(key).inserted { return name }
-        return "\(name)-\(suffix)"
+        guard let key = naming.keyOf(name) else { return name }
+        let isPlain = channel.isDefault || (key != reserved && called[key]?.first == place)
+        return isPlain ? name : "\(name)-\(suffix)"
     }
+
+    private func index(of place: Rank) -> Int? {
+        let index = all.firstPlace { !($0.place < place) }
+        return all.indices.contains(index) && all[index].place == place ? index : nil
+    }
+
+    // MARK: Asking
 
     /// The channels that are called, or shown as, something like this. Twins are all there, so
     /// that nothing goes to one of them by chance; only the default channel's name is its own.
@@ -80,18 +181,24 @@ struct ChannelIndex {
     ///   it may have been part of the name.
     func matching(_ name: String) -> [Int] {
         let found =
-            [name, "#" + name].lazy
-            .compactMap { NameFolding.key(of: $0).flatMap { byKey[$0] } }.first ?? []
-        let own = found.filter { all[$0].isDefault }
-        return own.isEmpty ? found : own
+            [name, "#" + name].lazy.compactMap { NameFolding.key(of: $0) }
+            .map { ((called[$0] ?? []) + (suffixed[$0] ?? [])).sorted() }
+            .first { !$0.isEmpty } ?? []
+        let places = found.compactMap(index)
+        let own = places.filter { all[$0].isDefault }
+        return own.isEmpty ? places : own
     }
 
     /// The channels that are called so, as somebody may type it; whatever they are shown as.
     func called(_ name: String) -> some Sequence<Workspace.Channel> {
-        let key = NameFolding.key(of: name)
-        return (key.flatMap { byKey[$0] } ?? []).lazy.map { all[$0] }.filter {
-            $0.name.flatMap { NameFolding.key(of: $0) } == key
-        }
+        let places = NameFolding.key(of: name).flatMap { called[$0] } ?? []
+        return places.lazy.compactMap(index).map { all[$0] }
+    }
+
+    /// Whether another channel's name could be taken for this one's, on a screen.
+    func hasTwin(_ channel: Workspace.Channel, _ naming: Naming) -> Bool {
+        guard let place = byID[channel.publicID], let index = index(of: place) else { return false }
+        return (lookalikes[naming.skeletonOf(names[index])] ?? 0) > 1
     }
 
     /// The names by which commands take them.
@@ -100,17 +207,39 @@ struct ChannelIndex {
     }
 
     /// The channel with this short number.
-    func channel(_ number: Int64) -> Workspace.Channel? { byNumber[number].map { all[$0] } }
+    func channel(_ number: Int64) -> Workspace.Channel? {
+        byNumber[number].flatMap(index).map { all[$0] }
+    }
 
     /// The place of the channel with this public id.
-    func place(of id: String) -> Int? { byID[id] }
+    func place(of id: String) -> Int? { byID[id].flatMap(index) }
 
     /// The direct conversation of exactly these people, ascending, the own one included.
-    func direct(of people: [MemberID]) -> Workspace.Channel? { byPeople[people].map { all[$0] } }
+    func direct(of people: [MemberID]) -> Workspace.Channel? {
+        byPeople[people].flatMap(index).map { all[$0] }
+    }
 }
 
 extension Workspace.Channel {
-    /// Own private channels come before those of others, who could otherwise take their names by
-    /// letting their maker in.
-    fileprivate var order: Int { isDirect ? 3 : isPrivate ? (isOwn ? 1 : 2) : 0 }
+    /// Where it stands among the others. Own private channels come before those of others, who could
+    /// otherwise take their names by letting their maker in.
+    fileprivate var place: ChannelIndex.Rank {
+        .init(
+            order: isDirect ? 3 : isPrivate ? (isOwn ? 1 : 2) : 0, lamport: rank.lamport,
+            id: rank.id)
+    }
+}
+
+extension Dictionary where Key == String, Value == [ChannelIndex.Rank] {
+    /// Puts a place among those under a key, ascending.
+    fileprivate mutating func put(_ place: ChannelIndex.Rank, under key: String) {
+        let index = self[key]?.firstPlace { !($0 < place) } ?? 0
+        self[key, default: []].insert(place, at: index)
+    }
+
+    fileprivate mutating func take(_ place: ChannelIndex.Rank, from key: String) {
+        guard let index = self[key]?.firstIndex(of: place) else { return }
+        self[key]?.remove(at: index)
+        if self[key]?.isEmpty == true { self[key] = nil }
+    }
 }

@@ -154,7 +154,7 @@ struct KeyIndex {
 
 extension Array {
     /// The first place whose element fits, of elements that all fit behind the first that does.
-    fileprivate func firstPlace(where fits: (Element) -> Bool) -> Int {
+    func firstPlace(where fits: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = low + (high - low) / 2

@@ -310,15 +310,7 @@ extension Workspace {
         deviceNames = DeviceNames()
         presence = PresenceChoice()
         shownPresence = PresenceChoice()
-        for document in channels.keys { channels[document]?.forgetNames() }
-    }
-}
-
-extension Workspace.Channel {
-    fileprivate mutating func forgetNames() {
-        name = nil
-        topic = nil
-        description = nil
+        forgetChannelNames()
     }
 }
 

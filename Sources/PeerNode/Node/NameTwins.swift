@@ -31,14 +31,6 @@ extension Workspace {
 
     /// Whether another channel's name could be taken for this one's, on a screen.
     func hasTwin(_ channel: Channel) -> Bool {
-        if let known = derived.channelTwins { return known.contains(channel.publicID) }
-        let index = channelIndex
-        var bySkeleton: [String: [String]] = [:]
-        for (channel, name) in zip(index.all, index.names) where !channel.isDirect {
-            bySkeleton[foldedNames.skeleton(of: name), default: []].append(channel.publicID)
-        }
-        let twins = Set(bySkeleton.values.filter { $0.count > 1 }.flatMap { $0 })
-        derived.channelTwins = twins
-        return twins.contains(channel.publicID)
+        channelIndex.hasTwin(channel, naming)
     }
 }

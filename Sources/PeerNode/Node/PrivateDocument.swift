@@ -77,6 +77,8 @@ final class PrivateDocument {
     var hasAllLimits = false
     /// Up to where removals and departures leave logs that were asked about.
     var cuts = PrivateCuts()
+    /// Whether any operation tells guests what anything is called.
+    private(set) var tellsNames = false
     /// Whether any operation leaves only a part of logs.
     private(set) var hasCuts = false
 
@@ -306,6 +308,11 @@ final class PrivateDocument {
         if let name = records[id]?.keyID {
             closedByKey[name]?.remove(id)
             if change?.action.epoch?.keyID == name { introducing[name, default: []].append(id) }
+        }
+        if case .add(let addition)? = change?.action,
+            addition.workspaceName != nil || addition.displayNames != nil
+        {
+            tellsNames = true
         }
         operationSize += 1 + (records[id]?.dependencies.count ?? 0)
         let named = change?.action.seats ?? []

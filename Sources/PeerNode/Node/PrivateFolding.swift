@@ -324,7 +324,7 @@ extension NodeCore {
         at places: Set<PrivateDocument.LimitPlace> = [], in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        workspace.forgetChannelIndex()
+        workspace.forgetChannelIndex(of: document)
         let opened = try keys.map { (keys) throws(StorageError) in
             try takeSealed(under: keys, of: document)
         }

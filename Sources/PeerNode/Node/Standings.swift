@@ -26,7 +26,6 @@ extension Workspace.Derived {
         told = known.told
         company = known.company
         channels = known.channels
-        channelTwins = known.channelTwins
     }
 }
 

@@ -50,7 +50,7 @@ final class Workspace {
     /// Discovery secrets that are held.
     var discoverySecrets = DiscoverySecrets()
     /// Public channels by document, deleted ones left out.
-    var channels: [DocumentID: Channel] = [:] { didSet { derived.channels = nil } }
+    private(set) var channels: [DocumentID: Channel] = [:]
     /// The private documents that are stored here, opened or not.
     var privateDocuments: [DocumentID: PrivateDocument] = [:] {
         didSet {
@@ -136,9 +136,7 @@ final class Workspace {
         var names: [MemberID: String] = [:]
         /// Those whose names look like another's.
         var twins: Set<MemberID>?
-        var channels: ChannelIndex? { didSet { channelTwins = nil } }
-        /// The shown ids of channels whose names look like another's.
-        var channelTwins: Set<String>?
+        var channels: ChannelIndex?
         var fields: WorkspaceFields?
         var invites: InviteIndex?
         var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
@@ -250,14 +248,43 @@ final class Workspace {
     /// Called when something in a private document may change which key seals.
     func forgetSealing(of document: DocumentID) { derived.privateKeys[document] = nil }
 
-    /// Called when something about a private document changed.
-    func forgetChannelIndex() {
-        derived.channels = nil
+    /// Called when something about a private document changed; without one, about all of them.
+    func forgetChannelIndex(of document: PrivateDocument? = nil) {
+        if let document {
+            reindex(document.number, as: channel(of: document))
+        } else {
+            derived.channels = nil
+        }
         derived.company = [:]
-        guard derived.told != nil else { return }
+        guard derived.told != nil, document?.tellsNames ?? true else { return }
         derived.told = nil
         derived.names = [:]
         derived.twins = nil
+    }
+
+    /// Takes up what a public channel is now, `nil` where it is none.
+    func set(_ channel: Channel?, of document: DocumentID) {
+        let before = channels.removeValue(forKey: document)
+        channels[document] = channel
+        guard ownRole != .guest, let number = (channel ?? before)?.number else { return }
+        reindex(number, as: channel)
+    }
+
+    /// Wipes what public channels are called.
+    func forgetChannelNames() {
+        for document in channels.keys {
+            channels[document]?.name = nil
+            channels[document]?.topic = nil
+            channels[document]?.description = nil
+        }
+        derived.channels = nil
+    }
+
+    private func reindex(_ number: Int64, as channel: Channel?) {
+        guard var index = derived.channels else { return }
+        // Else it would be copied.
+        derived.channels = nil
+        if index.replace(number, by: channel, naming) { derived.channels = index }
     }
 
     /// The channels and direct conversations by name, by number and by people.
@@ -265,11 +292,16 @@ final class Workspace {
         if let known = derived.channels { return known }
         // A guest is in no public channel, and what a former member had of them is over.
         let open = ownRole == .guest ? [] : Array(channels.values)
-        let index = ChannelIndex(
-            open + privateChannels, keyOf: { foldedNames.key(of: $0) },
-            nameOfPeople: name(ofDirect:))
+        let index = ChannelIndex(open + privateChannels, naming)
         derived.channels = index
         return index
+    }
+
+    /// How names of channels are compared here.
+    var naming: ChannelIndex.Naming {
+        .init(
+            keyOf: { self.foldedNames.key(of: $0) },
+            skeletonOf: { self.foldedNames.skeleton(of: $0) }, nameOfPeople: name(ofDirect:))
     }
 
     /// The valid revocations of invites.

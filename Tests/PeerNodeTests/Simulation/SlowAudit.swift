@@ -10,19 +10,37 @@ extension Workspace {
     /// What is kept from one operation to the next and does not follow from all of them. What is kept then does.
     var staleDerivations: [String] {
         let people = (members, recoveryDevices)
-        let index = channelIndex
-        let channels = (index.all.map(\.publicID), index.names)
+        let channels = channelNames
         let (fields, invites) = (fields, invites)
         let twins = people.0.map { hasTwin($0.member) }
         derived = .init()
         return [
             people == (members, recoveryDevices) ? nil : "who is in",
-            channels == (channelIndex.all.map(\.publicID), channelIndex.names)
-                ? nil : "which channels there are",
+            channels == channelNames ? nil : "which channels there are",
             fields == self.fields ? nil : "its settings",
             invites == self.invites ? nil : "what came of invites",
             twins == people.0.map { hasTwin($0.member) } ? nil : "whose names look alike",
         ].compactMap { $0 }
+    }
+}
+
+extension Workspace {
+    /// What channels are called and shown as, and by what they are found.
+    var channelNames: [String] {
+        let index = channelIndex
+        return zip(index.all, index.names).enumerated().map { place, channel in
+            let (channel, name) = channel
+            let found = [
+                index.matching(name), index.matching(channel.name ?? ""),
+                index.place(of: channel.publicID).map { [$0] } ?? [],
+                index.called(channel.name ?? "").compactMap { index.place(of: $0.publicID) },
+            ]
+            return """
+                \(place) \(channel.publicID) \(name) \(channel.name ?? "") \(channel.topic ?? "") \
+                \(channel.isArchived) \(channel.circle?.roles.count ?? 0) \(found) \
+                \(index.channel(channel.number)?.publicID ?? "") \(hasTwin(channel))
+                """
+        }
     }
 }
 

@@ -1,0 +1,89 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import CRDTStore
+@testable import PeerNode
+
+/// An index that takes up one channel after the other says what one says that is made of all.
+@Suite struct `An index of channels` {
+    private static let names = ["plans", "Plans", "plans-a", "general", "ideas", nil]
+
+    private var naming: ChannelIndex.Naming {
+        .init(
+            keyOf: { NameFolding.key(of: $0) }, skeletonOf: { $0.lowercased() },
+            nameOfPeople: { _ in "somebody" })
+    }
+
+    private func channel(
+        _ number: Int64, _ name: String?, isPrivate: Bool, isOwn: Bool = false,
+        isDefault: Bool = false
+    ) -> Workspace.Channel {
+        let id = OperationID(words: (UInt64(number) &* 0x9E37_79B9_7F4A_7C15, 1, 2, 3))
+        let owner = MemberID(prefixOf: id)
+        let ruling = ChannelRuling(creation: id, owner: owner, admins: [], lastLink: id)
+        var channel = Workspace.Channel(
+            id: DocumentID(sameBytesAs: id), publicID: PublicID.channel(.init(sameBytesAs: id)),
+            number: number, createdAt: 0, rank: (UInt64(number % 7), id),
+            rule: isPrivate
+                ? .closed(.init(kind: .channel, roles: [:])) : .open(ruling), isDefault: isDefault)
+        channel.name = name
+        channel.isOwn = isOwn
+        return channel
+    }
+
+    private func said(_ index: ChannelIndex) -> [String] {
+        index.all.indices.map { place in
+            let channel = index.all[place]
+            let found = Self.names.compactMap { $0 } + [index.names[place]]
+            return """
+                \(channel.publicID) \(index.names[place]) \(channel.topic ?? "") \
+                \(found.map { index.matching($0) }) \(index.hasTwin(channel, naming)) \
+                \(found.map { index.called($0).map(\.number) }) \
+                \(index.place(of: channel.publicID) ?? -1) \(index.channel(channel.number)?.id == channel.id)
+                """
+        }
+    }
+
+    @Test(arguments: Seeds.explore(8))
+    func `follows what comes, goes and is renamed`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var channels: [Int64: Workspace.Channel] = [:]
+        if seed % 2 == 0 {
+            channels[99] = channel(99, "general", isPrivate: false, isDefault: true)
+        }
+        var index = ChannelIndex(Array(channels.values), naming)
+        for step in 0..<200 {
+            let number = Int64.random(in: 1...24, using: &random)
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                channels[number] = nil
+            } else {
+                var made = channel(
+                    number, Self.names.randomElement(using: &random) ?? nil,
+                    isPrivate: number % 3 == 0, isOwn: Bool.random(using: &random))
+                made.topic = "\(step)"
+                channels[number] = made
+            }
+            let isDone = index.replace(number, by: channels[number], naming)
+            #expect(isDone)
+            let anew = ChannelIndex(Array(channels.values), naming)
+            #expect(said(index) == said(anew), "step \(step)")
+        }
+    }
+
+    @Test func `is made anew for the default channel, and for conversations`() {
+        let general = channel(99, "general", isPrivate: false, isDefault: true)
+        var index = ChannelIndex([general], naming)
+        let isGone = index.replace(99, by: nil, naming)
+        #expect(!isGone)
+        let isSame = index.replace(99, by: general, naming)
+        #expect(!isSame)
+        var direct = channel(3, nil, isPrivate: true)
+        direct = Workspace.Channel(
+            id: direct.id, publicID: direct.publicID, number: 3, createdAt: 0, rank: direct.rank,
+            rule: .closed(.init(kind: .direct, roles: [:])), isDefault: false)
+        let isDirect = index.replace(3, by: direct, naming)
+        #expect(!isDirect)
+        #expect(index.all.count == 1)
+    }
+}
