@@ -96,6 +96,17 @@ extension AuthEvaluator {
         return membershipEnds + demotions + revokedInvites
     }
 
+    /// Whether an operation ends what its author is not: no device of the author's own, nor the own
+    /// membership.
+    public func isSaidOfOthers(_ id: OperationID) -> Bool {
+        guard let index = indices[id], let author = records[index].author else { return false }
+        switch records[index].operation.action {
+        case .leave: return false
+        case .removeDevice(let device): return !members(everUsing: device).contains(author)
+        default: return true
+        }
+    }
+
     /// The valid revocations of invites: they take back admissions that had not heard of them, and
     /// whoever came in by one holds keys, though not everybody may know of it. In the order of
     /// arrival.

@@ -73,9 +73,15 @@ extension PrivateAuthority {
 
     /// The same for one that is about some members: of more than fit, those first that are or know
     /// what seats these, then the strongest.
-    public func citations(naming members: [MemberID]) -> [OperationID] {
-        evaluator.citations(naming: evaluator.bindings(of: members.map(\.asDevice)))
-            .compactMap { operation(named: $0) }
+    ///
+    /// - Parameter bringsKey: it introduces a key, which seals only where it knows what has ended
+    ///   memberships.
+    public func citations(naming members: [MemberID], bringsKey: Bool = false) -> [OperationID] {
+        let ends = bringsKey ? latestOnEachBranch(validEnds) : []
+        let named =
+            evaluator.bindings(of: members.map(\.asDevice))
+            + ends.map { evaluator.records[$0].operation.id }
+        return evaluator.citations(naming: named).compactMap { operation(named: $0) }
     }
 
     /// The valid operations in the order of (depth, id).

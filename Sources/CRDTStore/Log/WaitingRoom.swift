@@ -199,7 +199,7 @@ public struct WaitingRoom: Sendable {
             ? Limits.waitingAuthorityBytesPerPeerMax : Limits.waitingBytesPerPeerMax
         let bytesMax = outsiders ? Limits.outsiderBytesHourly : members
         guard used.count + count <= most, used.byteCount + bytes <= bytesMax,
-            byteCount + bytes <= Limits.waitingBytesMax
+            makeRoom(for: bytes, beside: used.byteCount)
         else { return false }
         let cited = mayCite(guest.cited.count, guest.source) ? guest.cited : []
         guests[nextTicket] = Seat(
@@ -280,10 +280,11 @@ public struct WaitingRoom: Sendable {
     }
 
     /// Forgets what `source` brought.
-    public mutating func forget(source: UInt64) {
-        guard usage.keys.contains(where: { $0.number == source }) else { return }
+    public mutating func forget(source: UInt64) { forget { $0.source == source } }
+
+    private mutating func forget(where fits: (Guest) -> Bool) {
         var affected: Set<Missing> = []
-        let tickets = guests.filter { $0.value.guest.source == source }.map(\.key)
+        let tickets = guests.filter { fits($0.value.guest) }.map(\.key)
         for ticket in tickets {
             if let missing = guests[ticket]?.missing { affected.insert(missing) }
             _ = remove(ticket)
@@ -299,6 +300,20 @@ public struct WaitingRoom: Sendable {
     public mutating func takeLoosened() -> [(workspace: Int64, logs: [LogName])] {
         defer { loosened = [:] }
         return loosened.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }
+    }
+
+    /// Has others go where the room is full, while one of them has more in it than whoever comes now
+    /// would: so nobody fills it for all. What goes comes again by comparison.
+    private mutating func makeRoom(for bytes: Int, beside used: Int) -> Bool {
+        while byteCount + bytes > Limits.waitingBytesMax {
+            guard
+                let largest = usage.max(by: {
+                    ($0.value.byteCount, $0.key.number) < ($1.value.byteCount, $1.key.number)
+                }), largest.value.byteCount > used + bytes
+            else { return false }
+            forget { Source($0) == largest.key }
+        }
+        return true
     }
 
     private mutating func remove(_ ticket: UInt64) -> Guest? {
@@ -357,9 +372,8 @@ public struct WaitingRoom: Sendable {
     /// About what memory takes. Runs of the authority document are of one operation, and each place
     /// that members' need has an entry in a table.
     private static func byteCount(of guest: Guest) -> Int {
-        let start =
-            guest.isAuthority && !guest.isOutsiders
-            ? 640 + 512 * guest.needed.count * guest.vouchers.count : 128
+        let wanted = guest.isOutsiders ? 0 : 512 * guest.needed.count * guest.vouchers.count
+        let start = (guest.isAuthority && !guest.isOutsiders ? 640 : 128) + wanted
         return guest.run.entries.reduce(start + 192 * guest.cited.count) {
             $0 + $1.payload.count + 80 * $1.dependencies.count + 240
         }

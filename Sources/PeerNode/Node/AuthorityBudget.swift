@@ -1,6 +1,7 @@
 import WorkspaceModel
 
-/// How much work with authority operations somebody can cause (PROTOCOL.md, 4.0.4: S-4 and S-5).
+/// How much work with operations that decide about others somebody can cause (PROTOCOL.md, 4.0.4: S-4,
+/// S-5 and S-8).
 ///
 /// A delay and no verdict: what is not taken now is offered again by the next comparison.
 struct AuthorityBudget {
@@ -32,11 +33,16 @@ struct AuthorityBudget {
         /// Operations of others in the authority document that own ones need, by the member who
         /// needs them.
         case vouched
+        /// Operations of kind 3, by their author's member.
+        case privateDocuments
+        /// The same of others that own ones need, by the member who needs them.
+        case vouchedPrivate
 
         fileprivate var most: Double {
             switch self {
             case .authority, .doors: Double(Limits.authorityBurstPerMember)
-            case .vouched: Double(Limits.authorityBurstForOthers)
+            case .privateDocuments: Double(Limits.privateBurstPerMember)
+            case .vouched, .vouchedPrivate: Double(Limits.authorityBurstForOthers)
             case .device: Double(Limits.authorityBurstPerDevice)
             case .linkedDevice: Double(Limits.authorityBurstPerLinkedDevice)
             }
@@ -86,6 +92,22 @@ struct AuthorityBudget {
         return nil
     }
 
+    /// Takes what an operation cost besides, as was found out by judging it, also where that is more
+    /// than was left.
+    ///
+    /// - Parameter author: the share of its author's member, which pays that too where it paid
+    ///   nothing before.
+    mutating func charge(
+        _ units: Int, besides payment: Payment, and author: Share, now: UInt64
+    ) {
+        for share in Set([payment.share, author]) {
+            var allowance = refilled(share, now: now)
+            allowance.left = max(allowance.left - Double(units), -share.kind.most)
+            members[share] = allowance
+        }
+        Self.thin(&members) { $0.left }
+    }
+
     /// Puts back what was paid for an operation that turned out to have a fault.
     mutating func refund(_ payment: Payment) {
         members[payment.share]?.left += payment.units
@@ -108,6 +130,23 @@ struct AuthorityBudget {
     ///   the cuts of a removal are is up to whom it removes.
     static func units(ofPayload byteCount: Int, isByAdmin: Bool = false) -> Int {
         let units = 1 + byteCount / Limits.authorityBytesPerUnit
+        return isByAdmin ? min(units, Limits.authorityBurstPerLinkedDevice) : units
+    }
+
+    /// How many units an operation of the authority document costs.
+    ///
+    /// - Parameter isByAdmin: so much of an admin's or owner's part of a removal that all parts of
+    ///   one and the removal leave room in a share: of how many logs they speak is up to whom it
+    ///   removes.
+    static func units(of payload: AuthorityPayload, byteCount: Int, isByAdmin: Bool) -> Int {
+        let units = units(ofPayload: byteCount, isByAdmin: isByAdmin)
+        guard isByAdmin, case .cutPart = payload else { return units }
+        return min(units, Limits.authorityUnitsPerCutPart)
+    }
+
+    /// How many units more it costs where it turns over the verdicts of others.
+    static func units(ofVerdicts count: Int, isByAdmin: Bool) -> Int {
+        let units = count / Limits.authorityVerdictsPerUnit
         return isByAdmin ? min(units, Limits.authorityBurstPerLinkedDevice) : units
     }
 

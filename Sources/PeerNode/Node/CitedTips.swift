@@ -17,7 +17,7 @@ extension NodeCore {
         let newest = workspace.newestTimestamp[document] ?? 0
         guard isFirst || newest >= timestamp.rawValue else { return [] }
         let others = store.operations.branches(in: document, of: workspace.number)
-            .filter { $0.log != own }
+            .filter { $0.log != own && mayBeCited($0.log, in: workspace) }
         // What comes from the future is shown when it is seen, by whoever sees it: only citing
         // keeps a new incarnation behind the ones before it.
         let unordered = others.filter { branch in
@@ -39,6 +39,14 @@ extension NodeCore {
             try look(behind: branch, in: workspace, &reach)
         }
         return cited.map(\.tipReference)
+    }
+
+    /// Whether what somebody wrote there is shown to anybody. Whoever is in the workspace may write
+    /// anything into the logs of a private document; what honest people say rests on none of that.
+    private func mayBeCited(_ log: LogName, in workspace: Workspace) -> Bool {
+        guard let document = workspace.privateDocuments[log.document] else { return true }
+        return workspace.evaluator.members(everUsing: log.device)
+            .contains { document.everIn.contains($0) }
     }
 
     /// Notes what the tip of a branch has in its past, as far as a short look tells.

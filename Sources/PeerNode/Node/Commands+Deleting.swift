@@ -200,12 +200,10 @@ extension NodeCore {
         var sealing = workspace.currentKey
         if let known {
             try judgeNow(document, in: workspace)
-            if sealingKey(of: known, in: workspace) == nil,
-                known.authority.standing(of: workspace.member) != nil
-            {
-                _ = try changeKey(of: known, in: workspace)
-            }
-            sealing = sealingKey(of: known, in: workspace)
+            sealing =
+                known.authority.standing(of: workspace.member) == nil
+                ? sealingKey(of: known, in: workspace)
+                : try sealingKey(ofChanged: known, in: workspace)
         }
         try write()
         let draft = try contentDraft(.redact, document, in: workspace, grant, home.device)

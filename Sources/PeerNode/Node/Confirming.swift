@@ -50,7 +50,7 @@ extension NodeCore {
     func noteConfirmation(_ id: OperationID, in workspace: Workspace) {
         let count = workspace.evaluator.confirmedAlone(by: id)
         guard count > 0 else { return }
-        guard count < Limits.authDependenciesMax else {
+        guard count < Limits.authDependenciesMax / 2 else {
             return confirmations.noteMuch(workspace.number)
         }
         let ranked = admins(of: workspace)

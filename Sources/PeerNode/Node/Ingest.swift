@@ -113,12 +113,13 @@ extension NodeCore {
         return .waiting
     }
 
-    /// - Parameter isNeeded: something that waits goes on from it, so that it is not one branch too
-    ///   many.
+    /// - Parameters:
+    ///   - isNeeded: something that waits goes on from it, so that it is not one branch too many.
+    ///   - isPaid: all of it was paid for.
     @discardableResult
     private func acceptOne(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource,
-        isNeeded: Bool = false
+        isNeeded: Bool = false, isPaid: Bool = false
     ) throws(StorageError) -> IngestOutcome {
         if isErased(run, in: workspace) { return .known }
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
@@ -162,6 +163,13 @@ extension NodeCore {
             gap.offset += run.entries.count - checked.count
             return try wait(for: gap, run, in: workspace, from: source)
         }
+        let paid =
+            isPaid
+            ? checked.count : pay(forPrivate: checked, of: run.log, in: workspace, from: source)
+        if paid < checked.count {
+            let start = run.start(run.entries.count - checked.count + paid)
+            return try acceptPaid(paid, of: start, in: workspace, from: source)
+        }
         var verdict: AuthChange?
         if run.log.document == workspace.id, let operation = checked.first {
             switch judge(operation, of: run.log, in: workspace, from: source) {
@@ -178,6 +186,17 @@ extension NodeCore {
         return .stored(checked.count)
     }
 
+    /// Takes the start of a run that was paid for. The rest waits at its source.
+    private func acceptPaid(
+        _ count: Int, of start: OperationRun, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) -> IngestOutcome {
+        guard count > 0 else { return .dropped }
+        let outcome = try acceptOne(start, in: workspace, from: source, isPaid: true)
+        // Where its last signature is bad, only what was not paid for covers it.
+        if case .rejected = outcome { return .dropped }
+        return outcome
+    }
+
     /// Lets a run wait for what it cites, but not what stands before that: two runs may each cite
     /// what lies in the other, and whole ones would wait for each other for ever. Where the
     /// signature before the gap is bad, only a later one covers the start, and all of it waits.
@@ -188,9 +207,7 @@ extension NodeCore {
         var rest = run
         var cited = gap.cited
         if gap.offset > 0 {
-            let start = OperationRun(
-                log: run.log, firstSequence: run.firstSequence, previous: run.previous,
-                entries: Array(run.entries.prefix(gap.offset)))
+            let start = run.start(gap.offset)
             let last: ChainLink?
             do throws(Rejection) {
                 last = try OperationChecks.identities(of: start).last

@@ -47,6 +47,9 @@ extension NodeCore {
                     where try !holds(other, in: run, of: workspace) {
                         gap.targets.append(target(other, in: run.log.document))
                     }
+                    if isPaidFor(run.log.document, in: workspace) {
+                        gap.needed = gap.targets.map { .init($0.log, $0.sequence) }
+                    }
                     return gap
                 }
             }

@@ -65,7 +65,8 @@ extension NodeCore {
             try store.operations.nearest(
                 ofKind: .privateAuthority, before: branch.tipSequence + 1, in: branch.number)
         }
-        let heads = document.authority.citations(naming: [workspace.member] + action.named)
+        let heads = document.authority
+            .citations(naming: [workspace.member] + action.named, bringsKey: action.epoch != nil)
             .filter { $0 != previous }.prefix(Limits.authDependenciesMax)
         let draft = OperationDraft(
             kind: .privateAuthority, document: document.id, incarnation: log.incarnation,
@@ -115,10 +116,7 @@ extension NodeCore {
         guard let home, document.authority.standing(of: workspace.member) != nil,
             let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
         else { return nil }
-        if sealingKey(of: document, in: workspace) == nil {
-            _ = try changeKey(of: document, in: workspace)
-        }
-        guard let sealing = sealingKey(of: document, in: workspace) else { return nil }
+        guard let sealing = try sealingKey(ofChanged: document, in: workspace) else { return nil }
         return try authorContent(
             content, to: document.id, in: workspace, under: sealing, grant: grant,
             with: home.signing, overwriting: overwritten)

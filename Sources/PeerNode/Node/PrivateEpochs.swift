@@ -18,6 +18,20 @@ extension NodeCore {
         }
     }
 
+    /// The same, made first where a new one is due.
+    ///
+    /// One operation answers, and cites, only so much. Where members have made more of both than that,
+    /// several follow each other.
+    func sealingKey(
+        ofChanged document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) -> (id: KeyID, key: SymmetricKey)? {
+        for _ in 0..<Limits.privateKeyChangesMax {
+            if let sealing = sealingKey(of: document, in: workspace) { return sealing }
+            guard try changeKey(of: document, in: workspace) != nil else { return nil }
+        }
+        return sealingKey(of: document, in: workspace)
+    }
+
     /// The valid removals and departures of the workspace that concern somebody, or a device of
     /// somebody, who was ever in the document, or comes into it now.
     func endsToAnswer(

@@ -57,7 +57,9 @@ extension Workspace {
         }
         return newest.map { newest in
             let answersAdmins = ends.allSatisfy { end in
-                guard let role = evaluator.actingRole(of: end), role <= .admin else { return true }
+                guard evaluator.isSaidOfOthers(end), let role = evaluator.actingRole(of: end),
+                    role <= .admin
+                else { return true }
                 return end == newest.operation || evaluator.isAncestor(end, of: newest.operation)
             }
             return SealingKey(

@@ -21,6 +21,13 @@ extension OperationRun {
         return (start, rest(from: count, behind: last.id))
     }
 
+    /// Its first entries.
+    func start(_ count: Int) -> Self {
+        Self(
+            log: log, firstSequence: firstSequence, previous: previous,
+            entries: Array(entries.prefix(count)))
+    }
+
     /// What is left of it from one of its entries on, behind `previous`.
     func rest(from offset: Int, behind previous: OperationID) -> Self {
         Self(

@@ -31,6 +31,28 @@ extension Limits {
     public static let keyChangeMilliseconds: UInt64 = 15 * 60 * 1_000
 }
 
+/// What an authority operation costs that bears on many others (PROTOCOL.md, 4.0.4, S-5).
+extension Limits {
+    /// Verdicts that are turned over for the price of one operation more: some 2 milliseconds.
+    public static let authorityVerdictsPerUnit = 64
+}
+
+extension Limits {
+    /// What a part of a removal costs at most where an admin or owner writes it: 64 parts, and the
+    /// removal, half a share.
+    public static let authorityUnitsPerCutPart = 4
+}
+
+/// What may come of private documents (PROTOCOL.md, 4.0.4, S-8).
+extension Limits {
+    /// Operations of kind 3 of one member that are taken in at once, in units, and half as many in an
+    /// hour after that: each takes some 10 KB of memory, a document of its own or a new key alike.
+    public static let privateBurstPerMember = 1_024
+    /// Changes of the key that one message may need: each answers 512 ends of devices, and cites 64
+    /// operations that do not know of each other.
+    public static let privateKeyChangesMax = 32
+}
+
 /// Telling each other where the devices of a workspace are (PROTOCOL.md, 5.3, 95).
 extension Limits {
     /// Records that one message lists: one for each device of the largest workspace.

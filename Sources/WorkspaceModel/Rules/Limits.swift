@@ -236,8 +236,8 @@ public enum Limits {
     /// than most people carry. All behind them have one together, for there may be any number.
     public static let linkedDeviceSharesMax = 8
     /// What one member's operations may need of others': as much as one of those may have had taken
-    /// elsewhere and not here, by several shares.
-    public static let authorityBurstForOthers = 1_152
+    /// elsewhere and not here, by all shares of that one and its devices.
+    public static let authorityBurstForOthers = 1_536
     /// After how long more is asked for of what no share could pay for: a sixteenth of a share has
     /// come back.
     public static let authorityRetryMilliseconds: UInt64 = 450_000

@@ -178,7 +178,27 @@ import WorkspaceTestKit
         }
         fill(0, from: 5)
         #expect(room.byteCount <= Limits.waitingBytesMax)
-        #expect(room.byteCount + 368 > Limits.waitingBytesMax || room.operationCount > 10_000)
+    }
+
+    @Test func `has who brought most make room for who brought less`() {
+        var room = WaitingRoom()
+        var number: UInt64 = 0
+        func admits(_ payload: Int, from source: UInt64) -> Bool {
+            number += 1
+            return room.admit(
+                Self.guest(number, payload: payload, from: source), until: Self.missing(0))
+        }
+        for source in UInt64(1)...4 {
+            while admits(1 << 18, from: source) {}
+        }
+        #expect(admits(1 << 10, from: 5))
+        let full = room.byteCount
+        for _ in 0..<8 { #expect(admits(1 << 18, from: 5)) }
+        // One of the four is gone, and no more than one.
+        #expect(room.byteCount < full - (10 << 20))
+        #expect(room.byteCount > full - (16 << 20))
+        for _ in 0..<8 { #expect(admits(1 << 18, from: 6)) }
+        #expect(room.byteCount > full - (16 << 20))
     }
 
     @Test func `has less for what changes rights, beside the rest`() {

@@ -36,6 +36,10 @@ private final class Till {
         budget.isHeldBack([9], neededBy: vouchers, now: now)
     }
 
+    func chargeLast(_ units: Int, and author: [UInt8], at now: UInt64) {
+        last.map { budget.charge(units, besides: $0, and: .init(.authority, of: author), now: now) }
+    }
+
     func refundLast() { last.map { budget.refund($0) } }
 
     func isDelaying(_ payer: [UInt8], at now: UInt64) -> Bool {
@@ -110,6 +114,25 @@ private final class Till {
         #expect(!budget.takes(from: ada, at: 0))
         budget.refundLast()
         #expect(budget.takes(5, from: ada, at: 0) && !budget.takes(from: ada, at: 0))
+    }
+
+    @Test func `is charged afterwards for verdicts, down to as much below nothing`() {
+        let budget = Till()
+        let unit = Limits.authorityVerdictsPerUnit
+        #expect(AuthorityBudget.units(ofVerdicts: unit - 1, isByAdmin: false) == 0)
+        #expect(AuthorityBudget.units(ofVerdicts: 1_000 * unit, isByAdmin: false) == 1_000)
+        let most = AuthorityBudget.units(ofVerdicts: 1_000 * unit, isByAdmin: true)
+        #expect(most == Limits.authorityBurstPerLinkedDevice)
+        #expect(budget.takes(from: ada, at: 0))
+        budget.chargeLast(10_000, and: ada, at: 0)
+        #expect(!budget.takes(from: ada, at: 2 * Self.hour - 1))
+        #expect(budget.taken(from: ada, at: 3 * Self.hour) == Self.hourly)
+        // Whoever lent the unit pays, and so does the author.
+        #expect(budget.takes(of: [.vouched], from: bob, at: 0))
+        budget.chargeLast(10_000, and: ada, at: 3 * Self.hour)
+        #expect(!budget.takes(of: [.vouched], from: bob, at: 3 * Self.hour))
+        #expect(!budget.takes(from: ada, at: 3 * Self.hour))
+        #expect(budget.taken(from: bob, at: 3 * Self.hour) == Self.burst)
     }
 
     @Test func `knows for an hour who had to wait`() {

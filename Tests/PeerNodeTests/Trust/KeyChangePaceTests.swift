@@ -11,8 +11,10 @@ import WorkspaceTestKit
     private let pair: HostilePair
     private let before: Int
 
-    init() throws {
-        pair = try HostilePair()
+    init() throws { try self.init(role: "member") }
+
+    private init(role: String) throws {
+        pair = try HostilePair(role: role)
         before = try Self.changes(at: pair.ada)
         let log = try ForgedLog(pair.mallory, incarnation: 80)
         let grant = try pair.mallory.hostile().grant
@@ -72,6 +74,10 @@ import WorkspaceTestKit
         let device = try #require(pair.ada.host?.core.home).device
         let own = try pair.ada.workspace().authority.values.filter { $0.log.device == device }
         #expect(own.count < Limits.authorityBurstPerMember / 2)
+    }
+
+    @Test func `are as many where an admin ends own devices`() throws {
+        #expect(try Self(role: "admin").changes() == Int(Limits.keyChangesAtOnce))
     }
 
     @Test func `are one more after a while, and that answers all`() throws {

@@ -70,25 +70,7 @@ import WorkspaceTestKit
         try mina.ok("channel.add", ["channel": "board", "members": ["Ada", "Joon"]])
         try mina.ok("channel.role", ["channel": "board", "member": "Ada", "role": "admin"])
         bench.advance(5_000)
-        let board = try joon.document("board")
-        let member = try joon.workspace().member
-        let seat = try #require(board.authority.standing(of: member)).seat
-        let record = try #require(board.records[seat])
-        let known = OperationReference(
-            device: record.log.device, incarnation: record.log.incarnation,
-            sequence: record.sequence, id: seat)
-        let random = SeededRandom(seed: 1)
-        let held = try #require(board.newestKey)
-        let runs = try (0..<300).map { number in
-            var log = ForgedDocumentLog(
-                try joon.hostile(), document: board.id, incarnation: 1_000 + UInt32(number),
-                at: bench.wall)
-            // Several may introduce one key, and everybody holds this one.
-            log.write(
-                PrivateChange(.rekey(PrivateEpoch(keyID: held.keyID)), seat: seat),
-                knowing: [known], under: held, random)
-            return log.operations[0].run(in: board.id)
-        }
+        let runs = try Self.keys(300, of: joon, at: bench)
         for node in [mina, ada, joon] { try node.take(runs) }
         #expect(try mina.document("board").authority.heads.count > Limits.authDependenciesMax)
         try ada.ok("channel.add", ["channel": "board", "members": ["Late"]])
@@ -98,6 +80,99 @@ import WorkspaceTestKit
         let person = try late.workspace().member
         for node in [mina, ada] {
             #expect(try node.document("board").authority.standing(of: person) == nil)
+        }
+    }
+
+    /// Kim's departure is weaker than all that Joon writes, and every key has to know it.
+    @Test func `keeps nobody from saying anything after a departure`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina)
+        let joon = try bench.guest("Joon", of: mina)
+        let kim = try bench.guest("Kim", of: mina)
+        bench.advance(5_000)
+        try mina.ok("channel.create", ["name": "board", "private": true])
+        try mina.ok("channel.add", ["channel": "board", "members": ["Ada", "Joon", "Kim"]])
+        bench.advance(5_000)
+        let runs = try Self.keys(300, of: joon, at: bench)
+        try kim.ok("channel.leave", ["channel": "board"])
+        bench.advance(5_000)
+        for node in [mina, ada, joon] { try node.take(runs) }
+        #expect(try mina.document("board").authority.heads.count > Limits.authDependenciesMax)
+        try ada.send("after Kim", to: "board")
+        try mina.send("and more", to: "board")
+        bench.advance(5_000)
+        for node in [mina, ada] {
+            #expect(try Set(node.log(of: "board")) == ["after Kim", "and more"], "\(node.name)")
+        }
+    }
+
+    @Test func `keeps nobody from saying anything after more ends than one key answers`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina)
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+        let opened = try mina.ok("dm.open", ["members": ["Ada", "Joon"]])
+        let channel = try #require(opened["id"]?.stringValue)
+        try mina.send("before", to: channel)
+        bench.advance(5_000)
+        let run = try Self.ends(Limits.privateAnswersMax + 8, of: joon)
+        for node in [mina, ada] {
+            try node.inTurn { core, known in
+                _ = try core.acceptAtOnce(
+                    run, in: known, from: .peer(run.log.device, source: 1, isBackfill: true))
+            }
+        }
+        try ada.send("after", to: channel)
+        bench.advance(5_000)
+        for node in [mina, ada] {
+            #expect(try node.log(of: channel) == ["before", "after"], "\(node.name)")
+        }
+    }
+
+    /// Devices that a member links and ends again, in a log of its own.
+    private static func ends(_ count: Int, of node: BenchNode) throws -> OperationRun {
+        let keys = try ForeignDevice(of: node)
+        let known = try node.workspace()
+        let key = try #require(known.currentKey).id
+        let heads = try ForgedLog.heads(of: node)
+        var log = try ForgedLog(node, incarnation: 80)
+        for number in 0..<count {
+            let device = ForeignDevice(UInt64(5_000 + number))
+            let entry = [ListedDevice.own(device)].signed(
+                entering: .adding(to: known.id, before: keys.id, member: known.member))
+            log.write(
+                .addDevices(entry, keyID: key, wraps: []), knowing: number == 0 ? heads : [])
+            log.write(.removeDevice(device.id, cuts: [], rekey: nil), knowing: [])
+        }
+        let runs = log.operations.map { $0.run(in: known.id) }
+        return OperationRun(
+            log: runs[0].log, firstSequence: 0, previous: nil, entries: runs.flatMap(\.entries))
+    }
+
+    /// Keys of a member, each in a log of its own that knows nothing but what seats that one.
+    private static func keys(
+        _ count: Int, of node: BenchNode, at bench: CoreBench
+    ) throws -> [OperationRun] {
+        let board = try node.document("board")
+        let member = try node.workspace().member
+        let seat = try #require(board.authority.standing(of: member)).seat
+        let record = try #require(board.records[seat])
+        let known = OperationReference(
+            device: record.log.device, incarnation: record.log.incarnation,
+            sequence: record.sequence, id: seat)
+        let random = SeededRandom(seed: 1)
+        let held = try #require(board.newestKey)
+        return try (0..<count).map { number in
+            var log = ForgedDocumentLog(
+                try node.hostile(), document: board.id, incarnation: 1_000 + UInt32(number),
+                at: bench.wall)
+            // Several may introduce one key, and everybody holds this one.
+            log.write(
+                PrivateChange(.rekey(PrivateEpoch(keyID: held.keyID)), seat: seat),
+                knowing: [known], under: held, random)
+            return log.operations[0].run(in: board.id)
         }
     }
 }

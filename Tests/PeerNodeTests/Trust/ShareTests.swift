@@ -148,6 +148,36 @@ import WorkspaceTestKit
         try table.expectService()
     }
 
+    /// Each node has taken other operations of them, and what Ada says cites hers.
+    @Test func `by several members, other operations at each node, keeps no removal waiting`()
+        throws
+    {
+        let pair = try HostilePair()
+        pair.takeOver()
+        let (ada, bob, bench) = (pair.ada, pair.bob, pair.bench)
+        for name in ["Eve", "Kim", "Lou"] {
+            let node = try bench.guest(name, of: ada)
+            bench.advance(5_000)
+            let heads = try ForgedLog.heads(of: ada)
+            let keys = try ForeignDevice(of: node)
+            var logs = [try ForgedLog(node, incarnation: 80), try ForgedLog(node, incarnation: 81)]
+            node.kill()
+            for (place, honest) in [ada, bob].enumerated() {
+                let made = (0..<(Self.share + 10)).map { number in
+                    logs[place].write(
+                        `A flood of authority operations (A14)`.Table.document(number),
+                        knowing: number == 0 ? heads : [])
+                }
+                try pair.hand(made, to: honest, as: keys)
+            }
+        }
+        try ada.ok("member.remove", ["member": "Eve"])
+        try ada.send("without her")
+        bench.advance(20_000)
+        #expect(try bob.log() == ["without her"])
+        #expect(try bob.workspace().members.count == ada.workspace().members.count)
+    }
+
     private static let share = Limits.authorityBurstPerMember + Limits.authorityBurstPerDevice
 }
 

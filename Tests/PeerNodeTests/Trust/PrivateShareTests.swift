@@ -1,0 +1,133 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// A member writes keys and documents without number (S-8).
+@Suite struct `What a member writes into private documents` {
+    private let world: BoardBench
+    private var bench: CoreBench { world.bench }
+    private let random = SeededRandom(seed: 4)
+    /// Of a member with one device.
+    private static let share = Limits.privateBurstPerMember + Limits.authorityBurstPerDevice
+
+    init() throws { world = try BoardBench() }
+
+    /// Keys of Cleo's in a log of her own, or in several, behind one message.
+    private func keys(_ count: Int, incarnation: UInt32) throws -> OperationRun {
+        let board = world.board
+        let seat = try #require(board.authority.standing(of: world.cleo.workspace().member)).seat
+        let record = try #require(board.records[seat])
+        let known = OperationReference(
+            device: record.log.device, incarnation: record.log.incarnation,
+            sequence: record.sequence, id: seat)
+        let held = try #require(board.newestKey)
+        var log = ForgedDocumentLog(
+            try world.cleo.hostile(), document: board.id, incarnation: incarnation,
+            at: bench.wall)
+        log.write("before \(incarnation)", under: held, random)
+        for number in 0..<count {
+            // Several may introduce one key, and everybody holds this one.
+            log.write(
+                PrivateChange(.rekey(PrivateEpoch(keyID: held.keyID)), seat: seat),
+                knowing: number == 0 ? [known] : [], under: held, random)
+        }
+        let runs = log.operations.map { $0.run(in: board.id) }
+        return OperationRun(
+            log: runs[0].log, firstSequence: 0, previous: nil, entries: runs.flatMap(\.entries))
+    }
+
+    /// A channel of Cleo's.
+    private func root(_ number: Int) throws -> OperationRun {
+        let author = try world.cleo.hostile()
+        let seats = [PrivateSeat(try world.cleo.workspace().member, .owner)]
+        let clear = PrivatePayload.Clear(
+            workspace: author.workspace,
+            nonce: random.bytes(PrivatePayload.Clear.nonceByteCount))
+        let draft = OperationDraft(
+            kind: .privateAuthority, document: .zero, incarnation: 77, sequence: 0, previous: nil,
+            timestamp: HybridTimestamp(milliseconds: bench.wall, counter: 0), grant: author.grant)
+        let signed = draft.sealedAndSigned(
+            PrivateChange(
+                .root(PrivateRoot(subtype: .channel, seats: seats, history: .all, name: "c")),
+                seat: nil),
+            clear: clear, under: SymmetricKey(using: random), with: author.signing, using: random)
+        return signed.run(in: DocumentID(sameBytesAs: signed.id))
+    }
+
+    /// Hands runs to a node, whatever becomes of them.
+    private func offer(_ runs: [OperationRun], to node: BenchNode) throws {
+        try node.inTurn { core, known in
+            for run in runs {
+                _ = try core.acceptAtOnce(
+                    run, in: known, from: .peer(run.log.device, source: 1, isBackfill: false))
+            }
+        }
+    }
+
+    private func heal() {
+        let nodes = [world.ada, world.bob, world.cleo]
+        for (index, node) in nodes.enumerated() {
+            for other in nodes.dropFirst(index + 1) { bench.heal(node, other) }
+        }
+    }
+
+    private func documents(at node: BenchNode) throws -> Int {
+        try #require(node.host?.core).store.operations
+            .documents(ofWorkspace: try node.workspace().number).count
+    }
+
+    private func count(at node: BenchNode) throws -> Int {
+        try node.document("board").records.count
+    }
+
+    @Test func `is taken up to a share, and what stands before that in its log`() throws {
+        let before = try count(at: world.ada)
+        try offer([try keys(Self.share + 100, incarnation: 77)], to: world.ada)
+        #expect(try count(at: world.ada) == before + Self.share)
+        #expect(try world.ada.log(of: "board") == ["before 77"])
+        // Nor is more of that taken by other logs of the same device, until it comes back.
+        try offer([try keys(20, incarnation: 78)], to: world.ada)
+        #expect(try count(at: world.ada) == before + Self.share)
+        bench.advance(60 * 60 * 1_000)
+        try offer([try keys(20, incarnation: 79)], to: world.ada)
+        #expect(try count(at: world.ada) == before + Self.share + 20)
+    }
+
+    @Test func `keeps no message waiting that knows more of it, and no removal`() throws {
+        let (first, second) = try (
+            keys(Self.share + 10, incarnation: 77), keys(Self.share + 10, incarnation: 78)
+        )
+        world.cleo.kill()
+        try offer([first], to: world.ada)
+        try offer([second], to: world.bob)
+        heal()
+        bench.advance(5_000)
+        try world.bob.send("hello", to: "board")
+        try world.ada.send("hello too", to: "board")
+        bench.advance(20_000)
+        for node in [world.ada, world.bob] {
+            let told = try node.log(of: "board")
+            #expect(told.contains("hello") && told.contains("hello too"), "\(node.name)")
+        }
+        try world.bob.ok("channel.remove", ["channel": "board", "members": ["Cleo"]])
+        bench.advance(Limits.authorityRetryMilliseconds + 60_000)
+        for node in [world.ada, world.bob] {
+            #expect(try node.document("board").authority.members.count == 2, "\(node.name)")
+        }
+        // What nobody needs comes with time.
+        bench.advance(3 * 60 * 60 * 1_000)
+        #expect(try world.ada.digest() == world.bob.digest())
+    }
+
+    @Test func `is taken up to a share in however many documents`() throws {
+        let before = try documents(at: world.ada)
+        try offer((0..<(Self.share + 50)).map { try root($0) }, to: world.ada)
+        let after = try documents(at: world.ada)
+        #expect(after == before + Self.share)
+    }
+}
