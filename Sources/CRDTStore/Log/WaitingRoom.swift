@@ -280,7 +280,11 @@ public struct WaitingRoom: Sendable {
     }
 
     /// Forgets what `source` brought.
-    public mutating func forget(source: UInt64) { forget { $0.source == source } }
+    public mutating func forget(source: UInt64) {
+        // Nearly every link that ends has brought nothing, and thousands may end in a second.
+        guard usage.keys.contains(where: { $0.number == source }) else { return }
+        forget { $0.source == source }
+    }
 
     private mutating func forget(where fits: (Guest) -> Bool) {
         var affected: Set<Missing> = []

@@ -133,11 +133,8 @@ struct AuthorityBudget {
         return isByAdmin ? min(units, Limits.authorityBurstPerLinkedDevice) : units
     }
 
-    /// How many units an operation of the authority document costs.
-    ///
-    /// - Parameter isByAdmin: so much of an admin's or owner's part of a removal that all parts of
-    ///   one and the removal leave room in a share: of how many logs they speak is up to whom it
-    ///   removes.
+    /// How many units an operation of the authority document costs. Of how many logs the parts of a
+    /// removal speak is up to whom it removes: an admin's have to fit a share, all of them.
     static func units(of payload: AuthorityPayload, byteCount: Int, isByAdmin: Bool) -> Int {
         let units = units(ofPayload: byteCount, isByAdmin: isByAdmin)
         guard isByAdmin, case .cutPart = payload else { return units }
@@ -172,6 +169,9 @@ struct AuthorityBudget {
         heldBack[device] = (now &+ Limits.authorityRetryMilliseconds, Set(vouchers))
         Self.thin(&heldBack) { Double($0.until) }
     }
+
+    /// Whether there is anything of which nothing more is asked for.
+    var holdsAnythingBack: Bool { !heldBack.isEmpty }
 
     /// Whether more of what a device wrote is not asked for.
     ///

@@ -45,12 +45,12 @@ extension NodeCore {
     }
 
     /// Takes up what somebody has confirmed. Nobody weaker delays what this device confirms, and nobody
-    /// does by confirming nothing; and where that was as much as one operation may know, more may
-    /// wait that has nothing to rest from.
+    /// does by confirming nothing; and where that was very much, more may wait that has nothing to
+    /// rest from.
     func noteConfirmation(_ id: OperationID, in workspace: Workspace) {
         let count = workspace.evaluator.confirmedAlone(by: id)
         guard count > 0 else { return }
-        guard count < Limits.authDependenciesMax / 2 else {
+        guard count < Limits.confirmedMuchMin else {
             return confirmations.noteMuch(workspace.number)
         }
         let ranked = admins(of: workspace)

@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5, and 4.3: S-8).
+/// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and S-8).
 extension NodeCore {
     /// Has a share pay for an operation (S-5).
     ///
@@ -101,7 +101,9 @@ extension NodeCore {
 
     /// Whether more of a log is not asked for, because no share could pay for it a moment ago.
     func holdsBack(_ log: LogName, in workspace: Workspace) -> Bool {
-        guard let author = workspace.owner(of: log.device) else { return false }
+        guard authorityBudget.holdsAnythingBack, let author = workspace.owner(of: log.device) else {
+            return false
+        }
         let vouchers = vouchers(for: .init(log, 0), author.bytes, in: workspace)
         return authorityBudget.isHeldBack(
             holder(of: log, in: workspace), neededBy: vouchers, now: time.monotonic)

@@ -71,6 +71,8 @@ extension NodeCore {
         guard let former = workspace.privateDocuments.removeValue(forKey: id),
             let document = try privateDocument(id, in: workspace)
         else { return }
+        // What was lost may have told names.
+        workspace.forgetChannelIndex()
         tally.noteRejudged()
         _ = try openClosed(document, in: workspace)
         document.told = former.told

@@ -11,7 +11,7 @@ struct SealingKey {
     /// Whether that operation knows of every membership that has ended. If not, somebody who is
     /// out may hold the key.
     let answersAll: Bool
-    /// Whether it knows of those at least that an owner or admin has said.
+    /// Whether it knows of those at least that an owner or admin has said of others.
     let answersAdmins: Bool
 }
 

@@ -51,13 +51,11 @@ final class Workspace {
     var discoverySecrets = DiscoverySecrets()
     /// Public channels by document, deleted ones left out.
     private(set) var channels: [DocumentID: Channel] = [:]
-    /// The private documents that are stored here, opened or not.
-    var privateDocuments: [DocumentID: PrivateDocument] = [:] {
-        didSet {
-            derived.channels = nil
-            derived.company = [:]
-        }
-    }
+    /// The private documents of which a key is held.
+    ///
+    /// One that is new shows nothing before it is judged; whoever takes one out says so by
+    /// `forgetChannelIndex`.
+    var privateDocuments: [DocumentID: PrivateDocument] = [:]
     /// What this device names as a guest, once it was looked for.
     var namedDocuments: [DocumentID]?
     /// How often the name of a document in an invite was worked out.
@@ -277,7 +275,7 @@ final class Workspace {
             channels[document]?.topic = nil
             channels[document]?.description = nil
         }
-        derived.channels = nil
+        forgetChannelIndex()
     }
 
     private func reindex(_ number: Int64, as channel: Channel?) {

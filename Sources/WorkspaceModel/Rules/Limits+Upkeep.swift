@@ -14,6 +14,9 @@ extension Limits {
     /// How much longer all of them wait after one: members may make very much, and this is what it has
     /// admins write at most.
     public static let confirmingRestMilliseconds: UInt64 = 10 * 60 * 1_000
+    /// How many operations one confirms at least for none of them to wait: it knows 64 ends at most,
+    /// some of them for other reasons, so more may wait behind as many.
+    public static let confirmedMuchMin = 32
 }
 
 /// Changing the group key unasked (PROTOCOL.md, 4.2).
@@ -31,15 +34,12 @@ extension Limits {
     public static let keyChangeMilliseconds: UInt64 = 15 * 60 * 1_000
 }
 
-/// What an authority operation costs that bears on many others (PROTOCOL.md, 4.0.4, S-5).
+/// What authority operations cost that bear on many others (PROTOCOL.md, 4.0.4, S-5).
 extension Limits {
     /// Verdicts that are turned over for the price of one operation more: some 2 milliseconds.
     public static let authorityVerdictsPerUnit = 64
-}
-
-extension Limits {
-    /// What a part of a removal costs at most where an admin or owner writes it: 64 parts, and the
-    /// removal, half a share.
+    /// What a part of a removal costs at most where an admin or owner writes it: 64 of them, and the
+    /// removal with 32, are 288 of the 512 of a share.
     public static let authorityUnitsPerCutPart = 4
 }
 

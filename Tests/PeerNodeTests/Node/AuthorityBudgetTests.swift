@@ -109,6 +109,9 @@ private final class Till {
         #expect(AuthorityBudget.units(ofPayload: 1 << 20) == 257)
         let most = AuthorityBudget.units(ofPayload: 1 << 20, isByAdmin: true)
         #expect(most == Limits.authorityBurstPerLinkedDevice)
+        let part = { AuthorityBudget.units(of: .cutPart([]), byteCount: 1 << 20, isByAdmin: $0) }
+        #expect(part(true) == Limits.authorityUnitsPerCutPart && part(false) == 257)
+        #expect(Limits.cutPartsMax * part(true) + most <= Self.burst)
         #expect(budget.takes(Self.burst - 5, from: ada, at: 0))
         #expect(!budget.takes(6, from: ada, at: 0) && budget.takes(5, from: ada, at: 0))
         #expect(!budget.takes(from: ada, at: 0))

@@ -59,11 +59,19 @@ import WorkspaceTestKit
 
 /// The same in a private channel, of keys that a member makes.
 @Suite struct `A private channel with more ends than one operation cites` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+    private let ada: BenchNode
+    private let joon: BenchNode
+
+    init() throws {
+        mina = try bench.node("Mina")
+        ada = try bench.guest("Ada", of: mina)
+        joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+    }
+
     @Test func `keeps no owner from taking out whom another admin has added behind them`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let ada = try bench.guest("Ada", of: mina)
-        let joon = try bench.guest("Joon", of: mina)
         let late = try bench.guest("Late", of: mina)
         bench.advance(5_000)
         try mina.ok("channel.create", ["name": "board", "private": true])
@@ -85,10 +93,6 @@ import WorkspaceTestKit
 
     /// Kim's departure is weaker than all that Joon writes, and every key has to know it.
     @Test func `keeps nobody from saying anything after a departure`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let ada = try bench.guest("Ada", of: mina)
-        let joon = try bench.guest("Joon", of: mina)
         let kim = try bench.guest("Kim", of: mina)
         bench.advance(5_000)
         try mina.ok("channel.create", ["name": "board", "private": true])
@@ -108,11 +112,6 @@ import WorkspaceTestKit
     }
 
     @Test func `keeps nobody from saying anything after more ends than one key answers`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let ada = try bench.guest("Ada", of: mina)
-        let joon = try bench.guest("Joon", of: mina)
-        bench.advance(5_000)
         let opened = try mina.ok("dm.open", ["members": ["Ada", "Joon"]])
         let channel = try #require(opened["id"]?.stringValue)
         try mina.send("before", to: channel)

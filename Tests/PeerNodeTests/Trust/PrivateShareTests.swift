@@ -124,6 +124,52 @@ import WorkspaceTestKit
         #expect(try world.ada.digest() == world.bob.digest())
     }
 
+    /// They date it ahead, so that whatever is said behind it would cite it.
+    @Test func `is cited by nobody where it is of people who are not in them`() throws {
+        let dan = try bench.guest("Dan", of: world.ada)
+        bench.advance(5_000)
+        var log = ForgedDocumentLog(
+            try dan.hostile(), document: world.board.id, incarnation: 9,
+            at: bench.wall + 24 * 60 * 60 * 1_000)
+        let key = SymmetricKey(using: random)
+        for _ in 0..<3 {
+            log.write(
+                PrivateChange(
+                    .rekey(PrivateEpoch(keyID: key.keyID)),
+                    seat: OperationID(sameBytesAs: world.board.id)),
+                knowing: [], under: key, random)
+        }
+        let author = try dan.hostile().signing.device
+        dan.kill()
+        try offer(log.operations.map { $0.run(in: world.board.id) }, to: world.ada)
+        try world.ada.send("hello", to: "board")
+        var cited: [DeviceID] = []
+        let core = try #require(world.ada.host?.core)
+        try core.store.operations.forEachOperation(
+            in: world.board.id, of: world.ada.workspace().number
+        ) { cited += $0.entry.dependencies.map(\.device) }
+        #expect(!cited.contains(author))
+        let stored = core.store.operations.branches(
+            in: world.board.id, of: try world.ada.workspace().number)
+        #expect(stored.contains { $0.log.device == author })
+    }
+
+    @Test func `is taken up to a share where the root is not here`() throws {
+        let author = try world.cleo.hostile()
+        let nowhere = DocumentID(random.bytes(DocumentID.byteCount))
+        let key = SymmetricKey(using: random)
+        var log = ForgedDocumentLog(author, document: nowhere, incarnation: 77, at: bench.wall)
+        for _ in 0..<(Self.share + 50) {
+            log.write(
+                PrivateChange(.rekey(PrivateEpoch(keyID: key.keyID)), seat: .zero), knowing: [],
+                under: key, random)
+        }
+        try offer(log.operations.map { $0.run(in: nowhere) }, to: world.ada)
+        let stored = try #require(world.ada.host?.core).store.operations.branches(
+            in: nowhere, of: try world.ada.workspace().number)
+        #expect(stored.map(\.tipSequence) == [UInt64(Self.share - 1)])
+    }
+
     @Test func `is taken up to a share in however many documents`() throws {
         let before = try documents(at: world.ada)
         try offer((0..<(Self.share + 50)).map { try root($0) }, to: world.ada)

@@ -148,6 +148,39 @@ import WorkspaceTestKit
         try table.expectService()
     }
 
+    /// Mallory ends a device by a word that does not know what it has made: all of that is void.
+    @Test func `is charged for the verdicts that a word turns over`() throws {
+        let table = try Table()
+        let pair = table.pair
+        let phone = ForeignDevice(300)
+        let key = try #require(try pair.ada.workspace().currentKey).id
+        let entry = [ListedDevice.own(phone)].signed(
+            entering: .adding(to: pair.workspace, before: pair.keys.id, member: pair.known.member))
+        var log = table.log
+        let added = log.write(.addDevices(entry, keyID: key, wraps: []), knowing: table.before)
+        let linked = OperationReference(
+            device: pair.keys.id, incarnation: added.header.incarnation, sequence: 0, id: added.id)
+        var made = ForgedLog(phone.signing, like: log, under: added.id, incarnation: 1)
+        let count = 6 * Limits.authorityVerdictsPerUnit
+        for number in 0..<count {
+            made.write(Table.document(number), knowing: number == 0 ? [linked] : [])
+        }
+        var ending = ForgedLog(
+            pair.keys.signing, like: log, under: table.grant, incarnation: 81)
+        let ended = ending.write(.removeDevice(phone.id, cuts: [], rekey: nil), knowing: [linked])
+        var rest = ForgedLog(pair.keys.signing, like: log, under: table.grant, incarnation: 82)
+        for number in 0..<Self.share {
+            rest.write(Table.document(1_000 + number), knowing: number == 0 ? table.before : [])
+        }
+        let before = try table.rows()
+        try pair.hand([added] + made.operations + [ended], as: pair.keys)
+        try pair.hand(rest.operations, as: pair.keys)
+        for (start, after) in zip(before, try table.rows()) {
+            // Beside what is hers there is the key that Ada changes for the end of the device.
+            #expect(after.judged - start.judged == Self.share - 6 + 1)
+        }
+    }
+
     /// Each node has taken other operations of them, and what Ada says cites hers.
     @Test func `by several members, other operations at each node, keeps no removal waiting`()
         throws
