@@ -96,7 +96,10 @@ import WorkspaceTestKit
         let kim = try bench.guest("Kim", of: mina)
         bench.advance(5_000)
         try mina.ok("channel.create", ["name": "board", "private": true])
-        try mina.ok("channel.add", ["channel": "board", "members": ["Ada", "Joon", "Kim"]])
+        // Who came later is the weaker one.
+        for names: JSONValue in [["Ada", "Joon"], ["Kim"]] {
+            try mina.ok("channel.add", ["channel": "board", "members": names])
+        }
         bench.advance(5_000)
         let runs = try Self.keys(300, of: joon, at: bench)
         try kim.ok("channel.leave", ["channel": "board"])
@@ -112,15 +115,24 @@ import WorkspaceTestKit
     }
 
     @Test func `keeps nobody from saying anything after more ends than one key answers`() throws {
-        let opened = try mina.ok("dm.open", ["members": ["Ada", "Joon"]])
+        let lou = try bench.guest("Lou", of: mina)
+        bench.advance(5_000)
+        let opened = try mina.ok("dm.open", ["members": ["Ada", "Joon", "Lou"]])
         let channel = try #require(opened["id"]?.stringValue)
         try mina.send("before", to: channel)
         bench.advance(5_000)
-        let run = try Self.ends(Limits.privateAnswersMax + 8, of: joon)
+        let count = Limits.privateAnswersMax / 2 + 4
+        let runs =
+            try Self.ends(count, of: joon, from: 5_000) + Self.ends(count, of: lou, from: 6_000)
         for node in [mina, ada] {
             try node.inTurn { core, known in
-                _ = try core.acceptAtOnce(
-                    run, in: known, from: .peer(run.log.device, source: 1, isBackfill: true))
+                for run in runs {
+                    let outcome = try core.acceptAtOnce(
+                        run, in: known, from: .peer(run.log.device, source: 1, isBackfill: true))
+                    guard case .stored(2) = outcome else {
+                        throw RefusedRun(outcome: outcome)
+                    }
+                }
             }
         }
         try ada.send("after", to: channel)
@@ -130,24 +142,27 @@ import WorkspaceTestKit
         }
     }
 
-    /// Devices that a member links and ends again, in a log of its own.
-    private static func ends(_ count: Int, of node: BenchNode) throws -> OperationRun {
+    /// Devices that a member links and ends again, each in a log of its own that knows none of the
+    /// others: in one past there are only so many.
+    private static func ends(
+        _ count: Int, of node: BenchNode, from seed: UInt64
+    ) throws -> [OperationRun] {
         let keys = try ForeignDevice(of: node)
         let known = try node.workspace()
         let key = try #require(known.currentKey).id
         let heads = try ForgedLog.heads(of: node)
-        var log = try ForgedLog(node, incarnation: 80)
-        for number in 0..<count {
-            let device = ForeignDevice(UInt64(5_000 + number))
+        return try (0..<count).map { number in
+            let device = ForeignDevice(seed + UInt64(number))
             let entry = [ListedDevice.own(device)].signed(
                 entering: .adding(to: known.id, before: keys.id, member: known.member))
-            log.write(
-                .addDevices(entry, keyID: key, wraps: []), knowing: number == 0 ? heads : [])
+            var log = try ForgedLog(node, incarnation: 1_000 + UInt32(number))
+            log.write(.addDevices(entry, keyID: key, wraps: []), knowing: heads)
             log.write(.removeDevice(device.id, cuts: [], rekey: nil), knowing: [])
+            let runs = log.operations.map { $0.run(in: known.id) }
+            return OperationRun(
+                log: runs[0].log, firstSequence: 0, previous: nil,
+                entries: runs.flatMap(\.entries))
         }
-        let runs = log.operations.map { $0.run(in: known.id) }
-        return OperationRun(
-            log: runs[0].log, firstSequence: 0, previous: nil, entries: runs.flatMap(\.entries))
     }
 
     /// Keys of a member, each in a log of its own that knows nothing but what seats that one.
