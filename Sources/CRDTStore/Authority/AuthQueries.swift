@@ -168,9 +168,22 @@ extension AuthEvaluator {
         return chosen + heads.filter { !first.contains($0) }
     }
 
-    /// The valid operations that list one of some devices: who names these devices names those.
+    /// Which of the named one operation does not get to know, where it cites as `citations(naming:)`
+    /// says, with four places left for its grant, its key and its own log.
+    public func beyondCitations(naming named: [OperationID]) -> [OperationID] {
+        let cited = citations(naming: named)
+        guard cited.count > Limits.authDependenciesMax - 4 else { return [] }
+        let first = Array(cited.prefix(Limits.authDependenciesMax - 4))
+        return named.filter { !isKnown($0, by: first) }
+    }
+
+    /// The valid operations that list one of some devices: who names these devices names those. One of
+    /// each device comes first, for one binds it.
     public func bindings(of devices: some Sequence<DeviceID>) -> [OperationID] {
-        devices.flatMap { grantsOfDevice[$0] ?? [] }.filter { records[$0].isValid }
+        let ofEach = devices.map { device in
+            (grantsOfDevice[device] ?? []).filter { records[$0].isValid }
+        }
+        return (ofEach.compactMap(\.first) + ofEach.flatMap { $0.dropFirst() })
             .map { records[$0].operation.id }
     }
 

@@ -30,6 +30,11 @@ public struct WaitingRoom: Sendable {
         public let isOutsiders: Bool
         /// Whether it changes rights, and is no part of a first sync: such runs have less room.
         public let isAuthority: Bool
+        /// Who wrote it: a member's bytes, 16, or of a device whose member nobody knows that of whoever
+        /// brought it; empty where nobody asks.
+        public let author: [UInt8]
+        /// Whether an owner or admin has signed it, whose runs have a room of their own.
+        public let isAdmins: Bool
         /// Who wants it: its author, and whose operations need it.
         public let vouchers: [Voucher]
         /// What it cites that is not stored, as far as it says where that lies.
@@ -41,7 +46,8 @@ public struct WaitingRoom: Sendable {
         public init(
             run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
             isBackfill: Bool = false, isOutsiders: Bool = false, isAuthority: Bool = false,
-            vouchers: [Voucher] = [], needed: [Place] = [], cited: [Citation] = []
+            author: [UInt8] = [], isAdmins: Bool = false, vouchers: [Voucher] = [],
+            needed: [Place] = [], cited: [Citation] = []
         ) {
             self.run = run
             self.source = source
@@ -50,6 +56,8 @@ public struct WaitingRoom: Sendable {
             self.isBackfill = isBackfill
             self.isOutsiders = isOutsiders
             self.isAuthority = isAuthority
+            self.author = author
+            self.isAdmins = isAdmins
             self.vouchers = vouchers
             self.needed = needed
             self.cited = cited
@@ -59,6 +67,7 @@ public struct WaitingRoom: Sendable {
         fileprivate func claims(noMoreThan other: Self) -> Bool {
             run == other.run && workspace == other.workspace && isBackfill == other.isBackfill
                 && isOutsiders == other.isOutsiders && isAuthority == other.isAuthority
+                && isAdmins == other.isAdmins && author == other.author
                 && vouchers == other.vouchers && needed == other.needed
         }
 
@@ -120,10 +129,38 @@ public struct WaitingRoom: Sendable {
     private struct Source: Hashable {
         let number: UInt64
         let isAuthority: Bool
+        let isAdmins: Bool
 
         init(_ guest: Guest) {
             number = guest.source
             isAuthority = guest.isAuthority
+            isAdmins = guest.isAdmins
+        }
+    }
+
+    /// Whose part of that is known.
+    private struct Part: Hashable {
+        let source: Source
+        let author: [UInt8]
+
+        init(_ guest: Guest) {
+            source = Source(guest)
+            author = guest.author
+        }
+    }
+
+    private struct Usage {
+        var count = 0
+        var byteCount = 0
+
+        static func + (left: Self, right: Self) -> Self {
+            Self(count: left.count + right.count, byteCount: left.byteCount + right.byteCount)
+        }
+
+        static func - (left: Self, right: Self) -> Self? {
+            let count = left.count - right.count
+            return count == 0
+                ? nil : Self(count: count, byteCount: left.byteCount - right.byteCount)
         }
     }
 
@@ -170,7 +207,8 @@ public struct WaitingRoom: Sendable {
     /// Logs of which nothing that waits cites a certain operation any more, by workspace: what stayed
     /// stored only for its sake may go.
     private var loosened: [Int64: Set<LogName>] = [:]
-    private var usage: [Source: (count: Int, byteCount: Int)] = [:]
+    private var usage: [Source: Usage] = [:]
+    private var usageByAuthor: [Part: Usage] = [:]
     private var nextTicket: UInt64 = 0
 
     /// Bytes of everything that waits.
@@ -190,16 +228,9 @@ public struct WaitingRoom: Sendable {
     ) -> Bool {
         if waitsAlready(guest, until: missing, besides: others) { return true }
         let bytes = Self.byteCount(of: guest)
-        let count = guest.run.entries.count
-        let used = usage[Source(guest)] ?? (0, 0)
-        let outsiders = guest.isOutsiders
-        let most = outsiders ? Limits.waitingPerOutsiderMax : Limits.waitingPerPeerMax
-        let members =
-            guest.isAuthority
-            ? Limits.waitingAuthorityBytesPerPeerMax : Limits.waitingBytesPerPeerMax
-        let bytesMax = outsiders ? Limits.outsiderBytesHourly : members
-        guard used.count + count <= most, used.byteCount + bytes <= bytesMax,
-            makeRoom(for: bytes, beside: used.byteCount)
+        let size = Usage(count: guest.run.entries.count, byteCount: bytes)
+        guard makeRoom(for: guest, size),
+            makeRoom(for: bytes, beside: usage[Source(guest)]?.byteCount ?? 0)
         else { return false }
         let cited = mayCite(guest.cited.count, guest.source) ? guest.cited : []
         guests[nextTicket] = Seat(
@@ -217,9 +248,10 @@ public struct WaitingRoom: Sendable {
         }
         waiting[missing, default: []].append(nextTicket)
         tickets[Name(guest, missing)] = nextTicket
-        usage[Source(guest)] = (used.count + count, used.byteCount + bytes)
+        usage[Source(guest)] = (usage[Source(guest)] ?? Usage()) + size
+        usageByAuthor[Part(guest)] = (usageByAuthor[Part(guest)] ?? Usage()) + size
         byteCount += bytes
-        operationCount += count
+        operationCount += size.count
         nextTicket += 1
         return true
     }
@@ -306,6 +338,34 @@ public struct WaitingRoom: Sendable {
         return loosened.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }
     }
 
+    /// Has what another author wrote go where a source's room is full, while that one has more in it than
+    /// the author of what comes now would: whoever passes on what others write lends nobody all of
+    /// its room. What goes comes again by comparison.
+    private mutating func makeRoom(for guest: Guest, _ size: Usage) -> Bool {
+        let source = Source(guest)
+        let most = guest.isOutsiders ? Limits.waitingPerOutsiderMax : Limits.waitingPerPeerMax
+        let members =
+            guest.isAuthority
+            ? Limits.waitingAuthorityBytesPerPeerMax : Limits.waitingBytesPerPeerMax
+        let bytesMax = guest.isOutsiders ? Limits.outsiderBytesHourly : members
+        guard size.count <= most, size.byteCount <= bytesMax else { return false }
+        while let used = usage[source] {
+            let isCrowded = used.count + size.count > most
+            guard isCrowded || used.byteCount + size.byteCount > bytesMax else { break }
+            let extent = isCrowded ? \Usage.count : \Usage.byteCount
+            let own = (usageByAuthor[Part(guest)] ?? Usage()) + size
+            guard
+                let largest = usageByAuthor.filter({ $0.key.source == source }).max(by: {
+                    $0.value[keyPath: extent] == $1.value[keyPath: extent]
+                        ? $0.key.author.lexicographicallyPrecedes($1.key.author)
+                        : $0.value[keyPath: extent] < $1.value[keyPath: extent]
+                }), largest.value[keyPath: extent] > own[keyPath: extent]
+            else { return false }
+            forget { Part($0) == largest.key }
+        }
+        return true
+    }
+
     /// Has others go where the room is full, while one of them has more in it than whoever comes now
     /// would: so nobody fills it for all. What goes comes again by comparison.
     private mutating func makeRoom(for bytes: Int, beside used: Int) -> Bool {
@@ -340,13 +400,11 @@ public struct WaitingRoom: Sendable {
                 if wanting[place.log]?.isEmpty == true { wanting[place.log] = nil }
             }
         }
-        let count = guest.run.entries.count
+        let size = Usage(count: guest.run.entries.count, byteCount: bytes)
         byteCount -= bytes
-        operationCount -= count
-        if let used = usage[Source(guest)] {
-            let left = (used.count - count, used.byteCount - bytes)
-            usage[Source(guest)] = left.0 == 0 ? nil : left
-        }
+        operationCount -= size.count
+        usage[Source(guest)] = usage[Source(guest)].flatMap { $0 - size }
+        usageByAuthor[Part(guest)] = usageByAuthor[Part(guest)].flatMap { $0 - size }
         return guest
     }
 

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// How much work with operations that decide about others somebody can cause (PROTOCOL.md, 4.0.4: S-4,
-/// S-5 and S-8).
+/// How much work with operations that decide about others somebody can cause, and how many logs somebody
+/// can begin (PROTOCOL.md, 4.0.4: S-4, S-5, S-8 and S-9).
 ///
 /// A delay and no verdict: what is not taken now is offered again by the next comparison.
 struct AuthorityBudget {
@@ -37,6 +37,12 @@ struct AuthorityBudget {
         case privateDocuments
         /// The same of others that own ones need, by the member who needs them.
         case vouchedPrivate
+        /// Logs that begin in a document, by their author's member.
+        case logs
+        /// The same by their author's device.
+        case deviceLogs
+        /// The same of others that own operations need, by the member who needs them.
+        case vouchedLogs
 
         fileprivate var most: Double {
             switch self {
@@ -45,6 +51,9 @@ struct AuthorityBudget {
             case .vouched, .vouchedPrivate: Double(Limits.authorityBurstForOthers)
             case .device: Double(Limits.authorityBurstPerDevice)
             case .linkedDevice: Double(Limits.authorityBurstPerLinkedDevice)
+            case .logs: Double(Limits.logsBurstPerMember)
+            case .deviceLogs: Double(Limits.logsBurstPerDevice)
+            case .vouchedLogs: Double(Limits.logsBurstForOthers)
             }
         }
     }
@@ -52,7 +61,8 @@ struct AuthorityBudget {
     /// What pays for an operation.
     struct Share: Hashable {
         let kind: Kind
-        /// A member's bytes, or those of a workspace and a device in it.
+        /// A member's bytes, or those of a workspace and a device in it; for logs with a document's
+        /// behind them.
         let payer: [UInt8]
 
         init(_ kind: Kind, of payer: [UInt8]) {
@@ -68,6 +78,9 @@ struct AuthorityBudget {
     }
 
     private var members: [Share: Allowance] = [:]
+    /// Shares of logs, apart: there are as many as documents and members together, and they push out
+    /// none of the others.
+    private var logs: [Share: Allowance] = [:]
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
     /// Whose operations had to wait, and when that was last.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
@@ -82,7 +95,7 @@ struct AuthorityBudget {
     /// - Returns: `nil` where none has: the operation waits.
     mutating func pay(_ units: Int, from shares: [Share], now: UInt64) -> Payment? {
         for share in shares {
-            var allowance = refilled(share, now: now)
+            var allowance = refilled(share, among: members, now: now)
             guard allowance.left >= Double(units) else { continue }
             allowance.left -= Double(units)
             members[share] = allowance
@@ -90,6 +103,21 @@ struct AuthorityBudget {
             return Payment(share: share, units: Double(units))
         }
         return nil
+    }
+
+    /// Has a log begin at the cost of the first share that has room for one (S-9).
+    ///
+    /// - Returns: whether any has: else it waits.
+    mutating func beginLog(from shares: [Share], now: UInt64) -> Bool {
+        for share in shares {
+            var allowance = refilled(share, among: logs, now: now)
+            guard allowance.left >= 1 else { continue }
+            allowance.left -= 1
+            logs[share] = allowance
+            Self.thin(&logs) { $0.left }
+            return true
+        }
+        return false
     }
 
     /// Takes what an operation cost besides, as was found out by judging it, also where that is more
@@ -101,7 +129,7 @@ struct AuthorityBudget {
         _ units: Int, besides payment: Payment, and author: Share, now: UInt64
     ) {
         for share in Set([payment.share, author]) {
-            var allowance = refilled(share, now: now)
+            var allowance = refilled(share, among: members, now: now)
             allowance.left = max(allowance.left - Double(units), -share.kind.most)
             members[share] = allowance
         }
@@ -114,11 +142,15 @@ struct AuthorityBudget {
     }
 
     /// Whether something is left of a share.
-    func hasRoom(in share: Share, now: UInt64) -> Bool { refilled(share, now: now).left >= 1 }
+    func hasRoom(in share: Share, now: UInt64) -> Bool {
+        refilled(share, among: members, now: now).left >= 1
+    }
 
-    private func refilled(_ share: Share, now: UInt64) -> Allowance {
+    private func refilled(
+        _ share: Share, among known: [Share: Allowance], now: UInt64
+    ) -> Allowance {
         let most = share.kind.most
-        var allowance = members[share] ?? Allowance(left: most, at: now)
+        var allowance = known[share] ?? Allowance(left: most, at: now)
         // Each share comes back in two hours.
         allowance.refill(now: now, most: most, hourly: most / 2)
         return allowance

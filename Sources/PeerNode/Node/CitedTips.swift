@@ -16,16 +16,26 @@ extension NodeCore {
         let isFirst = store.operations.branches(of: own, in: workspace.number).isEmpty
         let newest = workspace.newestTimestamp[document] ?? 0
         guard isFirst || newest >= timestamp.rawValue else { return [] }
-        let others = store.operations.branches(in: document, of: workspace.number)
-            .filter { $0.log != own && mayBeCited($0.log, in: workspace) }
+        let owners = LogOwners(
+            store.operations.branches(in: document, of: workspace.number)
+                .filter { $0.log != own }, in: workspace)
+        let others = owners.branches.filter {
+            $0.log.device == own.device || mayBeCited($0.log, owners, in: workspace)
+        }
         // What comes from the future is shown when it is seen, by whoever sees it: only citing
         // keeps a new incarnation behind the ones before it.
         let unordered = others.filter { branch in
             Workspace.latest(of: branch) >= timestamp.rawValue
                 || isFirst && branch.log.device == own.device
         }.sorted { $0.tip.timestamp.rawValue > $1.tip.timestamp.rawValue }
-        var cited = Array(unordered.prefix(Limits.dependenciesMax))
-        let future = unordered.filter { $0.tip.timestamp.rawValue >= timestamp.rawValue }
+            .prefix(2 * Limits.dependenciesMax)
+        var cited: [LogBranch] = []
+        for branch in unordered where cited.count < Limits.dependenciesMax {
+            let isOwn = branch.log.device == own.device
+            guard try isOwn ? true : restsOnFew(branch, owners, in: workspace) else { continue }
+            cited.append(branch)
+        }
+        let future = cited.filter { $0.tip.timestamp.rawValue >= timestamp.rawValue }
         guard let first = future.map(\.changedArrival).min() else {
             return cited.map(\.tipReference)
         }
@@ -34,19 +44,60 @@ extension NodeCore {
         let later = others.filter { $0.changedArrival > first && !known.contains($0.number) }
             .sorted { $0.changedArrival > $1.changedArrival }
         for branch in later where cited.count < Limits.dependenciesMax {
-            guard !reach.has(branch) else { continue }
+            guard !reach.has(branch), try restsOnFew(branch, owners, in: workspace) else {
+                continue
+            }
             cited.append(branch)
             try look(behind: branch, in: workspace, &reach)
         }
         return cited.map(\.tipReference)
     }
 
-    /// Whether what somebody wrote there is shown to anybody. Whoever is in the workspace may write
-    /// anything into the logs of a private document; what honest people say rests on none of that.
-    private func mayBeCited(_ log: LogName, in workspace: Workspace) -> Bool {
-        guard let document = workspace.privateDocuments[log.document] else { return true }
-        return workspace.evaluator.members(everUsing: log.device)
-            .contains { document.everIn.contains($0) }
+    /// Whose logs what honest people say may rest on. Not on what is shown to nobody: whoever is in the
+    /// workspace may write anything into the logs of a private document. And not on those of somebody
+    /// who has begun very many, for others may have other ones of them (S-9).
+    private func mayBeCited(
+        _ log: LogName, _ owners: LogOwners, in workspace: Workspace
+    ) -> Bool {
+        let members = owners.members[log.device] ?? []
+        if let document = workspace.privateDocuments[log.document],
+            !members.contains(where: { document.everIn.contains($0) })
+        {
+            return false
+        }
+        return owners.crowding.isDisjoint(with: members)
+    }
+
+    /// Whether nothing before the tip of a branch lies in a log of somebody who has begun very many, as
+    /// far as a short look tells: who has few logs may cite all of an accomplice's.
+    private func restsOnFew(
+        _ branch: LogBranch, _ owners: LogOwners, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard !owners.crowding.isEmpty else { return true }
+        let document = branch.log.document
+        guard let tip = try store.operations.place(in: branch.number, at: branch.tipSequence)
+        else { return false }
+        var (open, seen, stepsLeft) = ([tip], Set([tip.arrival]), Limits.causalStepsMax)
+        while let place = open.popLast() {
+            stepsLeft -= 1
+            guard stepsLeft >= 0,
+                let stored = try store.operations.operation(place.arrival, hasPayload: false),
+                stored.entry.dependencies.allSatisfy({ reference in
+                    owners.crowding.isDisjoint(with: owners.members[reference.device] ?? [])
+                })
+            else { return false }
+            var before: [StoredPlace] = []
+            if place.sequence > 0 {
+                try store.operations.place(in: place.branch, at: place.sequence - 1)
+                    .map { before.append($0) }
+            }
+            for reference in stored.entry.dependencies {
+                try store.operations.find(reference, in: document, of: workspace.number)
+                    .map { before.append($0) }
+            }
+            open += before.filter { seen.insert($0.arrival).inserted }
+        }
+        return true
     }
 
     /// Notes what the tip of a branch has in its past, as far as a short look tells.
@@ -75,6 +126,29 @@ extension NodeCore {
                         reference, in: branch.log.document, of: workspace.number)
                 else { continue }
                 open.append(place)
+            }
+        }
+    }
+}
+
+/// Whose the logs of a document are, and who has more of them than others build on.
+private struct LogOwners {
+    let branches: [LogBranch]
+    private(set) var members: [DeviceID: [MemberID]] = [:]
+    private(set) var crowding: Set<MemberID> = []
+
+    init(_ branches: [LogBranch], in workspace: Workspace) {
+        self.branches = branches
+        var counts: [MemberID: Int] = [:]
+        for branch in branches {
+            let device = branch.log.device
+            let found = members[device] ?? workspace.evaluator.members(everUsing: device)
+            members[device] = found
+            for member in found {
+                counts[member, default: 0] += 1
+                if counts[member, default: 0] > Limits.citedLogsPerMemberMax {
+                    crowding.insert(member)
+                }
             }
         }
     }

@@ -277,7 +277,7 @@ extension NodeCore {
 
     /// How many operations of a member's devices count, and how many are stored; the authority
     /// document left out.
-    private func keptCount(
+    func keptCount(
         of member: MemberID, in workspace: Workspace
     ) -> (kept: Int64, stored: Int64) {
         let devices = devices(everOf: member, in: workspace)

@@ -115,7 +115,8 @@ extension NodeCore: NodeCommands {
         return warnings
     }
 
-    /// Who writes more about rights and keys than a person does (PROTOCOL.md, 4.0.4: S-5).
+    /// Who writes more about rights and keys than a person does (PROTOCOL.md, 4.0.4: S-5,
+    /// S-8, S-9).
     private var delayWarnings: [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
             workspace.evaluator.members.filter {
@@ -124,10 +125,10 @@ extension NodeCore: NodeCommands {
                 .init(
                     kind: "member.delayed",
                     message: standing.member == workspace.member
-                        ? "you change channels, members or keys very often in "
+                        ? "you change channels, members or keys, or start anew, very often in "
                             + "\(workspace.displayName); others get the newest of that within hours"
                         : "\(workspace.displayName(of: standing.member)) changes channels, members "
-                            + "or keys very often; the newest of that comes within hours",
+                            + "or keys, or starts anew, very often; the newest of that comes within hours",
                     hint: "wsx-node member list")
             }
         }

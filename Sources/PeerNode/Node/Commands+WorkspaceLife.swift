@@ -112,13 +112,15 @@ extension NodeCore {
         let evaluator = workspace.evaluator
         let own = workspace.members.first { $0.member == workspace.member }
         let kept = evaluator.byAge(own?.devices ?? [], of: workspace.member)
-        let named = evaluator.bindings(of: heir.devices + kept)
+            .prefix(Limits.grantedDevicesMax)
+        let given = evaluator.byAge(heir.devices, of: heir.member).prefix(Limits.grantedDevicesMax)
+        let named = evaluator.bindings(of: given + kept)
+        try gatherEnds(of: named, in: workspace)
         return try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
-                    member: heir.member,
-                    devices: evaluator.byAge(heir.devices, of: heir.member), role: .owner,
-                    replaces: false, drops: kept, cuts: []))
+                    member: heir.member, devices: Array(given), role: .owner,
+                    replaces: false, drops: Array(kept), cuts: []))
         }
     }
 

@@ -5,8 +5,12 @@ import WorkspaceModel
 /// What shows that a home runs twice: it was copied, or its machine cloned, and both were started.
 /// Both go on, each with a store and logs of its own; whoever can see it is told.
 struct CopiedHomes {
-    /// How often this store may take a new id at most because a peer says that another one has it.
-    static let patienceMilliseconds: UInt64 = 3_600_000
+    /// How long this store keeps its id at least after it has given way to another one because a peer says
+    /// that this has it, too: twice as long each time, up to five days. Two copies need it once, and any
+    /// peer can say so.
+    static func patienceMilliseconds(after times: Int) -> UInt64 {
+        3_600_000 << min(max(times - 1, 0), 7)
+    }
 
     /// Devices whose copies were told of since the start.
     fileprivate var told: Set<DeviceID> = []
@@ -14,6 +18,8 @@ struct CopiedHomes {
     fileprivate var wroteAt: UInt64?
     /// When this store gave way to a copy of it, on the monotonic clock.
     fileprivate var yieldedAt: UInt64?
+    /// How often it did since the start.
+    fileprivate var yields = 0
 }
 
 extension NodeCore {
@@ -45,11 +51,13 @@ extension NodeCore {
     func toldDoubled(on link: PeerLink) {
         guard !link.hadCompany, link.session.isInitiator else { return }
         if let last = network.copies.yieldedAt,
-            time.monotonic - min(last, time.monotonic) < CopiedHomes.patienceMilliseconds
+            time.monotonic - min(last, time.monotonic)
+                < CopiedHomes.patienceMilliseconds(after: network.copies.yields)
         {
             return
         }
         network.copies.yieldedAt = time.monotonic
+        network.copies.yields += 1
         network.ownHistory.surpassed = .runsTwice
     }
 

@@ -164,8 +164,7 @@ extension NodeCore {
             return try wait(for: gap, run, in: workspace, from: source)
         }
         let paid =
-            isPaid
-            ? checked.count : pay(forPrivate: checked, of: run.log, in: workspace, from: source)
+            isPaid ? checked.count : pay(for: checked, of: run.log, in: workspace, from: source)
         if paid < checked.count {
             let start = run.start(run.entries.count - checked.count + paid)
             return try acceptPaid(paid, of: start, in: workspace, from: source)
@@ -276,18 +275,19 @@ extension NodeCore {
         from source: OperationSource
     ) -> WaitingRoom.Guest {
         let isAuthority = run.log.document == workspace.id && !source.isBackfill
+        let author = payer(of: run.log.device, source, in: workspace)
         var vouchers: [WaitingRoom.Voucher] = []
+        var isAdmins = false
         if !needed.isEmpty {
-            let author = payer(of: run.log.device, source, in: workspace)
-            vouchers =
-                [.init(author, run.log.device)]
-                + waiting.vouchers(for: .init(run.log, run.firstSequence))
+            let voucher = WaitingRoom.Voucher(author, run.log.device)
+            vouchers = [voucher] + waiting.vouchers(for: .init(run.log, run.firstSequence))
+            isAdmins = isAuthority && isAdmin(voucher, in: workspace)
         }
         return WaitingRoom.Guest(
             run: run, source: source.number, arrived: time.monotonic,
             workspace: workspace.number, isBackfill: source.isBackfill,
             isOutsiders: isOutsider(source, in: workspace), isAuthority: isAuthority,
-            vouchers: vouchers, needed: needed, cited: cited)
+            author: author, isAdmins: isAdmins, vouchers: vouchers, needed: needed, cited: cited)
     }
 
     /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is

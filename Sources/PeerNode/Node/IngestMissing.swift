@@ -47,14 +47,19 @@ extension NodeCore {
                     where try !holds(other, in: run, of: workspace) {
                         gap.targets.append(target(other, in: run.log.document))
                     }
-                    if isPaidFor(run.log.document, in: workspace) {
-                        gap.needed = gap.targets.map { .init($0.log, $0.sequence) }
-                    }
+                    gap.needed = gap.targets.filter { isCounted($0.log, in: workspace) }
+                        .map { .init($0.log, $0.sequence) }
                     return gap
                 }
             }
         }
         return nil
+    }
+
+    /// Whether shares pay for what is missing of a log (S-8, S-9).
+    private func isCounted(_ log: LogName, in workspace: Workspace) -> Bool {
+        isPaidFor(log.document, in: workspace)
+            || store.operations.branchCount(of: log, in: workspace.number) == 0
     }
 
     /// The same in the authority document, with all that the entry lacks.

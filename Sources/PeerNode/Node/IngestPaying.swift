@@ -2,7 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and S-8).
+/// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and
+/// S-8; of logs that begin: `LogShares`).
 extension NodeCore {
     /// Has a share pay for an operation (S-5).
     ///
@@ -49,7 +50,7 @@ extension NodeCore {
     }
 
     /// The own share of a device; `nil` for one that nothing valid binds.
-    private func share(
+    func share(
         of device: DeviceID, in workspace: Workspace
     ) -> AuthorityBudget.Share? {
         guard let owner = workspace.owner(of: device),
@@ -71,7 +72,7 @@ extension NodeCore {
     /// An owner or admin has one for each member whose operations are needed, and in private documents
     /// everybody has: who has accomplices would use up one for all of them, by giving each node other
     /// operations than the one whose word cites them has taken.
-    private func vouchers(
+    func vouchers(
         for place: WaitingRoom.Place, _ author: [UInt8], in workspace: Workspace
     ) -> [[UInt8]] {
         let log = place.log
@@ -93,7 +94,7 @@ extension NodeCore {
     }
 
     /// Whether somebody who needs an operation is an owner or admin with that device.
-    private func isAdmin(_ voucher: WaitingRoom.Voucher, in workspace: Workspace) -> Bool {
+    func isAdmin(_ voucher: WaitingRoom.Voucher, in workspace: Workspace) -> Bool {
         let grant = workspace.evaluator.bestGrant(of: voucher.device)
         return grant.flatMap { workspace.evaluator.role(ofGrant: $0, device: voucher.device) }
             .map { $0 <= .admin } ?? false
@@ -105,8 +106,12 @@ extension NodeCore {
             return false
         }
         let vouchers = vouchers(for: .init(log, 0), author.bytes, in: workspace)
-        return authorityBudget.isHeldBack(
-            holder(of: log, in: workspace), neededBy: vouchers, now: time.monotonic)
+        let isNew = store.operations.branchCount(of: log, in: workspace.number) == 0
+        let holders =
+            [holder(of: log, in: workspace)] + (isNew ? [holder(ofNew: log, in: workspace)] : [])
+        return holders.contains {
+            authorityBudget.isHeldBack($0, neededBy: vouchers, now: time.monotonic)
+        }
     }
 
     // MARK: Private documents
@@ -153,7 +158,7 @@ extension NodeCore {
 
     /// What is not asked for when something of a log could not be paid for: a device in a document,
     /// or all of a device that begins documents which nobody here has.
-    private func holder(of log: LogName, in workspace: Workspace) -> [UInt8] {
+    func holder(of log: LogName, in workspace: Workspace) -> [UInt8] {
         let document = log.document
         let isKnown =
             document == workspace.id || workspace.channels[document] != nil

@@ -241,6 +241,7 @@ extension NodeCore {
         // An admin makes no admin, whatever the invite says.
         let role = own < invite.role ? invite.role : .member
         let named = workspace.evaluator.bindings(of: devices) + [joiner.answering].compactMap { $0 }
+        try gatherEnds(of: named, in: workspace)
         let made = try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
@@ -248,6 +249,7 @@ extension NodeCore {
                     drops: nil, cuts: []))
         }
         guard made != nil else { return nil }
+        try takeBackWords(of: joiner, in: workspace)
         if role == .guest {
             try addGuests(only: joiner.member, in: workspace)
         } else if joiner.answering == nil {
@@ -255,6 +257,18 @@ extension NodeCore {
         }
         try changeKey(of: workspace)
         return made
+    }
+
+    /// Who left by one device may not have known there what others of the same person had said.
+    private func takeBackWords(
+        of joiner: AuthorityPayload.Joiner, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let end = joiner.answering, case .leave? = workspace.authority[end]?.payload else {
+            return
+        }
+        let count = keptCount(of: joiner.member, in: workspace)
+        guard count.kept < count.stored else { return }
+        _ = try widen([end], of: joiner.member, in: workspace)
     }
 
     func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
@@ -269,12 +283,7 @@ extension NodeCore {
         case .pending: break
         }
         let made = try stored { () throws(StorageError) in
-            try authorAuthority(in: workspace) { _ in
-                .remove(
-                    .init(
-                        member: group.joiner.member, cuts: [], rekey: nil, revokedInvites: [],
-                        cutPartCount: 0, cutPartHash: []))
-            }
+            try turnDown(group.joiner.member, in: workspace)
         }
         guard made != nil else { throw notAllowed(in: workspace) }
         return object(of: group, in: workspace)

@@ -46,17 +46,50 @@ extension NodeCore {
         _ member: MemberID, from workspace: Workspace, undoingFeatures undoesFeatures: Bool = false
     ) throws(StorageError) -> OperationID? {
         let devices = devices(everOf: member, in: workspace)
-        let all = cuts(ofDevices: devices, in: workspace)
+        let invites = openInvites(of: member, in: workspace)
+        let rekey = rekey(excluding: devices, in: workspace)
+        return try writeRemoval(
+            of: member, keeping: cuts(ofDevices: devices, in: workspace), rekey: rekey,
+            revoking: invites, undoingFeatures: undoesFeatures,
+            naming: workspace.evaluator.bindings(of: devices) + invites, in: workspace)
+    }
+
+    /// Turns somebody down who asks to come in, or back. Whoever has been here before loses no word by
+    /// that: what ends have kept that this node does not hold is kept, too.
+    ///
+    /// - Returns: as `remove(_:from:)`.
+    func turnDown(
+        _ member: MemberID, in workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
+        let devices = devices(everOf: member, in: workspace)
+        var kept = cuts(ofDevices: devices, in: workspace, keeping: true)
+        if !devices.isEmpty {
+            let listed = workspace.evaluator.validOperations
+                .flatMap { workspace.authority[$0]?.payload.cuts ?? [] }
+            kept += Set(listed).filter { cut in
+                devices.contains(cut.log.device)
+                    && store.operations.branches(of: cut.log, in: workspace.number)
+                        .allSatisfy { $0.tipSequence < cut.sequence }
+            }
+            kept.sort { ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id) }
+        }
+        return try writeRemoval(of: member, keeping: kept, in: workspace)
+    }
+
+    /// Writes a removal, and before it what does not fit into it.
+    private func writeRemoval(
+        of member: MemberID, keeping all: [CutEntry],
+        rekey: Rekey? = nil, revoking invites: [OperationID] = [],
+        undoingFeatures undoesFeatures: Bool = false, naming named: [OperationID] = [],
+        in workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
         let inline = Array(all.suffix(Limits.cutsPerOperationMax))
         let rest = all.dropLast(inline.count)
         let parts = try writeCutParts(rest, in: workspace)
         // Where they cannot be written, the removal would cut off what they keep.
         guard rest.isEmpty || !parts.isEmpty else { return nil }
-        let invites = openInvites(of: member, in: workspace)
-        let rekey = rekey(excluding: devices, in: workspace)
         return try authorAuthority(
-            in: workspace, undoingFeatures: undoesFeatures,
-            naming: workspace.evaluator.bindings(of: devices) + invites
+            in: workspace, undoingFeatures: undoesFeatures, naming: named
         ) { _ in
             .remove(
                 .init(
@@ -137,15 +170,19 @@ extension NodeCore {
     ) throws(StorageError) -> OperationID? {
         // The order of a grant's devices is their rank: who came first stays the strongest.
         // No grant may list a barred one, also where it is in by what does not know that.
-        let devices = workspace.evaluator.byAge(standing.devices, of: standing.member)
-            .filter { !workspace.evaluator.isBarred($0) }
+        let devices = Array(
+            workspace.evaluator.byAge(standing.devices, of: standing.member)
+                .filter { !workspace.evaluator.isBarred($0) }.prefix(Limits.grantedDevicesMax))
         let isGuest = role > .member
         let everOf = self.devices(everOf: standing.member, in: workspace)
         // What was deleted by the right that ends here stays deleted as far as the cuts say.
         let endsRight = standing.role <= .admin && role > .admin
         let cuts = isGuest || endsRight ? self.cuts(ofDevices: everOf, in: workspace) : []
         let parts = CutParts.split(cuts)
-        let named = workspace.evaluator.bindings(of: devices)
+        // What it takes back it has to know, also of devices that do not fit into the list.
+        let replaced = role > standing.role ? everOf.subtracting(devices).sorted() : []
+        let named = workspace.evaluator.bindings(of: devices + replaced)
+        try gatherEnds(of: named, in: workspace)
         let id = try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(

@@ -224,13 +224,21 @@ extension SyncSession {
                 guard theirs.first != own else { continue }
                 tips += replica.tips(of: own.document)
             }
-            if tips.count > Self.announcedTipsMax { break }
         }
-        if tips.count > Self.announcedTipsMax {
-            tips.removeLast(tips.count - Self.announcedTipsMax)
-            comparison.isWanted = true
-        }
-        announce(tips)
+        announce(part(of: tips, from: buckets.first?.bucket ?? 0))
+    }
+
+    /// As many tips as one descent announces, behind those that the last one ended with: else the first
+    /// of very many would be announced each time, and the rest never.
+    ///
+    /// - Parameter bucket: what they begin with, for a digest of many documents is answered in parts.
+    private mutating func part(of tips: [LogTip], from bucket: UInt8) -> [LogTip] {
+        guard tips.count > Self.announcedTipsMax else { return tips }
+        let start = announcedThrough[bucket, default: 0] % tips.count
+        let end = min(start + Self.announcedTipsMax, tips.count)
+        announcedThrough[bucket] = end
+        comparison.isWanted = true
+        return [LogTip](tips[start..<end])
     }
 
     /// One part of what the peer announces is complete.

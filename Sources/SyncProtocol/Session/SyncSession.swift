@@ -203,6 +203,9 @@ public struct SyncSession: Sendable {
     var digestsAllowed = 0
     /// Foreign document digests that may be answered.
     var documentDigestsAllowed = 0
+    /// How many tips of unequal documents were announced, where they are more than one descent takes; by
+    /// the first bucket of what they answer.
+    var announcedThrough: [UInt8: Int] = [:]
     var descent = Descent.none
     var caughtUpWasTold = false
     var comparison = Comparison()

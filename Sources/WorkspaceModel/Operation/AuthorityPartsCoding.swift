@@ -45,7 +45,7 @@ extension CBOREncoder {
 /// Bounds of the lists inside authority payloads. The payload's own size is the real limit; these
 /// stop a list that no author would write before it is read.
 enum AuthorityListLimits {
-    static let devices = 64
+    static let devices = Limits.grantedDevicesMax
     static let wraps = 8_192
     static let cuts = Limits.cutsPerOperationMax
     static let invites = Limits.revokedInvitesMax

@@ -43,6 +43,15 @@ extension Limits {
     public static let authorityUnitsPerCutPart = 4
 }
 
+/// Naming very many devices (PROTOCOL.md, 3.1 and 4.0.4, S-7).
+extension Limits {
+    /// Devices that one grant lists.
+    public static let grantedDevicesMax = 64
+    /// Operations that gather ends for one that names more than it could cite: 60 ends each, so as many
+    /// as somebody can write in 13 hours, for an eighth of the share of who gathers them (S-5).
+    public static let authorityGatheringsMax = 64
+}
+
 /// What may come of private documents (PROTOCOL.md, 4.0.4, S-8).
 extension Limits {
     /// Operations of kind 3 of one member that are taken in at once, in units, and half as many in an
@@ -100,4 +109,18 @@ extension Limits {
     public static let patrolStartMilliseconds: UInt64 = 10 * 60 * 1_000
     /// Damaged rows that are remembered one by one; what is said is that there are so many or more.
     public static let patrolFindingsMax = 1_000
+}
+
+/// Logs that begin (PROTOCOL.md, 4.0.4, S-9).
+extension Limits {
+    /// Logs of one member that begin in a document at once, and half as many in an hour after that: each
+    /// takes 1 to 2 KB of memory for ever. People have one for each device, and one more for each time
+    /// that its home was restored or its clock set back.
+    public static let logsBurstPerMember = 64
+    /// What is left for each device of a member where others of its have used that up.
+    public static let logsBurstPerDevice = 8
+    /// What one member's words may need of another's logs: twice what others cite of them.
+    public static let logsBurstForOthers = 32
+    /// Logs of a member in a document, up to which others cite what the clock does not order.
+    public static let citedLogsPerMemberMax = 16
 }

@@ -203,6 +203,34 @@ import WorkspaceTestKit
         #expect(room.byteCount > full - (16 << 20))
     }
 
+    /// What an honest peer passes on is others', who may write until nothing more of it has room.
+    @Test func `has the author of most at one peer make room for others`() {
+        var room = WaitingRoom()
+        var number: UInt64 = 0
+        func admits(_ payload: Int, by author: UInt8, isAdmins: Bool = false) -> Bool {
+            number += 1
+            return room.admit(
+                WaitingRoom.Guest(
+                    run: Self.guest(number, payload: payload).run, source: 1, arrived: 0,
+                    isAuthority: true, author: [author], isAdmins: isAdmins),
+                until: Self.missing(0))
+        }
+        for payload in [1 << 16, 1 << 10, 0] {
+            while admits(payload, by: 1) || admits(payload, by: 2) {}
+        }
+        let full = room.byteCount
+        #expect(full > Limits.waitingAuthorityBytesPerPeerMax - 4_096)
+        #expect(admits(1 << 16, by: 3))
+        // One of the two is gone, and none goes for whoever has more than that.
+        #expect(room.byteCount < full * 3 / 4 && room.byteCount > full / 4)
+        while admits(1 << 16, by: 3) {}
+        #expect(!admits(1 << 21, by: 3))
+        // Owners and admins wait in a room of their own.
+        let before = room.byteCount
+        #expect(admits(1 << 21, by: 4, isAdmins: true))
+        #expect(room.byteCount > before + 1 << 21)
+    }
+
     @Test func `has less for what changes rights, beside the rest`() {
         var room = WaitingRoom()
         var number: UInt64 = 0

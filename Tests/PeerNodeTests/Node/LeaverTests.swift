@@ -78,6 +78,80 @@ import WorkspaceTestKit
         #expect(try joon.digest() == mina.digest())
     }
 
+    @Test func `with a device that was behind has all words back when coming back`() throws {
+        let (bench, mina, joon) = try world()
+        let phone = try bench.bareNode("Phone")
+        try joon.link(phone)
+        bench.advance(10_000)
+        for node in [mina, joon] { bench.cut(phone, node) }
+        try joon.send("late")
+        bench.advance(5_000)
+        try phone.ok("workspace.leave")
+        for node in [mina, joon] { bench.heal(phone, node) }
+        bench.advance(20_000)
+        #expect(try mina.log() == [])
+        try phone.comeBack(to: mina, in: bench)
+        bench.advance(20_000)
+        #expect(try mina.log() == ["late"] && phone.log() == ["late"])
+        #expect(try mina.digest() == phone.digest())
+    }
+
+    /// No is an answer to a question, and takes nothing that was said before.
+    @Test(arguments: [true, false])
+    func `and is turned down keeps every word`(hasLeft: Bool) throws {
+        let (bench, mina, joon) = try world()
+        let kim = try bench.guest("Kim", of: mina)
+        bench.advance(5_000)
+        try mina.ok("channel.create", ["name": "board", "private": true])
+        try mina.ok("channel.add", ["channel": "board", "members": ["Joon", "Kim"]])
+        bench.advance(5_000)
+        try joon.send("one")
+        try joon.send("two", to: "board")
+        bench.advance(5_000)
+        if hasLeft {
+            try joon.ok("workspace.leave")
+        } else {
+            try mina.ok("member.remove", ["member": "Joon"])
+        }
+        bench.advance(20_000)
+        #expect(joon.ask(try mina.link()) == "pending")
+        bench.advance(2_000)
+        try mina.decide("join.reject")
+        bench.advance(20_000)
+        for node in [mina, kim] {
+            #expect(try node.log() == ["one"], "\(node.name)")
+            #expect(try node.log(of: "board") == ["two"], "\(node.name)")
+        }
+        // And it is kept for good, also where somebody thinks better of it.
+        let request = try #require(try mina.requests().first)
+        try mina.ok("join.approve", ["id": request["id"] ?? .null])
+        bench.advance(20_000)
+        #expect(try mina.memberNames() == ["Joon", "Kim", "Mina"])
+        for node in [mina, kim, joon] { #expect(try node.log() == ["one"], "\(node.name)") }
+        #expect(try mina.digest() == kim.digest())
+    }
+
+    /// The admin who says no has not heard all of it yet, and what the departure lists stays.
+    @Test func `and is turned down keeps what that admin has not heard`() throws {
+        let (bench, mina, joon) = try world()
+        let kim = try bench.guest("Kim", of: mina)
+        bench.advance(5_000)
+        try mina.ok("member.role", ["member": "Kim", "role": "admin"])
+        bench.advance(5_000)
+        bench.cut(mina, joon)
+        bench.cut(mina, kim)
+        try joon.send("unheard")
+        bench.advance(5_000)
+        try kim.ok("member.remove", ["member": "Joon"])
+        let removal = try #require(try kim.workspace().authorityOrder.last)
+        try mina.take([try kim.authorityRun(of: removal)])
+        let member = try joon.workspace().member
+        try mina.inTurn { core, known in _ = try core.turnDown(member, in: known) }
+        bench.heal(mina, kim)
+        bench.advance(20_000)
+        for node in [mina, kim] { #expect(try node.log() == ["unheard"], "\(node.name)") }
+    }
+
     @Test func `with a linked device comes back with that one`() throws {
         let (bench, mina, joon) = try world()
         let phone = try bench.bareNode("Phone")

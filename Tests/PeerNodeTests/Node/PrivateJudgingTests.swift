@@ -53,10 +53,10 @@ import WorkspaceTestKit
         let runs = try table.garbage(300)
         let board = try table.bob.document("board")
         let before = board.judgements
-        try table.bob.take(Array(runs.prefix(200)))
+        try table.bob.take(Array(runs.prefix(200)), isBackfill: true)
         #expect(board.judgements == before + 1)
         #expect(board.records.count >= 200)
-        for run in runs.dropFirst(200).prefix(5) { try table.bob.take([run]) }
+        for run in runs.dropFirst(200).prefix(5) { try table.bob.take([run], isBackfill: true) }
         #expect(board.judgements == before + 6)
     }
 
@@ -90,12 +90,12 @@ import WorkspaceTestKit
     @Test func `is judged more rarely the more there is of it, and in the end`() throws {
         let table = try Table()
         let many = try table.garbage(Limits.judgedAtOnceMax, opens: true)
-        try table.bob.take(many)
+        try table.bob.take(many, isBackfill: true)
         let board = try table.bob.document("board")
         let (before, known) = (board.judgements, board.records.count)
         let more = try table.garbage(20, from: many.count, opens: true)
         // The first is taken at once; the next ones come faster than it may be judged.
-        for run in more { try table.bob.take([run]) }
+        for run in more { try table.bob.take([run], isBackfill: true) }
         #expect(board.judgements == before + 1)
         #expect(board.records.count == known + 1)
         let pause = UInt64(board.size / Limits.judgedPerMillisecond)
@@ -117,7 +117,8 @@ import WorkspaceTestKit
         try table.cleo.send("two", to: "board")
         table.bench.advance(2_000)
         let board = try table.bob.document("board")
-        try table.bob.take(try table.garbage(Limits.judgedAtOnceMax, opens: true))
+        let garbage = try table.garbage(Limits.judgedAtOnceMax, opens: true)
+        for node in [table.bob, table.ada] { try node.take(garbage, isBackfill: true) }
         let core = try #require(table.bob.host?.core)
         let rank = JudgingQueue.rank(board.size)
         core.judgings.nextLarge = [rank: table.bob.time.monotonic + 3_600_000]

@@ -186,7 +186,7 @@ extension BenchNode {
         return found
     }
 
-    fileprivate func authorityRun(of id: OperationID) throws -> OperationRun {
+    func authorityRun(of id: OperationID) throws -> OperationRun {
         let record = try #require(try workspace().authority[id])
         let stored = try #require(try host?.core.store.operations.operation(record.arrival))
         return try stored.run(of: try #require(host).core.store.operations)

@@ -8,20 +8,25 @@ import WorkspaceTestKit
 
 /// One message may hold thousands of operations: nobody waits until all of them are taken.
 @Suite struct `What peers bring` {
-    /// That many logs of one operation each.
-    private static func logs(
+    /// That many runs of one operation each, of 50 logs by turns.
+    private static func runs(
         _ count: Int, by member: HostileMember, at wall: UInt64
-    ) -> [HostileLog] {
-        (0..<count).map { number in
-            var log = HostileLog(member, incarnation: UInt32(1_000 + number))
-            log.write("\(number)", at: wall + UInt64(number))
-            return log
+    ) -> [OperationRun] {
+        var logs = (0..<50).map { HostileLog(member, incarnation: UInt32(1_000 + $0)) }
+        return (0..<count).map { number in
+            let index = number % logs.count
+            logs[index].write("\(number)", at: wall + UInt64(number))
+            return logs[index].run(from: number / logs.count)
         }
     }
 
-    private static func stored(_ logs: [HostileLog], at core: NodeCore) throws -> Int {
+    /// How many of these are here.
+    private static func stored(_ runs: [OperationRun], at core: NodeCore) throws -> Int {
         let workspace = try #require(core.workspaces.values.first).number
-        return logs.count { !core.store.operations.branches(of: $0.name, in: workspace).isEmpty }
+        return runs.count { run in
+            core.store.operations.branches(of: run.log, in: workspace)
+                .contains { $0.tipSequence >= run.firstSequence }
+        }
     }
 
     @Test func `is taken a part in each turn, of all links by turns`() throws {
@@ -34,14 +39,14 @@ import WorkspaceTestKit
             try #require(core.network.ordered.first { $0.peer?.device == member.device })
         }
         let syncs = try links.map { try #require($0.syncs.values.first) }
-        let many = Self.logs(700, by: scene.hostile[0], at: scene.wall)
-        let few = Self.logs(20, by: scene.hostile[1], at: scene.wall)
+        let many = Self.runs(700, by: scene.hostile[0], at: scene.wall)
+        let few = Self.runs(20, by: scene.hostile[1], at: scene.wall)
 
         core.beginTurn(at: core.time)
-        try core.ingest(many.map { $0.run() }, 0, of: syncs[0], on: links[0])
+        try core.ingest(many, 0, of: syncs[0], on: links[0])
         let first = try Self.stored(many, at: core)
         #expect(first > 0 && first <= Limits.ingestCostPerTurnMax / 17 + 1)
-        try core.ingest(few.map { $0.run() }, 0, of: syncs[1], on: links[1])
+        try core.ingest(few, 0, of: syncs[1], on: links[1])
         #expect(try Self.stored(few, at: core) == 0)
         #expect(core.network.backlogged == links.map(\.id))
         #expect(syncs[0].ingested.isEmpty)
@@ -68,15 +73,15 @@ import WorkspaceTestKit
         defer { scene.world.end() }
         let core = try #require(scene.ada.host?.core)
         let link = scene.peer().connect(to: scene.ada)
-        let logs = Self.logs(900, by: scene.mallory, at: scene.wall)
+        let runs = Self.runs(900, by: scene.mallory, at: scene.wall)
         link.send(
-            .operations(1, request: 0, logs.map { $0.run() }, isComplete: true), in: .live)
+            .operations(1, request: 0, runs, isComplete: true), in: .live)
         var last = HostileLog(scene.mallory, incarnation: 900)
         last.write("the last", at: scene.wall + 10_000)
         link.push(last.run())
         scene.world.run(for: 5_000)
         #expect(link.isOpen)
-        #expect(try Self.stored(logs + [last], at: core) == logs.count + 1)
+        #expect(try Self.stored(runs + [last.run()], at: core) == runs.count + 1)
         #expect(Scenes.texts(of: "general", on: scene.bob).last == "the last")
         #expect(core.network.backlogged.isEmpty)
     }
@@ -89,8 +94,7 @@ import WorkspaceTestKit
         scene.world.run(for: 1_000)
         let link = try #require(
             core.network.ordered.first { $0.peer?.device == scene.mallory.device })
-        let logs = Self.logs(3, by: scene.mallory, at: scene.wall)
-        var runs = logs.map { $0.run() }
+        var runs = Self.runs(3, by: scene.mallory, at: scene.wall)
         runs[1].entries[0].payload.append(0)
         core.beginTurn(at: core.time)
         try core.ingest(runs, 0, of: try #require(link.syncs.values.first), on: link)
@@ -100,7 +104,7 @@ import WorkspaceTestKit
         }
         #expect(told == 1)
         #expect(link.isClosing && link.backlog.isEmpty && core.network.backlogged.isEmpty)
-        #expect(try logs.map { try Self.stored([$0], at: core) } == [1, 0, 0])
+        #expect(try runs.map { try Self.stored([$0], at: core) } == [1, 0, 0])
         _ = try core.endTurn()
         try core.store.commit()
     }
@@ -113,11 +117,11 @@ import WorkspaceTestKit
         scene.world.run(for: 1_000)
         let link = try #require(
             core.network.ordered.first { $0.peer?.device == scene.mallory.device })
-        let logs = Self.logs(700, by: scene.mallory, at: scene.wall)
+        let runs = Self.runs(700, by: scene.mallory, at: scene.wall)
         core.beginTurn(at: core.time)
         try core.ingest(
-            logs.map { $0.run() }, 0, of: try #require(link.syncs.values.first), on: link)
-        let first = try Self.stored(logs, at: core)
+            runs, 0, of: try #require(link.syncs.values.first), on: link)
+        let first = try Self.stored(runs, at: core)
         try core.drop(link, because: .closedByPeer)
         for _ in 0..<3 {
             _ = try core.endTurn()
@@ -125,6 +129,6 @@ import WorkspaceTestKit
             core.beginTurn(at: core.time)
         }
         #expect(core.network.backlogged.isEmpty && !core.hasMoreToDo)
-        #expect(try Self.stored(logs, at: core) == first)
+        #expect(try Self.stored(runs, at: core) == first)
     }
 }

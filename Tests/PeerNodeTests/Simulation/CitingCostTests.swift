@@ -84,20 +84,21 @@ import WorkspaceTestKit
 
     @Test(arguments: Kind.allCases)
     func `costs what it is, and not what there is`(kind: Kind) throws {
-        let (few, many) = (try Self.cost(of: 40, kind), try Self.cost(of: 160, kind))
+        let (few, many) = (try Self.cost(of: 15, kind), try Self.cost(of: 60, kind))
         // Whole documents may be looked at for a turn, and not for each operation.
-        #expect(many.listed <= 4 * few.listed + 160, "\(few) \(many)")
+        #expect(many.listed <= 4 * few.listed + 60, "\(few) \(many)")
         #expect(many.profileReads <= few.profileReads, "\(few) \(many)")
     }
 
     private static func accept(
-        _ logs: some Sequence<HostileLog>, at core: NodeCore, of scene: HostileScene
+        _ logs: some Sequence<HostileLog>, at core: NodeCore, of scene: HostileScene,
+        isBackfill: Bool = false
     ) throws {
         let workspace = try HostileScene.workspace(of: scene.ada)
         for log in logs {
             try core.accept(
                 log.run(), in: workspace,
-                from: .peer(scene.mallory.device, source: 9, isBackfill: false))
+                from: .peer(scene.mallory.device, source: 9, isBackfill: isBackfill))
         }
     }
 
@@ -165,7 +166,7 @@ import WorkspaceTestKit
         let operations = core.store.operations
         let before = operations.count
         try core.store.begin()
-        try Self.accept(logs.reversed(), at: core, of: scene)
+        try Self.accept(logs.reversed(), at: core, of: scene, isBackfill: true)
         for piece in 0...2 {
             #expect(operations.count - before == Int64(1 + piece * Limits.releasedPerTurnMax))
             #expect(!core.released.isEmpty)

@@ -95,7 +95,7 @@ import WorkspaceTestKit
         #expect(world.failures == [])
     }
 
-    @Test func `gives way once an hour, whatever a peer says`() throws {
+    @Test func `gives way ever more rarely, whatever a peer says`() throws {
         let scene = try Scene(seed: 35, isClone: false)
         defer { scene.world.end() }
         let core = try #require(scene.ada.host?.core)
@@ -112,6 +112,16 @@ import WorkspaceTestKit
             _ = scene.ada.ask("node.status")
         }
         #expect(core.storeIdentity?.store == second)
+        // After an hour, and then after two.
+        for isHeard in [true, false, true] {
+            let before = core.storeIdentity?.store
+            scene.world.run(for: 3_600_000)
+            let link = try #require(core.network.ordered.first { !$0.hadCompany })
+            try core.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
+            scene.world.run(for: 1_000)
+            _ = scene.ada.ask("node.status")
+            #expect((core.storeIdentity?.store != before) == isHeard)
+        }
     }
 
     @Test func `has as many links as there are places, and those that stand stay`() throws {

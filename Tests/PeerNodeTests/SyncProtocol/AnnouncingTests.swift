@@ -225,4 +225,30 @@ import WorkspaceTestKit
             #expect(lone.session.ahead <= written, "WSX_SEED=\(seed)")
         }
     }
+
+    /// A document of more logs than one descent announces, and another one behind it.
+    @Test func `goes on where the last descent stopped`() throws {
+        var (lone, planner) = opened()
+        let count = SyncSession.announcedTipsMax * 2 + 10
+        for number in 0..<count {
+            let log = LogName(
+                document: SyncWorld.document(number == count - 1 ? 2 : 1),
+                device: LoneSession.own, incarnation: UInt32(number))
+            lone.replica.write(
+                log, behind: nil, payload: [UInt8(number >> 8), UInt8(number & 0xff)])
+        }
+        _ = lone.give(.received(LoneSession.opening(root: 0x99)), &planner)
+        let all = [1, 2].map { SyncWorld.document($0).bytes[0] }.sorted()
+        var announced: Set<LogName> = []
+        for descent in 1...3 {
+            let answer = lone.give(
+                .received(
+                    .documentDigests(4, all.map { BucketDigests(bucket: $0, documents: []) })),
+                &planner)
+            for case .tips(_, let tips, _) in answer.messages {
+                announced.formUnion(tips.map(\.log))
+            }
+            #expect(announced.count == min(descent * SyncSession.announcedTipsMax, count))
+        }
+    }
 }

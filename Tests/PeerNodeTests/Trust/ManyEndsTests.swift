@@ -57,7 +57,7 @@ import WorkspaceTestKit
     }
 }
 
-/// The same in a private channel, of keys that a member makes.
+/// The same in a private channel, of keys that a member makes, in more logs than a share takes at once.
 @Suite struct `A private channel with more ends than one operation cites` {
     private let bench = CoreBench()
     private let mina: BenchNode
@@ -79,7 +79,7 @@ import WorkspaceTestKit
         try mina.ok("channel.role", ["channel": "board", "member": "Ada", "role": "admin"])
         bench.advance(5_000)
         let runs = try Self.keys(300, of: joon, at: bench)
-        for node in [mina, ada, joon] { try node.take(runs) }
+        for node in [mina, ada, joon] { try node.take(runs, isBackfill: true) }
         #expect(try mina.document("board").authority.heads.count > Limits.authDependenciesMax)
         try ada.ok("channel.add", ["channel": "board", "members": ["Late"]])
         bench.advance(5_000)
@@ -104,7 +104,7 @@ import WorkspaceTestKit
         let runs = try Self.keys(300, of: joon, at: bench)
         try kim.ok("channel.leave", ["channel": "board"])
         bench.advance(5_000)
-        for node in [mina, ada, joon] { try node.take(runs) }
+        for node in [mina, ada, joon] { try node.take(runs, isBackfill: true) }
         #expect(try mina.document("board").authority.heads.count > Limits.authDependenciesMax)
         try ada.send("after Kim", to: "board")
         try mina.send("and more", to: "board")

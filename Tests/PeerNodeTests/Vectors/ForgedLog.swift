@@ -210,13 +210,15 @@ extension BenchNode {
     }
 
     /// Gives the node runs as a peer would, in a turn of their own.
-    func take(_ runs: [OperationRun]) throws {
+    ///
+    /// - Parameter isBackfill: as part of a first sync, which no share bounds.
+    func take(_ runs: [OperationRun], isBackfill: Bool = false) throws {
         let core = try #require(host?.core)
         core.beginTurn(at: time)
         for run in runs {
             let outcome = try core.acceptAtOnce(
                 run, in: try workspace(),
-                from: .peer(run.log.device, source: 1, isBackfill: false))
+                from: .peer(run.log.device, source: 1, isBackfill: isBackfill))
             guard case .stored = outcome else { throw RefusedRun(outcome: outcome) }
         }
         let effects = core.takeEffects() + (try core.endTurn())

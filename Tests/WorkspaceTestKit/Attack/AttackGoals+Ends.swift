@@ -172,14 +172,16 @@ extension AttackGoals {
         return !before.contains(grant.id) && author(grant) != member
     }
 
+    /// A weaker device outlives nobody's word. Whom attackers made an owner, not knowing of that word, is
+    /// no weaker one, as in G5; what an owner ended stays so.
     func g15StolenDeviceLives() -> String? {
         for end in counted {
             guard case .revoked = end.kind else { continue }
             let before = history.pasts[end.operation] ?? []
             for id in judge.valid where !before.contains(id) {
-                guard let operation = history[id], isRevoked(operation, end) else {
-                    continue
-                }
+                guard let operation = history[id], isRevoked(operation, end),
+                    !wasPromoted(operation.grant, operation.device, end)
+                else { continue }
                 return "\(label(id)) by the stolen device is valid beside \(label(end.operation))"
             }
         }

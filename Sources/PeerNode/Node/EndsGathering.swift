@@ -1,0 +1,22 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Naming very many operations that do not know of each other: devices that somebody has linked side by
+/// side, each in a past of its own.
+extension NodeCore {
+    /// Writes operations that say nothing but that this device knows others, until a next one can have
+    /// all of `named` in its past (PROTOCOL.md, 4.0.4, S-7). Each gathers up to 60 ends, and costs one
+    /// unit (S-5).
+    ///
+    /// - Important: to be asked where the next one is sure to be written, for these stay.
+    func gatherEnds(
+        of named: [OperationID], in workspace: Workspace
+    ) throws(StorageError) {
+        for _ in 0..<Limits.authorityGatheringsMax {
+            let missing = workspace.evaluator.beyondCitations(naming: named)
+            guard !missing.isEmpty,
+                try authorAuthority(in: workspace, naming: missing, { _ in .cutPart([]) }) != nil
+            else { return }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Devices that a member has linked side by side, each in a log of its own that knows none of the
+/// others: more than one operation cites, and than one grant lists (S-7, A-19).
+@Suite struct `Somebody with very many devices that do not know each other` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+    private let ada: BenchNode
+    private let joon: BenchNode
+    private let devices: [ForeignDevice]
+
+    init() throws {
+        mina = try bench.node("Mina")
+        ada = try bench.guest("Ada", of: mina)
+        joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+        devices = (0..<150).map { ForeignDevice(7_000 + UInt64($0)) }
+        let runs = try Self.links(of: devices, by: joon)
+        for node in [mina, ada, joon] { try node.take(runs) }
+    }
+
+    @Test func `is given a weaker role on all of them`() throws {
+        #expect(try mina.workspace().evaluator.heads.count > 2 * Limits.authDependenciesMax)
+        try mina.ok("member.role", ["member": "Joon", "role": "guest"])
+        bench.advance(5_000)
+        let member = try joon.workspace().member
+        for node in [mina, ada] {
+            let evaluator = try node.workspace().evaluator
+            #expect(try node.workspace().role(of: member) == .guest, "\(node.name)")
+            let roles = devices.compactMap { device in
+                evaluator.bestGrant(of: device.id, as: member).flatMap {
+                    evaluator.role(ofGrant: $0, device: device.id)
+                }
+            }
+            // The phrase and the device that came first are the strongest.
+            #expect(roles.count == Limits.grantedDevicesMax - 2, "\(node.name)")
+            #expect(roles.allSatisfy { $0 == .guest }, "\(node.name)")
+        }
+        #expect(try mina.digest() == ada.digest())
+    }
+
+    @Test func `is given a stronger role, and the workspace`() throws {
+        try mina.ok("member.role", ["member": "Joon", "role": "admin"])
+        bench.advance(5_000)
+        let member = try joon.workspace().member
+        for node in [mina, ada] {
+            #expect(try node.workspace().role(of: member) == .admin, "\(node.name)")
+        }
+        try mina.ok("workspace.transfer", ["member": "Joon"])
+        bench.advance(5_000)
+        for node in [mina, ada] {
+            let known = try node.workspace()
+            #expect(known.role(of: member) == .owner, "\(node.name)")
+            #expect(try known.role(of: mina.workspace().member) == .admin, "\(node.name)")
+        }
+        #expect(try mina.digest() == ada.digest())
+    }
+
+    private static func links(
+        of devices: [ForeignDevice], by node: BenchNode
+    ) throws -> [OperationRun] {
+        let linking = try ForeignDevice(of: node)
+        let known = try node.workspace()
+        let key = try #require(known.currentKey).id
+        let heads = try ForgedLog.heads(of: node)
+        return try devices.enumerated().map { number, device in
+            let entry = [ListedDevice.own(device)].signed(
+                entering: .adding(to: known.id, before: linking.id, member: known.member))
+            var log = try ForgedLog(node, incarnation: 2_000 + UInt32(number))
+            return log.write(.addDevices(entry, keyID: key, wraps: []), knowing: heads)
+                .run(in: known.id)
+        }
+    }
+}
