@@ -30,10 +30,11 @@ public struct WaitingRoom: Sendable {
         public let isOutsiders: Bool
         /// Whether it changes rights, and is no part of a first sync: such runs have less room.
         public let isAuthority: Bool
-        /// Who wrote it: a member's bytes, 16, or of a device whose member nobody knows that of whoever
-        /// brought it; empty where nobody asks.
-        public let author: [UInt8]
-        /// Whether an owner or admin has signed it, whose runs have a room of their own.
+        /// Whose it counts as: its author's, or where operations of somebody else need it that one's. A
+        /// member's bytes, 16, or of a device whose member nobody knows that of whoever brought it;
+        /// empty where nobody asks.
+        public let payer: [UInt8]
+        /// Whether an owner or admin has signed it, or needs it: these runs have a room of their own.
         public let isAdmins: Bool
         /// Who wants it: its author, and whose operations need it.
         public let vouchers: [Voucher]
@@ -46,7 +47,7 @@ public struct WaitingRoom: Sendable {
         public init(
             run: OperationRun, source: UInt64, arrived: UInt64, workspace: Int64 = 0,
             isBackfill: Bool = false, isOutsiders: Bool = false, isAuthority: Bool = false,
-            author: [UInt8] = [], isAdmins: Bool = false, vouchers: [Voucher] = [],
+            payer: [UInt8] = [], isAdmins: Bool = false, vouchers: [Voucher] = [],
             needed: [Place] = [], cited: [Citation] = []
         ) {
             self.run = run
@@ -56,7 +57,7 @@ public struct WaitingRoom: Sendable {
             self.isBackfill = isBackfill
             self.isOutsiders = isOutsiders
             self.isAuthority = isAuthority
-            self.author = author
+            self.payer = payer
             self.isAdmins = isAdmins
             self.vouchers = vouchers
             self.needed = needed
@@ -67,8 +68,17 @@ public struct WaitingRoom: Sendable {
         fileprivate func claims(noMoreThan other: Self) -> Bool {
             run == other.run && workspace == other.workspace && isBackfill == other.isBackfill
                 && isOutsiders == other.isOutsiders && isAuthority == other.isAuthority
-                && isAdmins == other.isAdmins && author == other.author
+                && isAdmins == other.isAdmins && payer == other.payer
                 && vouchers == other.vouchers && needed == other.needed
+        }
+
+        /// The same, which is known to cite these, too.
+        fileprivate func citing(_ more: [Citation]) -> Self {
+            Self(
+                run: run, source: source, arrived: arrived, workspace: workspace,
+                isBackfill: isBackfill, isOutsiders: isOutsiders, isAuthority: isAuthority,
+                payer: payer, isAdmins: isAdmins, vouchers: vouchers, needed: needed,
+                cited: cited + more.filter { !cited.contains($0) })
         }
 
         /// What it needs, for each who wants it.
@@ -141,11 +151,11 @@ public struct WaitingRoom: Sendable {
     /// Whose part of that is known.
     private struct Part: Hashable {
         let source: Source
-        let author: [UInt8]
+        let payer: [UInt8]
 
         init(_ guest: Guest) {
             source = Source(guest)
-            author = guest.author
+            payer = guest.payer
         }
     }
 
@@ -208,7 +218,7 @@ public struct WaitingRoom: Sendable {
     /// stored only for its sake may go.
     private var loosened: [Int64: Set<LogName>] = [:]
     private var usage: [Source: Usage] = [:]
-    private var usageByAuthor: [Part: Usage] = [:]
+    private var usageByPayer: [Part: Usage] = [:]
     private var nextTicket: UInt64 = 0
 
     /// Bytes of everything that waits.
@@ -227,7 +237,30 @@ public struct WaitingRoom: Sendable {
         _ guest: Guest, until missing: Missing, besides others: [OperationID] = []
     ) -> Bool {
         if waitsAlready(guest, until: missing, besides: others) { return true }
-        let bytes = Self.byteCount(of: guest)
+        if let former = takeFormer(guest, until: missing) {
+            let heir = guest.citing(former.cited)
+            if enter(heir, until: missing, besides: others) { return true }
+            return enter(former.guest, until: missing, besides: former.others)
+        }
+        return enter(guest, until: missing, besides: others)
+    }
+
+    /// Takes out the same run with another standing: whose it counts as may have changed, and it takes its
+    /// room once.
+    private mutating func takeFormer(_ guest: Guest, until missing: Missing) -> Seat? {
+        guard let ticket = tickets[Name(guest, missing)], let seat = guests[ticket],
+            seat.guest.run == guest.run, seat.guest.workspace == guest.workspace
+        else { return nil }
+        _ = remove(ticket)
+        waiting[missing]?.removeAll { $0 == ticket }
+        if waiting[missing]?.isEmpty == true { waiting[missing] = nil }
+        return seat
+    }
+
+    private mutating func enter(
+        _ guest: Guest, until missing: Missing, besides others: [OperationID]
+    ) -> Bool {
+        let bytes = byteCount(of: guest)
         let size = Usage(count: guest.run.entries.count, byteCount: bytes)
         guard makeRoom(for: guest, size),
             makeRoom(for: bytes, beside: usage[Source(guest)]?.byteCount ?? 0)
@@ -249,7 +282,7 @@ public struct WaitingRoom: Sendable {
         waiting[missing, default: []].append(nextTicket)
         tickets[Name(guest, missing)] = nextTicket
         usage[Source(guest)] = (usage[Source(guest)] ?? Usage()) + size
-        usageByAuthor[Part(guest)] = (usageByAuthor[Part(guest)] ?? Usage()) + size
+        usageByPayer[Part(guest)] = (usageByPayer[Part(guest)] ?? Usage()) + size
         byteCount += bytes
         operationCount += size.count
         nextTicket += 1
@@ -338,9 +371,9 @@ public struct WaitingRoom: Sendable {
         return loosened.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }
     }
 
-    /// Has what another author wrote go where a source's room is full, while that one has more in it than
-    /// the author of what comes now would: whoever passes on what others write lends nobody all of
-    /// its room. What goes comes again by comparison.
+    /// Has what counts as somebody else's go where a source's room is full, while that one has more in it
+    /// than whose comes now would: whoever passes on what others write lends nobody all of its room.
+    /// What goes comes again by comparison.
     private mutating func makeRoom(for guest: Guest, _ size: Usage) -> Bool {
         let source = Source(guest)
         let most = guest.isOutsiders ? Limits.waitingPerOutsiderMax : Limits.waitingPerPeerMax
@@ -353,11 +386,11 @@ public struct WaitingRoom: Sendable {
             let isCrowded = used.count + size.count > most
             guard isCrowded || used.byteCount + size.byteCount > bytesMax else { break }
             let extent = isCrowded ? \Usage.count : \Usage.byteCount
-            let own = (usageByAuthor[Part(guest)] ?? Usage()) + size
+            let own = (usageByPayer[Part(guest)] ?? Usage()) + size
             guard
-                let largest = usageByAuthor.filter({ $0.key.source == source }).max(by: {
+                let largest = usageByPayer.filter({ $0.key.source == source }).max(by: {
                     $0.value[keyPath: extent] == $1.value[keyPath: extent]
-                        ? $0.key.author.lexicographicallyPrecedes($1.key.author)
+                        ? $0.key.payer.lexicographicallyPrecedes($1.key.payer)
                         : $0.value[keyPath: extent] < $1.value[keyPath: extent]
                 }), largest.value[keyPath: extent] > own[keyPath: extent]
             else { return false }
@@ -404,7 +437,7 @@ public struct WaitingRoom: Sendable {
         byteCount -= bytes
         operationCount -= size.count
         usage[Source(guest)] = usage[Source(guest)].flatMap { $0 - size }
-        usageByAuthor[Part(guest)] = usageByAuthor[Part(guest)].flatMap { $0 - size }
+        usageByPayer[Part(guest)] = usageByPayer[Part(guest)].flatMap { $0 - size }
         return guest
     }
 
@@ -431,10 +464,11 @@ public struct WaitingRoom: Sendable {
         citedCount -= 1
     }
 
-    /// About what memory takes. Runs of the authority document are of one operation, and each place
-    /// that members' need has an entry in a table.
-    private static func byteCount(of guest: Guest) -> Int {
-        let wanted = guest.isOutsiders ? 0 : 512 * guest.needed.count * guest.vouchers.count
+    /// About what memory takes. Runs of the authority document are of one operation, and each log that
+    /// members need has an entry in a table, which all of them share.
+    private func byteCount(of guest: Guest) -> Int {
+        let entries = guest.wishes.count { wanting[$0.place.log]?[$0.voucher] == nil }
+        let wanted = guest.isOutsiders ? 0 : 512 * entries + 96 * guest.needed.count
         let start = (guest.isAuthority && !guest.isOutsiders ? 640 : 128) + wanted
         return guest.run.entries.reduce(start + 192 * guest.cited.count) {
             $0 + $1.payload.count + 80 * $1.dependencies.count + 240

@@ -277,17 +277,19 @@ extension NodeCore {
         let isAuthority = run.log.document == workspace.id && !source.isBackfill
         let author = payer(of: run.log.device, source, in: workspace)
         var vouchers: [WaitingRoom.Voucher] = []
-        var isAdmins = false
         if !needed.isEmpty {
-            let voucher = WaitingRoom.Voucher(author, run.log.device)
-            vouchers = [voucher] + waiting.vouchers(for: .init(run.log, run.firstSequence))
-            isAdmins = isAuthority && isAdmin(voucher, in: workspace)
+            vouchers =
+                [.init(author, run.log.device)]
+                + waiting.vouchers(for: .init(run.log, run.firstSequence))
         }
+        let admin = isAuthority ? vouchers.first { isAdmin($0, in: workspace) } : nil
+        let others = vouchers.filter { $0.member != author }
         return WaitingRoom.Guest(
             run: run, source: source.number, arrived: time.monotonic,
             workspace: workspace.number, isBackfill: source.isBackfill,
             isOutsiders: isOutsider(source, in: workspace), isAuthority: isAuthority,
-            author: author, isAdmins: isAdmins, vouchers: vouchers, needed: needed, cited: cited)
+            payer: (admin ?? others.first)?.member ?? author, isAdmins: admin != nil,
+            vouchers: vouchers, needed: needed, cited: cited)
     }
 
     /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is

@@ -42,6 +42,6 @@ extension WaitingRoom.Guest {
         Self(
             run: rest, source: source, arrived: arrived, workspace: workspace,
             isBackfill: isBackfill, isOutsiders: isOutsiders, isAuthority: isAuthority,
-            author: author, isAdmins: isAdmins, vouchers: vouchers, needed: needed, cited: cited)
+            payer: payer, isAdmins: isAdmins, vouchers: vouchers, needed: needed, cited: cited)
     }
 }

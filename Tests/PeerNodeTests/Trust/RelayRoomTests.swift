@@ -1,0 +1,69 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Accomplices fill the room in which a node has operations wait that one honest peer passes on: they cite
+/// what that peer holds, and what no share can pay for elsewhere (S-5, A19).
+@Suite struct `What waits of an honest peer` {
+    /// Operations of a log that cites `heads`, of that many cuts each.
+    private func write(
+        _ sizes: [Int], into log: inout ForgedLog, knowing heads: [OperationReference]
+    ) -> [SignedOperation] {
+        sizes.enumerated().map { number, count in
+            let cuts = (0..<count).map {
+                CutEntry(
+                    log: LogName(document: .zero, device: .zero, incarnation: UInt32($0)),
+                    sequence: 1, id: .zero)
+            }
+            return log.write(.cutPart(cuts), knowing: number == 0 ? heads : [])
+        }
+    }
+
+    @Test func `keeps no removal from being heard`() throws {
+        let pair = try HostilePair()
+        pair.takeOver()
+        let (ada, bob, bench) = (pair.ada, pair.bob, pair.bench)
+        var nodes: [BenchNode] = []
+        for name in ["Eve", "Kim", "Lou", "Max"] {
+            nodes.append(try bench.guest(name, of: ada))
+            bench.advance(5_000)
+        }
+        let heads = try ForgedLog.heads(of: ada)
+        let keys = try nodes.map { try ForeignDevice(of: $0) }
+        // Each waits for the first one, and all of them leave no room for anything at all.
+        let sizes =
+            [Int](repeating: 1_100, count: 20) + [Int](repeating: 170, count: 6)
+            + [Int](repeating: 20, count: 10) + [Int](repeating: 0, count: 30)
+        var logs = try nodes.map { node in
+            try sizes.indices.map { try ForgedLog(node, incarnation: 80 + UInt32($0)) }
+        }
+        for node in nodes { node.kill() }
+        bench.cut(ada, bob)
+        let share = Limits.authorityBurstPerMember + Limits.authorityBurstPerDevice
+        try pair.hand(
+            write([Int](repeating: 0, count: share + 10), into: &logs[0][0], knowing: heads),
+            to: bob, as: keys[0])
+        let first = write([0], into: &logs[0][1], knowing: heads)
+        try pair.hand(first, to: ada, as: keys[0])
+        for index in 1...3 {
+            var made: [SignedOperation] = []
+            for (place, size) in sizes.enumerated() {
+                made += write([size], into: &logs[index][place], knowing: first.map(\.reference))
+            }
+            try pair.hand(made, to: ada, as: keys[index])
+        }
+        bench.heal(ada, bob)
+        bench.advance(20_000)
+        for name in ["Eve", "Kim", "Lou", "Max"] {
+            try ada.ok("member.remove", ["member": .string(name)])
+        }
+        try ada.send("without them")
+        bench.advance(30_000)
+        #expect(try bob.log() == ["without them"])
+        #expect(try bob.memberNames() == ada.memberNames())
+    }
+}
