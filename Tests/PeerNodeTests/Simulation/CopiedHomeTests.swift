@@ -115,7 +115,7 @@ import WorkspaceTestKit
         // After an hour, and then after two.
         for isHeard in [true, false, true] {
             let before = core.storeIdentity?.store
-            scene.world.run(for: 3_600_000)
+            scene.world.run(for: 3_700_000)
             let link = try #require(core.network.ordered.first { !$0.hadCompany })
             try core.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
             scene.world.run(for: 1_000)
