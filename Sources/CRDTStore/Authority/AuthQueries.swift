@@ -180,10 +180,17 @@ extension AuthEvaluator {
     /// The valid operations that list one of some devices: who names these devices names those. One of
     /// each device comes first, for one binds it.
     public func bindings(of devices: some Sequence<DeviceID>) -> [OperationID] {
-        let ofEach = devices.map { device in
-            (grantsOfDevice[device] ?? []).filter { records[$0].isValid }
-        }
-        return (ofEach.compactMap(\.first) + ofEach.flatMap { $0.dropFirst() })
+        let ofEach = devices.map(validBindings)
+        return ofEach.compactMap(\.first) + ofEach.flatMap { $0.dropFirst() }
+    }
+
+    /// One of each: what has to be known at least.
+    public func binding(ofEach devices: some Sequence<DeviceID>) -> [OperationID] {
+        devices.compactMap { validBindings(of: $0).first }
+    }
+
+    private func validBindings(of device: DeviceID) -> [OperationID] {
+        (grantsOfDevice[device] ?? []).filter { records[$0].isValid }
             .map { records[$0].operation.id }
     }
 

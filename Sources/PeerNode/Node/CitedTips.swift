@@ -59,13 +59,12 @@ extension NodeCore {
     private func mayBeCited(
         _ log: LogName, _ owners: LogOwners, in workspace: Workspace
     ) -> Bool {
-        let members = owners.members[log.device] ?? []
-        if let document = workspace.privateDocuments[log.document],
-            !members.contains(where: { document.everIn.contains($0) })
-        {
-            return false
+        guard let document = workspace.privateDocuments[log.document] else {
+            return !owners.isCrowding(log.device)
         }
-        return owners.crowding.isDisjoint(with: members)
+        return !owners.isCrowding(log.device)
+            && workspace.evaluator.members(everUsing: log.device)
+                .contains { document.everIn.contains($0) }
     }
 
     /// Whether nothing before the tip of a branch lies in a log of somebody who has begun very many, as
@@ -73,7 +72,7 @@ extension NodeCore {
     private func restsOnFew(
         _ branch: LogBranch, _ owners: LogOwners, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard !owners.crowding.isEmpty else { return true }
+        guard owners.isCrowded else { return true }
         let document = branch.log.document
         guard let tip = try store.operations.place(in: branch.number, at: branch.tipSequence)
         else { return false }
@@ -82,9 +81,7 @@ extension NodeCore {
             stepsLeft -= 1
             guard stepsLeft >= 0,
                 let stored = try store.operations.operation(place.arrival, hasPayload: false),
-                stored.entry.dependencies.allSatisfy({ reference in
-                    owners.crowding.isDisjoint(with: owners.members[reference.device] ?? [])
-                })
+                !stored.entry.dependencies.contains(where: { owners.isCrowding($0.device) })
             else { return false }
             var before: [StoredPlace] = []
             if place.sequence > 0 {
@@ -134,23 +131,29 @@ extension NodeCore {
 /// Whose the logs of a document are, and who has more of them than others build on.
 private struct LogOwners {
     let branches: [LogBranch]
-    private(set) var members: [DeviceID: [MemberID]] = [:]
-    private(set) var crowding: Set<MemberID> = []
+    /// By device whose share pays for them: a member's bytes, or the device's where nothing valid binds
+    /// it, for anybody may list a device as somebody else's in vain.
+    private var payers: [DeviceID: [UInt8]] = [:]
+    private var crowding: Set<[UInt8]> = []
 
     init(_ branches: [LogBranch], in workspace: Workspace) {
         self.branches = branches
-        var counts: [MemberID: Int] = [:]
+        var counts: [[UInt8]: Int] = [:]
         for branch in branches {
             let device = branch.log.device
-            let found = members[device] ?? workspace.evaluator.members(everUsing: device)
-            members[device] = found
-            for member in found {
-                counts[member, default: 0] += 1
-                if counts[member, default: 0] > Limits.citedLogsPerMemberMax {
-                    crowding.insert(member)
-                }
-            }
+            let payer = payers[device] ?? workspace.owner(of: device)?.bytes ?? device.bytes
+            payers[device] = payer
+            counts[payer, default: 0] += 1
         }
+        crowding = Set(counts.filter { $0.value > Limits.citedLogsPerMemberMax }.keys)
+    }
+
+    /// Whether anybody has more than others build on.
+    var isCrowded: Bool { !crowding.isEmpty }
+
+    /// Whether the member whose device it is has.
+    func isCrowding(_ device: DeviceID) -> Bool {
+        payers[device].map(crowding.contains) ?? false
     }
 }
 

@@ -115,7 +115,7 @@ extension NodeCore {
             .prefix(Limits.grantedDevicesMax)
         let given = evaluator.byAge(heir.devices, of: heir.member).prefix(Limits.grantedDevicesMax)
         let named = evaluator.bindings(of: given + kept)
-        try gatherEnds(of: named, in: workspace)
+        try gatherEnds(of: evaluator.binding(ofEach: given + kept), in: workspace)
         return try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(

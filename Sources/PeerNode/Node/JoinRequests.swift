@@ -240,8 +240,9 @@ extension NodeCore {
         let devices = workspace.evaluator.byAge(joiner.devices.map(\.device), of: joiner.member)
         // An admin makes no admin, whatever the invite says.
         let role = own < invite.role ? invite.role : .member
-        let named = workspace.evaluator.bindings(of: devices) + [joiner.answering].compactMap { $0 }
-        try gatherEnds(of: named, in: workspace)
+        let answered = [joiner.answering].compactMap { $0 }
+        let named = workspace.evaluator.bindings(of: devices) + answered
+        try gatherEnds(of: workspace.evaluator.binding(ofEach: devices) + answered, in: workspace)
         let made = try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(

@@ -179,10 +179,8 @@ extension NodeCore {
         let endsRight = standing.role <= .admin && role > .admin
         let cuts = isGuest || endsRight ? self.cuts(ofDevices: everOf, in: workspace) : []
         let parts = CutParts.split(cuts)
-        // What it takes back it has to know, also of devices that do not fit into the list.
-        let replaced = role > standing.role ? everOf.subtracting(devices).sorted() : []
-        let named = workspace.evaluator.bindings(of: devices + replaced)
-        try gatherEnds(of: named, in: workspace)
+        let named = workspace.evaluator.bindings(of: devices)
+        try gatherEnds(of: workspace.evaluator.binding(ofEach: devices), in: workspace)
         let id = try authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(

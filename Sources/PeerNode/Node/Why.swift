@@ -180,7 +180,7 @@ struct Why {
             return "\(name) revoked the invite \(PublicID.invite(invite))"
         case .leave: return "\(name) left"
         case .recut: return "\(name) let more stand of what a removal cut off"
-        case .cutPart(let cuts) where cuts.isEmpty: return "\(name) said what they know"
+        case .cutPart(let cuts) where cuts.isEmpty: return "\(name) noted what others had written"
         case .cutPart: return "\(name) listed what a removal leaves"
         case .confirm: return "\(name) confirmed that, so it stays though its author gave it up"
         case .createDocument: return "\(name) made the channel"

@@ -47,9 +47,9 @@ extension Limits {
 extension Limits {
     /// Devices that one grant lists.
     public static let grantedDevicesMax = 64
-    /// Operations that gather ends for one that names more than it could cite: 60 ends each, so as many
-    /// as somebody can write in 13 hours, for an eighth of the share of who gathers them (S-5).
-    public static let authorityGatheringsMax = 64
+    /// Operations that gather ends for one that names more than it could cite: 60 ends each, and a grant
+    /// names 128 devices at most.
+    public static let authorityGatheringsMax = 4
 }
 
 /// What may come of private documents (PROTOCOL.md, 4.0.4, S-8).

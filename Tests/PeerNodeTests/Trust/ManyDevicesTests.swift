@@ -25,6 +25,7 @@ import WorkspaceTestKit
         for node in [mina, ada, joon] { try node.take(runs) }
     }
 
+    /// Those that do not fit into the grant are in no longer.
     @Test func `is given a weaker role on all of them`() throws {
         #expect(try mina.workspace().evaluator.heads.count > 2 * Limits.authDependenciesMax)
         try mina.ok("member.role", ["member": "Joon", "role": "guest"])
@@ -59,6 +60,21 @@ import WorkspaceTestKit
             #expect(known.role(of: member) == .owner, "\(node.name)")
             #expect(try known.role(of: mina.workspace().member) == .admin, "\(node.name)")
         }
+        #expect(try mina.digest() == ada.digest())
+    }
+
+    /// As a transfer needs them, that names own devices and the heir's.
+    @Test func `are gathered where one operation could not know all of them`() throws {
+        let named = try mina.workspace().evaluator.binding(ofEach: devices.map(\.id))
+        #expect(named.count == devices.count)
+        let missing = try mina.workspace().evaluator.beyondCitations(naming: named)
+        #expect(missing.count > Limits.authDependenciesMax)
+        let before = try mina.workspace().authorityOrder.count
+        try mina.inTurn { core, known in try core.gatherEnds(of: named, in: known) }
+        let known = try mina.workspace()
+        #expect(known.evaluator.beyondCitations(naming: named).isEmpty)
+        #expect(known.authorityOrder.count - before == 2)
+        bench.advance(5_000)
         #expect(try mina.digest() == ada.digest())
     }
 
