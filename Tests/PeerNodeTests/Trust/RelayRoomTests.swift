@@ -23,6 +23,26 @@ import WorkspaceTestKit
         }
     }
 
+    /// As if they had written other operations there: nothing is left of what they may write, and of what
+    /// they lend each other.
+    private func useUp(_ members: [MemberID], at node: BenchNode) throws {
+        try node.inTurn { core, known in
+            for member in members {
+                let devices = known.evaluator.devices(everOf: member).map {
+                    known.id.bytes + $0.bytes
+                }
+                let shares: [(AuthorityBudget.Share, Int)] =
+                    [
+                        (.init(.authority, of: member.bytes), Limits.authorityBurstPerMember),
+                        (.init(.vouched, of: member.bytes), Limits.authorityBurstForOthers),
+                    ] + devices.map { (.init(.device, of: $0), Limits.authorityBurstPerDevice) }
+                for (share, most) in shares {
+                    _ = core.authorityBudget.pay(most, from: [share], now: core.time.monotonic)
+                }
+            }
+        }
+    }
+
     @Test func `keeps no removal from being heard`() throws {
         let pair = try HostilePair()
         pair.takeOver()
@@ -34,6 +54,7 @@ import WorkspaceTestKit
         }
         let heads = try ForgedLog.heads(of: ada)
         let keys = try nodes.map { try ForeignDevice(of: $0) }
+        let members = try nodes.map { try $0.workspace().member }
         // Each waits for the first one, and all of them leave no room for anything at all.
         let sizes =
             [Int](repeating: 1_100, count: 20) + [Int](repeating: 170, count: 6)
@@ -43,11 +64,8 @@ import WorkspaceTestKit
         }
         for node in nodes { node.kill() }
         bench.cut(ada, bob)
-        let share = Limits.authorityBurstPerMember + Limits.authorityBurstPerDevice
-        try pair.hand(
-            write([Int](repeating: 0, count: share + 10), into: &logs[0][0], knowing: heads),
-            to: bob, as: keys[0])
-        let first = write([0], into: &logs[0][1], knowing: heads)
+        try useUp(members, at: bob)
+        let first = write([2_000], into: &logs[0][0], knowing: heads)
         try pair.hand(first, to: ada, as: keys[0])
         for index in 1...3 {
             var made: [SignedOperation] = []
@@ -58,6 +76,10 @@ import WorkspaceTestKit
         }
         bench.heal(ada, bob)
         bench.advance(20_000)
+        // More than all of it, in turns: what one wrote has gone for another's.
+        let waiting = try #require(bob.host?.core).waiting.byteCount
+        #expect(try ada.workspace().authorityOrder.count > sizes.count * 3)
+        #expect(waiting > Limits.waitingAuthorityBytesPerPeerMax / 4)
         for name in ["Eve", "Kim", "Lou", "Max"] {
             try ada.ok("member.remove", ["member": .string(name)])
         }
