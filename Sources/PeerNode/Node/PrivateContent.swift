@@ -165,6 +165,8 @@ extension NodeCore {
         _ message: ContentPayload.Message, _ stored: StoredOperation, in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
+        // All of it is folded when its channel is there to be seen (`settle`).
+        guard workspace.channelIndex.channel(stored.document) != nil else { return }
         let position = ViewStore.Position(sort: stored.place.sort, arrival: stored.place.arrival)
         let visibility = try visibility(of: stored, in: workspace)
         let before = try store.view.stored(at: position, in: stored.document)?.visibility
@@ -178,8 +180,11 @@ extension NodeCore {
         try noteLate(row, in: workspace)
         switch visibility {
         case .shown:
-            guard isNew, workspace.channelIndex.channel(stored.document) != nil else { return }
-            try recordCreated(row, in: workspace, source)
+            if isNew { return try recordCreated(row, in: workspace, source) }
+            guard before == .refused else { return }
+            try record(
+                .messageRestored, workspace: workspace, document: stored.document,
+                arrival: position.arrival, isBackfill: source.isBackfill)
         case .refused:
             try recordRefused(stored, in: stored.document, workspace, source)
         case .hidden: break

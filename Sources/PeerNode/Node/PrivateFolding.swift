@@ -335,7 +335,10 @@ extension NodeCore {
             document.hasOtherRights = false
             try reviewRedactions(inDocument: document.number)
         }
+        let wasSeen = document.told != nil
         try tell(document, in: workspace, from: source)
-        try refoldPrivate(document, only: opened, at: places, in: workspace, from: source)
+        // What came before the channel could be seen was not folded.
+        let some = wasSeen || document.told == nil ? opened : nil
+        try refoldPrivate(document, only: some, at: places, in: workspace, from: source)
     }
 }

@@ -126,4 +126,31 @@ import WorkspaceTestKit
         #expect(
             texts == ["first", "fourth", "hi Cleo", "psst", "second", "seen", "third"].sorted())
     }
+    /// What comes in turns of its own is shown as soon as it can be: what comes before its channel is
+    /// told of with it.
+    @Test(arguments: Seeds.explore(6))
+    func `tell of each message once whatever came first`(seed: UInt64) throws {
+        let (table, before) = try life()
+        let all = try operations(of: table.ada)
+        let device = try #require(table.ada.host?.core.home?.device)
+        table.ada.kill()
+        table.bob.kill()
+        try table.cleo.replaceStore(before)
+        try table.cleo.boot()
+        let core = try #require(table.cleo.host?.core)
+        let workspace = try #require(core.workspaces.values.first)
+        var generator = SeededGenerator(seed: seed)
+        for run in all.shuffled(using: &generator) {
+            core.beginTurn(at: table.cleo.time)
+            _ = try core.acceptAtOnce(
+                run, in: workspace, from: .peer(device, source: 1, isBackfill: false))
+            _ = try core.endTurn()
+            try core.store.commit()
+        }
+        let events = try table.cleo.events(types: ["message.created"])
+        let texts = events.compactMap { $0["data"]?["text"]?.stringValue }.sorted()
+        #expect(
+            texts == ["first", "fourth", "hi Cleo", "psst", "second", "seen", "third"].sorted(),
+            "WSX_SEED=\(seed)")
+    }
 }
