@@ -97,7 +97,9 @@ private struct HandshakeScene {
     private func answered(_ pieces: [[UInt8]]) throws -> String {
         let (session, state) = (answering(), noise(.initiator))
         let first = try state.writeMessage(using: random)
-        _ = session.received(candidate.hint(ephemeral: first.prefix(32)) + framed(first), now: 1)
+        _ = session.received(
+            candidate.hint(of: PSKCandidate.hintInput(ephemeral: first.prefix(32))) + framed(first),
+            now: 1)
         _ = try state.readMessage(Array(written(session.agreementGranted(now: 1)).dropFirst(2)))
         return told(session, [framed(try state.writeMessage(pieces.flatMap { $0 }, using: random))])
     }
@@ -124,7 +126,7 @@ private struct HandshakeScene {
         } else {
             session = answering()
             let first = try state.writeMessage(using: random)
-            let hint = candidate.hint(ephemeral: first.prefix(32))
+            let hint = candidate.hint(of: PSKCandidate.hintInput(ephemeral: first.prefix(32)))
             _ = session.received(hint + framed(first), now: 1)
             let second = written(session.agreementGranted(now: 1))
             _ = try state.readMessage(Array(second.dropFirst(2)))

@@ -48,7 +48,7 @@ extension NodeCore {
         }
         // From its first moment on: there are 5 s for all of it.
         let session = PeerSession.answering(
-            as: identity, candidates: pskCandidates() + deviceLinkCandidates,
+            as: identity, candidates: candidatesOfStrangers() + deviceLinkCandidates,
             now: anonymous.openedAt, wallMilliseconds: time.wall, using: environment.random)
         let link = PeerLink(
             id: id, session: session, address: anonymous.address, attempt: nil,
@@ -61,7 +61,9 @@ extension NodeCore {
 
     /// The hint is one of ours: from now on the place is out of strangers' reach.
     func knowsSecret(_ link: PeerLink) {
-        makeWay(network.budget.proved(link: link.id.number, using: environment.random))
+        makeWay(
+            network.budget.proved(
+                link: link.id.number, by: link.session.rank, using: environment.random))
     }
 
     /// Closes a link on which somebody repeats what another one has said.

@@ -6,8 +6,8 @@ import WorkspaceModel
 /// The secrets under which links are opened: those of workspaces, and those of invites.
 extension NodeCore {
     /// The secrets under which others may open a link: every discovery secret, newest first, and
-    /// every invite's. Invites that are used up, expired or revoked stay for 30 days, so that
-    /// their holders are told so instead of meeting silence.
+    /// every invite's. Invites that are used up, expired or revoked stay for 30 days, the newest of
+    /// them, so that their holders are told so instead of meeting silence.
     func pskCandidates() -> [PSKCandidate] {
         if let known = network.candidates { return known }
         var candidates: [PSKCandidate] = []
@@ -17,7 +17,8 @@ extension NodeCore {
                 candidates.append(
                     PSKCandidate(
                         .workspace(workspace.id, discovery: UInt32(clamping: index)),
-                        psk: discovery.derived(Array("psk".utf8))))
+                        psk: discovery.derived(Array("psk".utf8)),
+                        rank: index == workspace.discovery.count - 1 ? .newest : .older))
             }
             candidates += invitePSKs(of: workspace)
         }
@@ -25,17 +26,44 @@ extension NodeCore {
         return candidates
     }
 
+    /// The secrets among which that of somebody is looked for whose first message is here. To look
+    /// among very many invites is what strangers may cost by the second: where that is used up, they
+    /// are asked to come again, and members are let in.
+    func candidatesOfStrangers() -> [PSKCandidate] {
+        let all = pskCandidates()
+        let inviteCount = all.count { $0.rank.isOfInvite }
+        guard network.budget.look(among: inviteCount, now: time.monotonic) else {
+            return all.filter { !$0.rank.isOfInvite }
+        }
+        return all
+    }
+
     private func invitePSKs(of workspace: Workspace) -> [PSKCandidate] {
         // Whoever is out could only turn joiners away, who find somebody else then.
         guard workspace.ownRole != nil else { return [] }
         let month: UInt64 = 30 * 24 * 3_600 * 1_000
+        // Each costs everybody who comes a hash: of those who are only told that it is over, few.
+        var endedLeft = Limits.endedInvitesAnsweredMax
         return workspace.authorityOrder.reversed().compactMap { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload,
                 invite.expires > time.wall &- min(month, time.wall),
-                !isFaulty(id, in: workspace), let psk = workspace.psk(of: id)
+                !isFaulty(id, in: workspace)
             else { return nil }
-            return PSKCandidate(.invite(id), psk: psk)
+            let hasEnded = hasEnded(id, invite, in: workspace)
+            if hasEnded { endedLeft -= 1 }
+            guard !hasEnded || endedLeft >= 0, let psk = workspace.psk(of: id) else { return nil }
+            return PSKCandidate(
+                .invite(id), psk: psk, rank: hasEnded ? .endedInvite : .invite)
         }
+    }
+
+    private func hasEnded(
+        _ id: OperationID, _ invite: AuthorityPayload.Invite, in workspace: Workspace
+    ) -> Bool {
+        invite.expires < time.wall || !workspace.evaluator.isValid(id)
+            || isRevoked(id, in: workspace)
+            || UInt64(workspace.invites.used[id] ?? 0) >= invite.maximum
+            || workspace.evaluator.isUsedUp(id)
     }
 
     /// An invite that nobody was ever allowed to write opens no link: everybody could write some.

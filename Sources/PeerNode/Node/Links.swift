@@ -135,8 +135,9 @@ extension NodeCore {
     /// Lets a handshake go on, as soon as strangers have some of their budget left.
     func grantAgreement(to link: PeerLink) throws(StorageError) {
         let count = PeerSession.agreementsPerAnswer
-        guard network.budget.spend(agreements: count, now: time.monotonic) else {
-            link.agreementDue = network.budget.nextAgreement(count: count, now: time.monotonic)
+        let (rank, now) = (link.session.rank, time.monotonic)
+        guard network.budget.spend(agreements: count, of: rank, now: now) else {
+            link.agreementDue = network.budget.nextAgreement(count: count, of: rank, now: now)
             return
         }
         link.agreementDue = nil

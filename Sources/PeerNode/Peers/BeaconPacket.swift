@@ -31,12 +31,11 @@ public struct BeaconPacket: Equatable, Sendable {
     /// Eight tags of 8 bytes, some of them random.
     private let tags: [[UInt8]]
 
-    /// A packet for eight of `keys`: all of them if there are no more, else other ones for each
-    /// `turn`, in rotation.
+    /// A packet for the first eight of `keys`.
     ///
     /// - Precondition: `port` is not 0.
     public init(
-        port: UInt16, keys: [SymmetricKey], turn: UInt64, wallMilliseconds: UInt64,
+        port: UInt16, keys: [SymmetricKey], wallMilliseconds: UInt64,
         using random: any RandomSource
     ) {
         precondition(port != 0, "a beacon without a port")
@@ -44,18 +43,29 @@ public struct BeaconPacket: Equatable, Sendable {
         self.nonce = nonce
         self.port = port
         let window = wallMilliseconds / Self.windowMilliseconds
-        tags = Self.chosen(of: keys.count, turn: turn).map { index in
-            index.map { Self.tag(keys[$0], window: window, nonce: nonce) }
-                ?? random.bytes(Self.tagByteCount)
+        tags = (0..<Self.tagCount).map { index in
+            index < keys.count
+                ? Self.tag(keys[index], window: window, nonce: nonce)
+                : random.bytes(Self.tagByteCount)
         }
     }
 
-    /// Which key belongs to each of the eight places.
-    private static func chosen(of count: Int, turn: UInt64) -> [Int?] {
-        guard count > tagCount else { return (0..<tagCount).map { $0 < count ? $0 : nil } }
-        // The remainder first, so that no turn is too large to multiply.
-        let start = Int(turn % UInt64(count)) * tagCount
-        return (0..<tagCount).map { (start + $0) % count }
+    /// The eight keys for one packet: half of the places are for workspaces however many invites there
+    /// are, and what does not fit has its turn in the next ones.
+    static func keys(
+        first: [SymmetricKey], others: [SymmetricKey], turn: UInt64
+    ) -> [SymmetricKey] {
+        let room = max(tagCount / 2, tagCount - others.count)
+        let chosen = turned(first, room, turn)
+        return chosen + turned(others, tagCount - chosen.count, turn)
+    }
+
+    private static func turned(
+        _ keys: [SymmetricKey], _ room: Int, _ turn: UInt64
+    ) -> [SymmetricKey] {
+        guard keys.count > room else { return keys }
+        let start = Int(turn % UInt64(keys.count)) * room
+        return (0..<room).map { keys[(start + $0) % keys.count] }
     }
 
     /// The packet in `bytes`, or `nil` for another length or port 0. Says nothing about who sent it.

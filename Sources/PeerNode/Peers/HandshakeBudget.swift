@@ -9,20 +9,44 @@ public import WorkspaceModel
 ///
 /// A connection is anonymous until its first message has come, whole and with the hint of a secret
 /// that is known here. Anonymous ones replace each other and nobody else: however many there are,
-/// those whose hint is known keep their places, of which strangers cannot take any.
+/// those whose hint is known keep their places, of which strangers cannot take any. Nor do those who
+/// know a secret of one rank take what another rank has.
 ///
 /// All limits delay and never decide. When no agreement is left the caller waits for
 /// `nextAgreement` while the handshake's own deadline runs.
 public struct HandshakeBudget: Sendable {
-    private var anonymous: HandshakePool
-    private var known = HandshakePool(
-        countMax: Limits.knownHandshakesMax, perSiteMax: Limits.halfOpenPerAddressMax)
-    /// Thousandths of an agreement, so that a millisecond refills a whole number of them.
-    private var tokens: UInt64
-    private var refilled: UInt64
+    /// What those have whose secret is of one rank.
+    private struct Share {
+        var pool: HandshakePool
+        let perSecond: UInt64
+        /// Thousandths of an agreement, so that a millisecond refills a whole number of them.
+        var tokens: UInt64
+        var refilled: UInt64
 
-    private static let perSecond = UInt64(Limits.strangerAgreementsPerSecondMax)
-    private static let tokensMax = perSecond * 1_000
+        init(of rank: SecretRank, now: UInt64) {
+            pool = HandshakePool(
+                countMax: rank.placesMax, perSiteMax: Limits.halfOpenPerAddressMax)
+            perSecond = rank.agreementsPerSecond
+            tokens = perSecond * 1_000
+            refilled = now
+        }
+
+        mutating func refill(now: UInt64) {
+            guard now > refilled else { return }
+            // More than a second fills the bucket, however long it was.
+            let elapsed = min(now - refilled, 1_000)
+            tokens = min(perSecond * 1_000, tokens + elapsed * perSecond)
+            refilled = now
+        }
+    }
+
+    private var anonymous: HandshakePool
+    private var shares: [SecretRank: Share] = [:]
+    private let began: UInt64
+    /// Invites among which the secret of a first message may be looked for, and when these were
+    /// counted last.
+    private var looks = UInt64(Limits.invitesLookedAtOnceMax)
+    private var looked: UInt64
 
     /// A full budget at `now` (monotonic milliseconds).
     ///
@@ -32,12 +56,16 @@ public struct HandshakeBudget: Sendable {
         anonymous = HandshakePool(
             countMax: max(1, min(anonymousMax, Limits.anonymousLinksMax)),
             perSiteMax: Limits.halfOpenPerAddressMax)
-        tokens = Self.tokensMax
-        refilled = now
+        began = now
+        looked = now
+    }
+
+    private func share(of rank: SecretRank) -> Share {
+        shares[rank] ?? Share(of: rank, now: began)
     }
 
     /// How many handshakes are under way, anonymous or not.
-    public var halfOpenCount: Int { anonymous.count + known.count }
+    public var halfOpenCount: Int { shares.values.reduce(anonymous.count) { $0 + $1.pool.count } }
     /// How many of them are anonymous.
     public var anonymousCount: Int { anonymous.count }
 
@@ -53,16 +81,19 @@ public struct HandshakeBudget: Sendable {
 
     /// The link's first message came, with a hint that is known: it goes over to those.
     ///
+    /// - Parameter rank: who can know the secret of it.
     /// - Returns: the link that must be closed for it, if one must.
-    public mutating func proved(link: UInt64, using random: any RandomSource) -> UInt64? {
+    public mutating func proved(
+        link: UInt64, by rank: SecretRank = .newest, using random: any RandomSource
+    ) -> UInt64? {
         guard let place = anonymous.remove(link) else { return nil }
-        return known.add(place, using: random)
+        return shares[rank, default: Share(of: rank, now: began)].pool.add(place, using: random)
     }
 
     /// Gives the link's place back: its handshake finished, or it is gone. Harmless twice.
     public mutating func closed(link: UInt64) {
         anonymous.remove(link)
-        known.remove(link)
+        for rank in shares.keys { shares[rank]?.pool.remove(link) }
     }
 
     /// When `overdue` has something to give at the earliest.
@@ -77,33 +108,46 @@ public struct HandshakeBudget: Sendable {
         return anonymous.overdue(since: now - Limits.handshakeMilliseconds)
     }
 
-    /// Whether a stranger may cost `count` key agreements now; if so they are spent.
-    public mutating func spend(agreements count: Int, now: UInt64) -> Bool {
-        refill(now: now)
-        let price = UInt64(count) * 1_000
-        guard tokens >= price else { return false }
-        tokens -= price
+    /// Whether the secret of a stranger may be looked for among so many invites now; if so that is
+    /// counted.
+    public mutating func look(among count: Int, now: UInt64) -> Bool {
+        let most = UInt64(Limits.invitesLookedAtOnceMax)
+        if now > looked {
+            let elapsed = min(now - looked, 1_000)
+            looks = min(most, looks + elapsed * UInt64(Limits.invitesLookedPerMillisecond))
+            looked = now
+        }
+        let price = min(UInt64(clamping: count), most)
+        guard looks >= price else { return false }
+        looks -= price
         return true
+    }
+
+    /// Whether a stranger may cost `count` key agreements now; if so they are spent.
+    public mutating func spend(
+        agreements count: Int, of rank: SecretRank = .newest, now: UInt64
+    ) -> Bool {
+        var share = share(of: rank)
+        share.refill(now: now)
+        let price = UInt64(count) * 1_000
+        let isEnough = share.tokens >= price
+        if isEnough { share.tokens -= price }
+        shares[rank] = share
+        return isEnough
     }
 
     /// When `count` agreements can next be spent, in monotonic milliseconds; `now` if they can.
     ///
-    /// - Precondition: `count` is at most `Limits.strangerAgreementsPerSecondMax`.
-    public func nextAgreement(count: Int, now: UInt64) -> UInt64 {
+    /// - Precondition: `count` is at most what a second has of that rank.
+    public func nextAgreement(
+        count: Int, of rank: SecretRank = .newest, now: UInt64
+    ) -> UInt64 {
+        var share = share(of: rank)
         let price = UInt64(count) * 1_000
-        precondition(price <= Self.tokensMax, "more agreements than a second has")
-        var later = self
-        later.refill(now: now)
-        guard later.tokens < price else { return now }
-        return now + (price - later.tokens + Self.perSecond - 1) / Self.perSecond
-    }
-
-    private mutating func refill(now: UInt64) {
-        guard now > refilled else { return }
-        // More than a second fills the bucket, however long it was.
-        let elapsed = min(now - refilled, 1_000)
-        tokens = min(Self.tokensMax, tokens + elapsed * Self.perSecond)
-        refilled = now
+        precondition(price <= share.perSecond * 1_000, "more agreements than a second has")
+        share.refill(now: now)
+        guard share.tokens < price else { return now }
+        return now + (price - share.tokens + share.perSecond - 1) / share.perSecond
     }
 }
 

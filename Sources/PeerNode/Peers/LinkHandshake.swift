@@ -40,6 +40,8 @@ struct LinkHandshake {
     private let wallMilliseconds: UInt64
     private var state: State
     private var label: PSKLabel?
+    /// Who can know the secret with which the first message was made; the most there are, before it.
+    private(set) var rank = SecretRank.endedInvite
     private var noise: HandshakeState?
 
     /// A responder that accepts any of `candidates`.
@@ -60,7 +62,8 @@ struct LinkHandshake {
             try noise.writeMessage(using: random)
         }
         handshake.state = .awaitingSecond
-        let hint = candidate.hint(ephemeral: message.prefix(AgreementPublicKey.byteCount))
+        let ephemeral = message.prefix(AgreementPublicKey.byteCount)
+        let hint = candidate.hint(of: PSKCandidate.hintInput(ephemeral: ephemeral))
         return (handshake, hint + framed(message))
     }
 
@@ -72,6 +75,7 @@ struct LinkHandshake {
             psks: [candidate.psk])
         self.noise = noise
         label = candidate.label
+        rank = candidate.rank
         return noise
     }
 
@@ -120,7 +124,8 @@ struct LinkHandshake {
         guard message.count >= AgreementPublicKey.byteCount else { throw .short }
         let ephemeral = message.prefix(AgreementPublicKey.byteCount)
         // Looked for among all, so that the time does not tell which one it is.
-        let found = candidates.filter { $0.hint(ephemeral: ephemeral) == hint }
+        let input = PSKCandidate.hintInput(ephemeral: ephemeral)
+        let found = candidates.filter { $0.hint(of: input) == hint }
         guard let candidate = found.first else { throw .unknownHint }
         guard length == Self.firstMessageByteCount else {
             throw length < Self.firstMessageByteCount ? .short : .bad

@@ -88,17 +88,25 @@ public struct PSKCandidate: Sendable {
     public let label: PSKLabel
     /// The 32-byte secret.
     public let psk: SymmetricKey
+    /// Who can know it.
+    public let rank: SecretRank
 
     /// A secret with its owner's name for it.
-    public init(_ label: PSKLabel, psk: SymmetricKey) {
+    public init(_ label: PSKLabel, psk: SymmetricKey, rank: SecretRank = .newest) {
         self.label = label
         self.psk = psk
+        self.rank = rank
     }
 
     /// Tells the holders of the psk, and nobody else, which one message 1 was made with:
     /// the first 16 bytes of Hk(psk, "hint" || ephemeral key).
-    func hint(ephemeral: ArraySlice<UInt8>) -> [UInt8] {
-        let hash = Hash.keyed(psk, Array("hint".utf8), Array(ephemeral))
-        return Array(hash.prefix(LinkHandshake.hintByteCount))
+    ///
+    /// - Parameter input: `hintInput`, the same for all secrets that are tried.
+    func hint(of input: [UInt8]) -> [UInt8] {
+        Array(Hash.keyed(psk, input).prefix(LinkHandshake.hintByteCount))
+    }
+
+    static func hintInput(ephemeral: ArraySlice<UInt8>) -> [UInt8] {
+        Array("hint".utf8) + ephemeral
     }
 }

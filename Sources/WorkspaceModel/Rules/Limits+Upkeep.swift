@@ -57,13 +57,34 @@ extension Limits {
     /// Operations of kind 3 of one member that are taken in at once, in units, and half as many in an
     /// hour after that: each takes some 10 KB of memory, a document of its own or a new key alike.
     public static let privateBurstPerMember = 1_024
+    /// Operations of the profile document of one member that are taken in at once, in units, and half as
+    /// many in an hour after that: each takes 1 to 2 KB of memory, and who says each minute what he is
+    /// doing writes 60 in an hour.
+    public static let profileBurstPerMember = 1_024
     /// Changes of the key that one message may need: each answers 512 ends of devices, and cites 64
     /// operations that do not know of each other.
     public static let privateKeyChangesMax = 32
 }
 
+/// Coming in by an invite (PROTOCOL.md, 5.6).
+extension Limits {
+    /// How long a join in the background waits at one address where there are others: for an admin to
+    /// approve, or for whatever whoever answers there keeps back.
+    public static let joinTurnMilliseconds: UInt64 = 10 * 60 * 1_000
+    /// Invites that are over whose holders are told so, the newest of a workspace.
+    public static let endedInvitesAnsweredMax = 64
+    /// Invites among which the secrets of strangers are looked for, a millisecond: each is a hash, so
+    /// this is some 6 % of a processor.
+    public static let invitesLookedPerMillisecond = 100
+    /// The same at once: some 5 ms, and as many as a workspace has that invites everybody by name.
+    public static let invitesLookedAtOnceMax = 8_192
+}
+
 /// Telling each other where the devices of a workspace are (PROTOCOL.md, 5.3, 95).
 extension Limits {
+    /// Dials under way at a time to the devices of one person, who may link many, and to what beacons
+    /// tell: a quarter of all.
+    public static let dialsInFlightOfOneMax = 4
     /// Records that one message lists: one for each device of the largest workspace.
     public static let bookEntriesMax = 2_048
     /// Records that one message asks for.
@@ -86,6 +107,14 @@ extension Limits {
     /// Names of channels and people whose folded forms are kept, some 300 bytes each: as many as the
     /// largest workspaces have. Of more all are worked out anew.
     public static let foldedNamesMax = 16_384
+}
+
+/// Judging what is deleted (PROTOCOL.md, 4.6).
+extension Limits {
+    /// Redactions that are looked at in one turn; to read one counts as 16: some 40 milliseconds.
+    public static let redactionsWeighedPerTurnMax = 32_768
+    /// Operations that a walk through redactions remembers as judged, some 100 bytes each.
+    public static let redactionsWalkedMax = 65_536
 }
 
 /// What a node does with its store while nobody asks for anything.

@@ -23,10 +23,11 @@ import WorkspaceTestKit
 
     /// The first message of somebody who knows a secret of the node.
     private static func firstMessage(
-        to node: BenchNode, seed: UInt64 = 9
+        to node: BenchNode, seed: UInt64 = 9, under rank: SecretRank = .newest
     ) throws -> [UInt8] {
         let random = SeededRandom(seed: seed)
-        let candidate = try #require(node.host?.core.pskCandidates().first)
+        let candidate = try #require(
+            node.host?.core.pskCandidates().first { $0.rank == rank })
         let (_, effects) = try PeerSession.dialling(
             as: InMemoryLink.identity(random), under: candidate, now: 0,
             wallMilliseconds: InMemoryLink.wall, using: random)
@@ -72,6 +73,58 @@ import WorkspaceTestKit
         let others = Self.closed(mina.turn(Self.connecting(1_000_001..<1_020_000)))
         #expect(!others.contains(member.number) && others.count > 14_000)
         #expect(try Self.network(mina).links[member] != nil)
+    }
+
+    /// Whoever ever held an invite knows a secret for good, and to use it costs hashes alone.
+    @Test(arguments: [SecretRank.older, .invite, .endedInvite])
+    func `that know what others know take nothing of what members have (N15)`(
+        rank: SecretRank
+    ) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ended = try mina.ok("invite.create")
+        try mina.ok("invite.revoke", ["id": ended["id"] ?? .null])
+        try mina.ok("invite.create")
+        try mina.ok("workspace.rekey", ["discovery": true])
+        bench.advance(2_000)
+        func come(_ number: UInt64, _ rank: SecretRank) throws -> [NodeEffect] {
+            let link = LinkID(1_000_000 + number)
+            return mina.turn([
+                .accepted(link, address: "10.0.\(number / 250).\(number % 250):5"),
+                .received(link, try Self.firstMessage(to: mina, seed: number, under: rank)),
+            ])
+        }
+        var answered = 0
+        for number in 1...600 as ClosedRange<UInt64> {
+            let effects = try come(number, rank)
+            answered += effects.count { if case .write = $0 { true } else { false } }
+        }
+        #expect(answered * PeerSession.agreementsPerAnswer <= Int(rank.agreementsPerSecond))
+        #expect(answered > 0)
+        #expect(try Self.network(mina).budget.halfOpenCount <= rank.placesMax)
+        let effects = try come(900, .newest)
+        #expect(effects.contains { if case .write = $0 { true } else { false } })
+        #expect(try Self.network(mina).links[LinkID(1_000_900)] != nil)
+    }
+
+    /// A member may write very many invites, and each costs everybody who comes a hash.
+    @Test func `are looked for among so many invites, and members before them`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        for _ in 0..<2 {
+            let ended = try mina.ok("invite.create")
+            try mina.ok("invite.revoke", ["id": ended["id"] ?? .null])
+        }
+        try mina.ok("invite.create")
+        let core = try #require(mina.host?.core)
+        let ranks = core.pskCandidates().map(\.rank)
+        #expect(ranks == [.newest, .invite, .endedInvite, .endedInvite])
+        #expect(core.candidatesOfStrangers().count == 4)
+        while core.network.budget.look(among: 3, now: core.time.monotonic) {}
+        #expect(core.candidatesOfStrangers().map(\.rank) == [.newest])
+        bench.advance(1)
+        _ = mina.turn([])
+        #expect(core.candidatesOfStrangers().count == 4)
     }
 
     /// Whoever knows a secret is answered, and a former member knows one: so what answers cost has

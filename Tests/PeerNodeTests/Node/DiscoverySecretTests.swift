@@ -105,7 +105,7 @@ import WorkspaceTestKit
         // Beacons of members tell him nothing any more.
         let newest = try #require(try mina.workspace().discovery.last)
         let beacon = BeaconPacket(
-            port: 4_000, keys: [newest.derived(Array("beacon".utf8))], turn: 0,
+            port: 4_000, keys: [newest.derived(Array("beacon".utf8))],
             wallMilliseconds: bench.wall, using: SeededRandom(seed: 1))
         let own = try joon.workspace().discovery.map { $0.derived(Array("beacon".utf8)) }
         #expect(!own.contains { beacon.matches($0, wallMilliseconds: bench.wall) })

@@ -1,7 +1,8 @@
-import PeerNode
 import Testing
 import WorkspaceCrypto
 import WorkspaceTestKit
+
+@testable import PeerNode
 
 @Suite struct `A beacon packet` {
     static let window = BeaconPacket.windowMilliseconds
@@ -16,7 +17,8 @@ import WorkspaceTestKit
         _ keys: [SymmetricKey], turn: UInt64 = 0, wall: UInt64 = wall, seed: UInt64 = 7
     ) -> BeaconPacket {
         BeaconPacket(
-            port: 29_790, keys: keys, turn: turn, wallMilliseconds: wall,
+            port: 29_790, keys: BeaconPacket.keys(first: keys, others: [], turn: turn),
+            wallMilliseconds: wall,
             using: SeededRandom(seed: seed))
     }
 
@@ -48,6 +50,28 @@ import WorkspaceTestKit
         #expect(!packet.matches(Self.keys(1, seed: 2)[0], wallMilliseconds: heard))
     }
 
+    /// A member may write very many invites, and each has a key.
+    @Test(arguments: [1, 4, 5, 9])
+    func `is for workspaces first, however many invites there are`(count: Int) {
+        func name(_ key: SymmetricKey) -> [UInt8] { Hash.keyed(key, [1]) }
+        let (first, others) = (Self.keys(count), Self.keys(630, seed: 2))
+        let workspaces = Set(first.map(name))
+        func workspaceCount(besides others: [SymmetricKey]) -> Int {
+            BeaconPacket.keys(first: first, others: others, turn: 0)
+                .count { workspaces.contains(name($0)) }
+        }
+        var heard: Set<[UInt8]> = []
+        for turn in 0..<UInt64(630) {
+            let keys = BeaconPacket.keys(first: first, others: others, turn: turn).map(name)
+            #expect(keys.count == 8)
+            #expect(keys.count { workspaces.contains($0) } == min(count, 4))
+            heard.formUnion(keys)
+        }
+        #expect(heard.count == count + 630)
+        #expect(workspaceCount(besides: []) == min(count, 8))
+        #expect(workspaceCount(besides: Array(others.prefix(2))) == min(count, 6))
+    }
+
     @Test func `works at the beginning of time`() {
         let key = Self.keys(1)[0]
         #expect(Self.packet([key], wall: 0).matches(key, wallMilliseconds: 0))
@@ -59,7 +83,7 @@ import WorkspaceTestKit
         let random = SeededRandom(seed: 3)
         let packets = (0..<200).map { index in
             BeaconPacket(
-                port: 29_790, keys: keys, turn: 0,
+                port: 29_790, keys: keys,
                 wallMilliseconds: Self.wall + UInt64(index % 2) * Self.window, using: random
             ).bytes
         }

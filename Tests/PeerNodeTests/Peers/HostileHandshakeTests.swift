@@ -38,7 +38,7 @@ import WorkspaceTestKit
     /// A right hint and length before any message that begins with `ephemeral`.
     static func dressed(_ message: [UInt8]) -> [UInt8] {
         let candidate = PSKCandidate(InMemoryLink.label, psk: InMemoryLink.psk)
-        return candidate.hint(ephemeral: message.prefix(32))
+        return candidate.hint(of: PSKCandidate.hintInput(ephemeral: message.prefix(32)))
             + [UInt8(message.count >> 8), UInt8(message.count & 255)] + message
     }
 

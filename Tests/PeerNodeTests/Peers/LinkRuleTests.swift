@@ -1,6 +1,7 @@
-import PeerNode
 import Testing
 import WorkspaceModel
+
+@testable import PeerNode
 
 @Suite struct `Two links to one device` {
     let small = DeviceID([UInt8](repeating: 1, count: 32))
@@ -73,6 +74,31 @@ import WorkspaceModel
         #expect(rested.spend(agreements: 201, now: 60_000) == false)
         // A clock that stands still or runs back fills nothing.
         #expect(budget.spend(agreements: 1, now: 1) == false)
+    }
+
+    @Test func `looks among so many invites a millisecond for what strangers say`() {
+        var budget = HandshakeBudget(now: 0)
+        var looked = 0
+        for millisecond in 0..<1_000 as Range<UInt64> {
+            for _ in 0..<5 where budget.look(among: 630, now: millisecond) { looked += 630 }
+        }
+        let most = Limits.invitesLookedAtOnceMax + 1_000 * Limits.invitesLookedPerMillisecond
+        #expect(looked <= most && looked > most - 2 * 630)
+        // Where there are more than that, one is let in now and then.
+        #expect(budget.look(among: 1_000_000, now: 5_000) == true)
+        #expect(budget.look(among: 1, now: 5_000) == false)
+        #expect(budget.look(among: 0, now: 5_000) == true)
+    }
+
+    @Test func `takes what one rank has of that rank alone`() {
+        var budget = HandshakeBudget(now: 0)
+        for rank in SecretRank.allCases {
+            var count: UInt64 = 0
+            while budget.spend(agreements: 3, of: rank, now: 0) { count += 3 }
+            #expect(count <= rank.agreementsPerSecond && count + 3 > rank.agreementsPerSecond)
+            #expect(budget.nextAgreement(count: 3, of: rank, now: 0) > 0)
+            #expect(rank.agreementsPerSecond >= 3)
+        }
     }
 
     @Test func `holds against 5 000 first messages a second (N15)`() {

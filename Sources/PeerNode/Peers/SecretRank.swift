@@ -1,0 +1,37 @@
+import WorkspaceModel
+
+/// Who can know a secret under which links are opened. Each rank has places and key agreements of its
+/// own: to say first messages that are right costs nobody but hashes, and whoever ever held an invite
+/// must not use up what members need.
+public enum SecretRank: Int, CaseIterable, Sendable {
+    /// Members: the newest secret of a workspace, and the link with which a person takes up a device.
+    case newest
+    /// Also those who have left or were removed: the secrets before.
+    case older
+    /// Whoever was given an invite that is open.
+    case invite
+    /// Whoever ever was given one that was used up, revoked or has expired.
+    case endedInvite
+
+    /// Whether it is a secret of an invite, of which there may be very many.
+    var isOfInvite: Bool { self == .invite || self == .endedInvite }
+
+    /// Handshakes under way of those whose hint is known.
+    var placesMax: Int {
+        switch self {
+        case .newest: Limits.knownHandshakesMax
+        case .older, .invite: Limits.knownHandshakesMax / 4
+        case .endedInvite: Limits.knownHandshakesMax / 16
+        }
+    }
+
+    /// Key agreements a second.
+    var agreementsPerSecond: UInt64 {
+        let most = UInt64(Limits.strangerAgreementsPerSecondMax)
+        return switch self {
+        case .newest: most
+        case .older, .invite: most / 2
+        case .endedInvite: most / 8
+        }
+    }
+}
