@@ -79,7 +79,7 @@ extension NodeCore {
     }
 
     private func book(of workspace: Workspace) -> BookWord {
-        network.book.word(of: devices(of: workspace), wallMilliseconds: time.wall)
+        network.book.word(of: devicesByMember(of: workspace), wallMilliseconds: time.wall)
     }
 
     /// Answers what a member says of its book: with what this one has, where they differ; with wishes
@@ -115,7 +115,9 @@ extension NodeCore {
         _ wants: [[UInt8]], in workspace: Workspace, _ sync: WorkspaceLink, on link: PeerLink
     ) {
         let names = Set(wants)
-        let wanted = devices(of: workspace).filter { names.contains(BookWord.Entry.name(of: $0)) }
+        let wanted = devicesByMember(of: workspace).map {
+            $0.filter { names.contains(BookWord.Entry.name(of: $0)) }
+        }
         // Once on a link: it is asked for once.
         let records = network.book.records(
             of: wanted, limit: Limits.bookWantsMax, wallMilliseconds: time.wall
@@ -181,11 +183,15 @@ extension NodeCore {
         var isNews = false
         for record in records where members.contains(record.device) {
             guard record.device != ownDevice,
-                network.book.add(record, wallMilliseconds: time.wall) == .added
+                network.book.add(
+                    record, of: workspace.owner(of: record.device)?.bytes,
+                    wallMilliseconds: time.wall) == .added
             else { continue }
             isNews = true
             network.addressNews.asked[record.device] = nil
-            network.registry.add(record.device, addresses: record.dialable.map(learnt))
+            network.registry.add(
+                record.device, of: workspace.owner(of: record.device)?.bytes,
+                addresses: record.dialable.map(learnt))
             try keep(record)
         }
         if isNews { planAddressNews() }

@@ -43,10 +43,17 @@ extension NodeCore {
     /// Members' clocks only: who is out is no witness.
     func compareClocks(on link: PeerLink) throws(StorageError) {
         guard let peer = link.peer, !isFormer(peer.device),
-            workspaces.values.contains(where: { $0.owner(of: peer.device) != nil })
+            let person = person(of: peer.device)
         else { return }
-        clocks.note(peer.device, showed: peer.wallMilliseconds, at: link.openedAt)
+        clocks.note(
+            peer.device, of: person, showed: peer.wallMilliseconds, at: link.openedAt)
         try warnOfClocks()
+    }
+
+    /// What names the person whose device that is, in the first workspace that knows it.
+    private func person(of device: DeviceID) -> [UInt8]? {
+        workspaces.values.sorted { $0.number < $1.number }.lazy
+            .compactMap { $0.owner(of: device) }.first?.bytes
     }
 
     /// Records `node.warning` for what `clockWarnings` begins to say, once a kind and start.

@@ -15,19 +15,31 @@ struct PeerClocks {
     /// What is worth a loud one.
     static let day: Int64 = 24 * 3_600_000
 
-    /// Where a device's wall clock stood when the monotonic clock was at 0, and when that was
-    /// measured.
-    private var measures: [DeviceID: (base: Int64, at: UInt64)] = [:]
+    private struct Measure {
+        /// Where the wall clock stood when the monotonic clock was at 0.
+        var base: Int64
+        /// When that was measured.
+        var at: UInt64
+        /// Whose device it is: a person has one voice, however many devices.
+        let person: [UInt8]
+    }
+
+    private var measures: [DeviceID: Measure] = [:]
 
     /// How many devices' clocks are remembered.
     var count: Int { measures.count }
 
     /// Notes what the clock of a device showed.
     ///
-    /// - Parameter moment: when it showed that, on the monotonic clock.
-    mutating func note(_ device: DeviceID, showed wall: UInt64, at moment: UInt64) {
+    /// - Parameters:
+    ///   - person: whose it is, any bytes that name one person; the device by itself without.
+    ///   - moment: when it showed that, on the monotonic clock.
+    mutating func note(
+        _ device: DeviceID, of person: [UInt8]? = nil, showed wall: UInt64, at moment: UInt64
+    ) {
         makeRoom(for: device)
-        measures[device] = (Self.base(wall, at: moment), moment)
+        measures[device] = Measure(
+            base: Self.base(wall, at: moment), at: moment, person: person ?? device.bytes)
     }
 
     private static func base(_ wall: UInt64, at moment: UInt64) -> Int64 {
@@ -46,7 +58,8 @@ struct PeerClocks {
         guard let known = measures[device]?.base,
             base - known > Int64(Limits.clockLeadMillisecondsMax)
         else { return false }
-        measures[device] = (base, moment)
+        measures[device]?.base = base
+        measures[device]?.at = moment
         return true
     }
 
@@ -63,12 +76,21 @@ struct PeerClocks {
             - Int64(min(time.wall, HybridTimestamp.millisecondsMax))
     }
 
-    /// How far each device's clock is ahead of the own one, milliseconds, ascending.
+    /// How far each person's clock is ahead of the own one, milliseconds, ascending: of several
+    /// devices the one in their middle.
     private func differences(at time: TurnTime) -> [(device: DeviceID, by: Int64)] {
         let offset = offset(at: time)
-        return measures.filter { time.monotonic &- $0.value.at < Self.memoryMilliseconds }
-            .map { ($0.key, $0.value.base + offset) }
-            .sorted { ($0.by, $0.device) < ($1.by, $1.device) }
+        var people: [[UInt8]: [(device: DeviceID, by: Int64)]] = [:]
+        for (device, measure) in measures
+        where time.monotonic &- measure.at < Self.memoryMilliseconds {
+            people[measure.person, default: []].append((device, measure.base + offset))
+        }
+        func isBefore(
+            _ left: (device: DeviceID, by: Int64), _ right: (device: DeviceID, by: Int64)
+        ) -> Bool {
+            (left.by, left.device) < (right.by, right.device)
+        }
+        return people.values.map { $0.sorted(by: isBefore)[$0.count / 2] }.sorted(by: isBefore)
     }
 
     // MARK: Judging
@@ -77,7 +99,7 @@ struct PeerClocks {
     enum Verdict: Equatable {
         /// No peer has told its time.
         case unknown
-        /// None of so many differs by what is worth a word.
+        /// Of so many people none differs by what is worth a word.
         case fine(of: Int)
         /// So many others agree with one another, and this clock differs from them by so much:
         /// positive where they are ahead.

@@ -37,9 +37,12 @@ extension NodeCore {
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             for device in devices(of: workspace) where device != ownDevice {
+                let person = workspace.owner(of: device)?.bytes
+                network.registry.note(device, isOf: person)
+                network.book.note(device, isOf: person)
                 let addresses = network.book.record(of: device)?.dialable ?? []
                 guard !addresses.isEmpty else { continue }
-                network.registry.add(device, addresses: addresses.map(learnt))
+                network.registry.add(device, of: person, addresses: addresses.map(learnt))
             }
         }
     }
@@ -50,7 +53,13 @@ extension NodeCore {
 
     /// The devices of a workspace's current members.
     func devices(of workspace: Workspace) -> [DeviceID] {
-        workspace.members.flatMap(\.devices).filter { !workspace.recoveryDevices.contains($0) }
+        devicesByMember(of: workspace).flatMap { $0 }
+    }
+
+    /// The same of each member.
+    func devicesByMember(of workspace: Workspace) -> [[DeviceID]] {
+        let recovery = workspace.recoveryDevices
+        return workspace.members.map { $0.devices.filter { !recovery.contains($0) } }
     }
 
     /// Stores what is remembered of peers, when it has changed.
@@ -84,9 +93,9 @@ extension NodeCore {
 
     // MARK: Beacons
 
-    /// The keys under which beacons are sent and recognised: workspaces and open invites.
-    private var beaconKeys: [SymmetricKey] {
-        var keys = workspaceBeaconKeys
+    /// The keys of what else beacons are sent for: open invites, and joins and links under way.
+    private var otherBeaconKeys: [SymmetricKey] {
+        var keys: [SymmetricKey] = []
         for candidate in pskCandidates() {
             if case .invite = candidate.label {
                 keys.append(InviteSecret.beaconKey(psk: candidate.psk))
@@ -164,13 +173,14 @@ extension NodeCore {
             home != nil || lock.certified != nil,
             network.nextBeacon <= time.monotonic, let port = network.listening.first?.port
         else { return }
-        let keys = beaconKeys
+        let keys = BeaconPacket.keys(
+            first: workspaceBeaconKeys, others: otherBeaconKeys, turn: network.beaconTurn)
         guard !keys.isEmpty else {
             network.nextBeacon = time.monotonic + 5_000
             return
         }
         let packet = BeaconPacket(
-            port: port, keys: keys, turn: network.beaconTurn, wallMilliseconds: time.wall,
+            port: port, keys: keys, wallMilliseconds: time.wall,
             using: environment.random)
         network.beaconTurn &+= 1
         network.ownBeaconNonce = packet.nonce

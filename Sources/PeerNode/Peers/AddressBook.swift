@@ -5,8 +5,8 @@ public import WorkspaceModel
 /// The newest address record of each device, as peers pass them on.
 ///
 /// A record counts for seven days from when its device signed it; a newer one replaces an older
-/// one; when the book is full the oldest goes. The book stores nothing: rows go in and out as
-/// bytes, and the owner keeps them.
+/// one; when the book is full the oldest goes of the person with most. The book stores nothing: rows
+/// go in and out as bytes, and the owner keeps them.
 public struct AddressBook: Sendable {
     /// What became of a record.
     public enum Verdict: Equatable, Sendable {
@@ -25,6 +25,8 @@ public struct AddressBook: Sendable {
     }
 
     private var records: [DeviceID: AddressRecord] = [:]
+    /// Whose devices those are, any bytes that name one person.
+    private var people: [DeviceID: [UInt8]] = [:]
 
     /// An empty book.
     public init() {}
@@ -40,22 +42,30 @@ public struct AddressBook: Sendable {
         records.values.sorted { $0.device < $1.device }
     }
 
-    /// The records of `devices` that still count, newest first, at most `limit`: what `peers`
-    /// tells somebody who shares a workspace with these devices.
+    /// The records of people's devices that still count, at most `limit`: what `peers` tells somebody
+    /// who shares a workspace with them. First the newest of each person, then the second of each, and
+    /// so on: whoever has very many devices pushes out nobody else's.
     public func records(
-        of devices: [DeviceID], limit: Int, wallMilliseconds: UInt64
+        of people: [[DeviceID]], limit: Int, wallMilliseconds: UInt64
     ) -> [AddressRecord] {
-        let found = devices.compactMap { records[$0] }
-            .filter { AddressRecord.isTimely($0.at, wallMilliseconds: wallMilliseconds) }
-            .sorted { ($1.at, $0.device) < ($0.at, $1.device) }
-        return Array(found.prefix(limit))
+        var ranked: [(rank: Int, record: AddressRecord)] = []
+        for devices in people {
+            let found = devices.compactMap { records[$0] }
+                .filter { AddressRecord.isTimely($0.at, wallMilliseconds: wallMilliseconds) }
+                .sorted { ($1.at, $0.device) < ($0.at, $1.device) }
+            for (rank, record) in found.enumerated() { ranked.append((rank, record)) }
+        }
+        ranked.sort {
+            ($0.rank, $1.record.at, $0.record.device) < ($1.rank, $0.record.at, $1.record.device)
+        }
+        return ranked.prefix(limit).map(\.record)
     }
 
-    /// What a member tells of the records that still count, newest first: at most
+    /// What a member tells of the records that still count, of each person's devices: at most
     /// `Limits.bookEntriesMax`.
-    public func word(of devices: [DeviceID], wallMilliseconds: UInt64) -> BookWord {
+    public func word(of people: [[DeviceID]], wallMilliseconds: UInt64) -> BookWord {
         let all = records(
-            of: devices, limit: Limits.bookEntriesMax, wallMilliseconds: wallMilliseconds)
+            of: people, limit: Limits.bookEntriesMax, wallMilliseconds: wallMilliseconds)
         var encoder = CBOREncoder(reservingBytes: 48 * all.count + 8)
         encoder.array(count: all.count)
         for record in all.sorted(by: { $0.device < $1.device }) {
@@ -69,7 +79,11 @@ public struct AddressBook: Sendable {
     }
 
     /// Takes a record from anybody. The cheap checks come first; a signature costs 57 µs.
-    public mutating func add(_ record: AddressRecord, wallMilliseconds: UInt64) -> Verdict {
+    ///
+    /// - Parameter person: whose device it is; `nil` where that is not known or known already.
+    public mutating func add(
+        _ record: AddressRecord, of person: [UInt8]? = nil, wallMilliseconds: UInt64
+    ) -> Verdict {
         guard record.hasAllowedSize else { return .tooLarge }
         guard AddressRecord.isTimely(record.at, wallMilliseconds: wallMilliseconds) else {
             return .untimely
@@ -77,13 +91,33 @@ public struct AddressBook: Sendable {
         if let old = records[record.device], old.at >= record.at { return .known }
         guard record.isAuthentic else { return .badSignature }
         if records[record.device] == nil, records.count >= Limits.addressRecordsMax {
-            guard let oldest = records.values.min(by: { ($0.at, $0.device) < ($1.at, $1.device) }),
-                oldest.at < record.at
+            guard let oldest = oldestOfMost(besides: person),
+                person ?? [] != people[oldest.device] ?? [] || oldest.at < record.at
             else { return .full }
-            records[oldest.device] = nil
+            remove(oldest.device)
         }
         records[record.device] = record
+        people[record.device] = person ?? people[record.device]
         return .added
+    }
+
+    /// Notes whose a device is, where there is a record of it.
+    mutating func note(_ device: DeviceID, isOf person: [UInt8]?) {
+        guard records[device] != nil else { return }
+        people[device] = person
+    }
+
+    /// The oldest record of who has most, with the one more that somebody is to have.
+    private func oldestOfMost(besides person: [UInt8]?) -> AddressRecord? {
+        let owned = Dictionary(grouping: records.values) { people[$0.device] ?? [] }
+        func count(_ person: [UInt8], _ records: [AddressRecord], _ new: [UInt8]?) -> Int {
+            records.count + (person == new ?? [] ? 1 : 0)
+        }
+        let most = owned.max {
+            let (left, right) = (count($0.key, $0.value, person), count($1.key, $1.value, person))
+            return left == right ? $1.key.lexicographicallyPrecedes($0.key) : left < right
+        }
+        return most?.value.min { ($0.at, $0.device) < ($1.at, $1.device) }
     }
 
     /// Drops what no longer counts, and returns whose records those were, in order.
@@ -91,10 +125,13 @@ public struct AddressBook: Sendable {
         let gone = records.values
             .filter { !AddressRecord.isTimely($0.at, wallMilliseconds: wallMilliseconds) }
             .map(\.device).sorted()
-        for device in gone { records[device] = nil }
+        for device in gone { remove(device) }
         return gone
     }
 
     /// Drops what is known of one device.
-    public mutating func remove(_ device: DeviceID) { records[device] = nil }
+    public mutating func remove(_ device: DeviceID) {
+        records[device] = nil
+        people[device] = nil
+    }
 }

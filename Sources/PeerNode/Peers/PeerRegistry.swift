@@ -7,7 +7,9 @@ public import WorkspaceModel
 /// One attempt is under way per peer. An attempt that fails moves on to the peer's next address at
 /// once; when all have failed the peer rests, longer after every round, and a change of the network
 /// wakes everybody. A link that breaks soon after it was made counts as a failure too, so a peer
-/// that hangs up on everyone is not dialled a hundred times a second.
+/// that hangs up on everyone is not dialled a hundred times a second. Of one person's devices few
+/// are dialled at a time, and whoever has fewest under way goes first: anybody may link devices and
+/// sign addresses without number.
 ///
 ///     idle ──dialsDue──▶ dialing ──connected──▶ connected
 ///      ▲  ◀─next address─┘ │ all failed            │ disconnected
@@ -26,12 +28,27 @@ public struct PeerRegistry: Sendable {
         case connected
     }
 
+    /// Who shares places for dials.
+    private enum Group: Hashable {
+        /// A person's devices, by what names the person.
+        case person([UInt8])
+        /// Devices of which nobody said whose they are.
+        case nobody
+        /// Addresses that beacons and links told.
+        case heard
+        /// An address that somebody typed.
+        case typed(PeerName)
+    }
+
     private struct Entry {
+        var person: [UInt8]?
         var addresses = AddressList()
         var stage = Stage.idle
         /// The place of the next address in this round.
         var next = 0
         var failures = 0
+        /// Attempts in a row that failed, each address by itself.
+        var tries = 0
         var schedule = RetrySchedule()
         var isBlocked = false
         /// Dropped when a round fails: nobody asked for this address by hand.
@@ -41,6 +58,7 @@ public struct PeerRegistry: Sendable {
 
         mutating func forgetFailures() {
             failures = 0
+            tries = 0
             schedule.succeeded()
         }
 
@@ -94,14 +112,25 @@ extension PeerRegistry {
 
     /// Adds a device with which we share something, and addresses of it. A new address of a
     /// resting peer is dialled at once.
-    public mutating func add(_ device: DeviceID, addresses: [KnownAddress] = []) {
+    ///
+    /// - Parameter person: whose it is, any bytes that name one person; `nil` where that is not known
+    ///   or known already.
+    public mutating func add(
+        _ device: DeviceID, of person: [UInt8]? = nil, addresses: [KnownAddress] = []
+    ) {
         var entry = entries[.device(device)] ?? Entry()
+        entry.person = person ?? entry.person
         for known in addresses where known.address.reach != .none {
             guard entry.addresses.add(known) else { continue }
             if case .waiting = entry.stage { entry.stage = .idle }
             entry.next = 0
         }
         entries[.device(device)] = entry
+    }
+
+    /// Notes whose a device is, where it is known here.
+    mutating func note(_ device: DeviceID, isOf person: [UInt8]?) {
+        entries[.device(device)]?.person = person
     }
 
     /// Adds what somebody typed. It is dialled at once, and again and again until it is removed.
@@ -169,28 +198,71 @@ extension PeerRegistry {
 // MARK: Dialling
 
 extension PeerRegistry {
-    /// The attempts to make now, in the order of the peers' names. Each must be answered by
-    /// `connected`, `failed` or `abandoned` with its number.
+    /// The attempts to make now. Each must be answered by `connected`, `failed` or `abandoned` with
+    /// its number.
     public mutating func dialsDue(now: UInt64) -> [Dial] {
         guard !isSuspended else { return [] }
-        var places = Limits.dialsInFlightMax - entries.values.count(where: \.isDialing)
-        var dials: [Dial] = []
+        var underWay = dialsUnderWay
+        var places = Limits.dialsInFlightMax - underWay.values.reduce(0, +)
         guard places > 0 else { return [] }
-        // Whoever has failed least goes first, or sixteen dead peers would keep all places.
-        let due = entries.filter { isDue($0.value, now: now) }
-            .sorted { ($0.value.failures, $0.key) < ($1.value.failures, $1.key) }
-        for (name, entry) in due {
-            guard places > 0 else { break }
+        // The group that has failed least goes first, in it whoever has, and then who answered before.
+        let tries = triesByGroup
+        var due = entries.filter { isDue($0.value, now: now) }
+            .map { (name: $0.key, group: group(of: $0.key, $0.value), entry: $0.value) }
+            .sorted { left, right in
+                let (one, other) = (tries[left.group] ?? 0, tries[right.group] ?? 0)
+                guard one == other else { return one < other }
+                return Self.order(left.name, left.entry) < Self.order(right.name, right.entry)
+            }
+        var dials: [Dial] = []
+        while places > 0, let place = Self.next(of: due.map(\.group), besides: underWay) {
+            let (name, group, entry) = due.remove(at: place)
             let addresses = entry.addresses.entries
             guard let address = entry.next < addresses.count ? addresses[entry.next] : nil else {
                 continue
             }
             places -= 1
+            underWay[group, default: 0] += 1
             lastNumber += 1
             entries[name]?.stage = .dialing(number: lastNumber, address.address)
             dials.append(Dial(number: lastNumber, peer: name, address: address.address))
         }
         return dials
+    }
+
+    /// Which of those that are due goes first: the first of the group with fewest dials under way,
+    /// where that is not as many as one group has.
+    private static func next(of due: [Group], besides underWay: [Group: Int]) -> Int? {
+        let place = due.indices.min { underWay[due[$0]] ?? 0 < underWay[due[$1]] ?? 0 }
+        return place.flatMap {
+            underWay[due[$0]] ?? 0 < Limits.dialsInFlightOfOneMax ? $0 : nil
+        }
+    }
+
+    private static func order(_ name: PeerName, _ entry: Entry) -> (Int, Int, PeerName) {
+        (entry.tries, entry.lastSeen == nil ? 1 : 0, name)
+    }
+
+    private var triesByGroup: [Group: Int] {
+        var tries: [Group: Int] = [:]
+        for (name, entry) in entries where entry.tries > 0 {
+            tries[group(of: name, entry), default: 0] += entry.tries
+        }
+        return tries
+    }
+
+    private var dialsUnderWay: [Group: Int] {
+        var count: [Group: Int] = [:]
+        for (name, entry) in entries where entry.isDialing {
+            count[group(of: name, entry), default: 0] += 1
+        }
+        return count
+    }
+
+    private func group(of name: PeerName, _ entry: Entry) -> Group {
+        if let person = entry.person { return .person(person) }
+        if case .device = name { return .nobody }
+        return entry.isPassing ? .heard : .typed(name)
     }
 
     private func isDue(_ entry: Entry, now: UInt64) -> Bool {
@@ -206,10 +278,12 @@ extension PeerRegistry {
     /// before something else happens.
     public var nextDeadline: UInt64? {
         guard !isSuspended else { return nil }
-        let isFull = entries.values.count(where: \.isDialing) >= Limits.dialsInFlightMax
-        guard !isFull else { return nil }
-        return entries.values.compactMap { entry -> UInt64? in
-            guard isDue(entry, now: .max) else { return nil }
+        let underWay = dialsUnderWay
+        guard underWay.values.reduce(0, +) < Limits.dialsInFlightMax else { return nil }
+        return entries.compactMap { name, entry -> UInt64? in
+            guard isDue(entry, now: .max),
+                underWay[group(of: name, entry)] ?? 0 < Limits.dialsInFlightOfOneMax
+            else { return nil }
             if case .waiting(let until) = entry.stage { return until }
             return 0
         }.min()
@@ -222,6 +296,7 @@ extension PeerRegistry {
         guard let name = name(ofAttempt: number), var entry = entries[name] else { return }
         entry.lastError = error
         entry.next += 1
+        entry.tries += 1
         if entry.next < entry.addresses.entries.count {
             entry.stage = .idle
         } else if entry.isPassing {

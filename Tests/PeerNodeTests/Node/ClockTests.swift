@@ -171,6 +171,26 @@ import WorkspaceTestKit
         }
     }
 
+    /// Whoever links many devices is no more believed than anybody else.
+    @Test func `gives each person one voice, that of the middle device`() {
+        var clocks = PeerClocks()
+        for number in 0..<9 {
+            clocks.note(
+                device(number), of: [1], showed: UInt64(1_000_000_000_000 + Self.hour), at: 7)
+        }
+        #expect(words(clocks.verdict(at: time(7))).hasPrefix("doubtful"))
+        clocks.note(device(10), of: [2], showed: 1_000_000_000_000, at: 7)
+        #expect(words(clocks.verdict(at: time(7))).hasSuffix("3600000 1"))
+        clocks.note(device(11), of: [3], showed: 1_000_000_000_000, at: 7)
+        clocks.note(
+            device(12), of: [3], showed: UInt64(1_000_000_000_000 - Self.hour), at: 7)
+        clocks.note(device(13), of: [3], showed: 1_000_000_000_000, at: 7)
+        #expect(words(clocks.verdict(at: time(7))).hasSuffix("3600000 1"))
+        clocks.note(
+            device(14), of: [4], showed: UInt64(1_000_000_000_000 + Self.hour), at: 7)
+        #expect(words(clocks.verdict(at: time(7))).hasSuffix("3600000 2"))
+    }
+
     @Test func `forgets after a day, knows so many devices, and takes any number`() {
         var clocks = PeerClocks()
         for number in 0..<PeerClocks.devicesMax + 10 {

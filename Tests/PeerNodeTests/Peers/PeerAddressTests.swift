@@ -170,8 +170,53 @@ import WorkspaceTestKit
                 Self.record(at: Self.wall - UInt64(index), key: key), wallMilliseconds: Self.wall)
         }
         let told = book.records(
-            of: keys.reversed().map(\.device), limit: 2, wallMilliseconds: Self.wall)
+            of: [keys.reversed().map(\.device)], limit: 2, wallMilliseconds: Self.wall)
         #expect(told.map(\.device) == keys.prefix(2).map(\.device))
         #expect(book.all.map(\.device) == keys.map(\.device).sorted())
+    }
+
+    /// Whoever links very many devices, and dates what they say ahead, pushes out nobody's.
+    @Test func `is told of one person after the other, and then the next of each`() {
+        var book = AddressBook()
+        let keys = (1...9).map { SigningKey(using: SeededRandom(seed: $0)) }
+        for (index, key) in keys.enumerated() {
+            _ = book.add(
+                Self.record(at: Self.wall - UInt64(index), key: key), wallMilliseconds: Self.wall)
+        }
+        let (many, one, two) = (keys[0..<6], keys[6..<7], keys[7...])
+        let people = [many, one, two].map { $0.map(\.device) }
+        func told(_ limit: Int) -> [DeviceID] {
+            book.records(of: people, limit: limit, wallMilliseconds: Self.wall).map(\.device)
+        }
+        #expect(told(4) == [keys[0], keys[6], keys[7], keys[1]].map(\.device))
+        #expect(told(9) == [0, 6, 7, 1, 8, 2, 3, 4, 5].map { keys[$0].device })
+        let word = book.word(of: people, wallMilliseconds: Self.wall)
+        #expect(word.entries?.count == 9)
+    }
+
+    @Test func `that is full lets go of what the person with most has, the oldest`() {
+        var book = AddressBook()
+        let keys = (0...UInt64(Limits.addressRecordsMax)).map {
+            SigningKey(using: SeededRandom(seed: $0))
+        }
+        // One record is of somebody who wrote it long before.
+        #expect(
+            book.add(
+                Self.record(at: Self.wall - 1_000_000, key: keys[0]), of: [1],
+                wallMilliseconds: Self.wall) == .added)
+        for (number, key) in keys[1..<Limits.addressRecordsMax].enumerated() {
+            _ = book.add(
+                Self.record(at: Self.wall - 10_000 + UInt64(number), key: key), of: [2],
+                wallMilliseconds: Self.wall)
+        }
+        #expect(book.count == Limits.addressRecordsMax)
+        let last = keys[Limits.addressRecordsMax]
+        // No older one of the same person, and anything of somebody else.
+        let old = Self.record(at: Self.wall - 20_000, key: last)
+        #expect(book.add(old, of: [2], wallMilliseconds: Self.wall) == .full)
+        #expect(book.add(old, of: [3], wallMilliseconds: Self.wall) == .added)
+        #expect(book.record(of: keys[0].device) != nil && book.record(of: last.device) != nil)
+        #expect(book.record(of: keys[1].device) == nil)
+        #expect(book.count == Limits.addressRecordsMax)
     }
 }

@@ -1,8 +1,9 @@
-import PeerNode
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import PeerNode
 
 @Suite struct `The registry of peers` {
     static let wall: UInt64 = 1_795_000_000_000
@@ -37,6 +38,61 @@ import WorkspaceTestKit
         #expect(registry.nextDeadline == until)
         #expect(registry.dialsDue(now: until - 1).isEmpty)
         #expect(registry.dialsDue(now: until).map(\.address.text) == ["a:1"])
+    }
+
+    /// Whoever links many devices and signs sixteen addresses for each keeps nobody from others.
+    @Test func `dials few devices of one person at a time, and whoever has least under way first`()
+        throws
+    {
+        var registry = PeerRegistry()
+        func many(_ people: Range<Int>) throws {
+            for person in people {
+                for number in 0..<63 {
+                    let bytes = [UInt8(person), UInt8(number)] + [UInt8](repeating: 0, count: 30)
+                    let addresses = try (1...16).map { try known("a\(person)-\(number):\($0)") }
+                    registry.add(
+                        DeviceID(bytes), of: [UInt8(person)], addresses: addresses)
+                }
+            }
+        }
+        try many(0..<1)
+        let first = registry.dialsDue(now: 0)
+        #expect(first.count == Limits.dialsInFlightOfOneMax)
+        #expect(registry.dialsDue(now: 0).isEmpty && registry.nextDeadline == nil)
+        // Somebody who is added later has a place at once, and accomplices share what is left.
+        let late = DeviceID([UInt8](repeating: 255, count: 32))
+        registry.add(late, of: [255], addresses: [try known("late:1")])
+        #expect(registry.nextDeadline == 0)
+        #expect(registry.dialsDue(now: 0).map(\.address.text) == ["late:1"])
+        try many(1..<12)
+        let rest = registry.dialsDue(now: 0)
+        #expect(rest.count == Limits.dialsInFlightMax - 5)
+        #expect(Set(rest.map { $0.address.text.prefix { $0 != "-" } }).count == rest.count)
+        // An address of theirs that failed makes room for whoever has none under way.
+        let next = DeviceID([UInt8](repeating: 254, count: 32))
+        registry.add(next, of: [254], addresses: [try known("next:1")])
+        registry.failed(rest[0].number, error: "timeout", now: 5_000, using: random)
+        #expect(registry.dialsDue(now: 5_000).map(\.address.text) == ["next:1"])
+    }
+
+    @Test
+    func `dials among one person's devices first what failed least, and what answered before`()
+        throws
+    {
+        var registry = PeerRegistry()
+        func device(_ number: UInt8) -> DeviceID {
+            DeviceID([number] + [UInt8](repeating: 0, count: 31))
+        }
+        for number in 1...8 as ClosedRange<UInt8> {
+            registry.add(
+                device(number), of: [1],
+                addresses: [try known("a\(number):1"), try known("a\(number):2")])
+        }
+        registry.restoreLastSeen(device(8), Self.wall)
+        let first = registry.dialsDue(now: 0)
+        #expect(first.map(\.address.text) == ["a8:1", "a1:1", "a2:1", "a3:1"])
+        for dial in first { registry.failed(dial.number, error: "x", now: 0, using: random) }
+        #expect(registry.dialsDue(now: 0).map(\.address.text) == ["a4:1", "a5:1", "a6:1", "a7:1"])
     }
 
     static let delays: [(round: Int, full: UInt64)] = [
@@ -163,7 +219,7 @@ import WorkspaceTestKit
         }
         #expect(registry.peers.count == Limits.heardAddressesMax)
         let dials = registry.dialsDue(now: 0)
-        #expect(dials.count == Limits.dialsInFlightMax)
+        #expect(dials.count == Limits.dialsInFlightOfOneMax)
         #expect(registry.dialsDue(now: 0).isEmpty)
         #expect(registry.nextDeadline == nil)
         registry.abandoned(dials[0].number)
