@@ -20,6 +20,7 @@ extension NodeCore {
         deadlines += network.contests.map(\.deadline)
         for join in network.joins {
             join.deadline.map { deadlines.append($0) }
+            if join.hasOthers, join.stage != .syncing { join.turnEnds.map { deadlines.append($0) } }
             if join.stage == .searching, join.dial == nil, join.connection == nil,
                 !join.addresses.isEmpty, !network.registry.isSuspended
             {
@@ -72,6 +73,7 @@ extension NodeCore {
         }
         try endContests()
         subscriptions.noteKeepalives(now: now)
+        try turnJoins()
         try expireJoins()
         try eraseDeleted()
         try eraseVoid()

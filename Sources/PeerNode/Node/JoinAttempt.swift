@@ -35,12 +35,21 @@ struct JoinAttempt {
     var workspace: Int64?
     /// What `join_result` said of the authority document.
     var tips: [LogTip] = []
+    /// Whether an admin has to approve, as far as can be told: by the invite, or for somebody who
+    /// comes back.
+    var needsApproval = false
     /// Of somebody who comes back instead of joining.
     var phrase: RecoveryPhrase?
     private var next = 0
     /// Rounds over all addresses in the background since somebody answered.
     private var rounds = 0
     private(set) var nextDial: UInt64 = 0
+    /// Why the first that was asked since lets nobody in. It proves nothing: another one may.
+    private(set) var refusal: NodeError?
+    /// How many addresses have not had their turn since.
+    private var turnsLeft = 0
+    /// When the next address is tried though this one has not refused, on the monotonic clock.
+    private(set) var turnEnds: UInt64?
     private(set) var lastError = "no address answered"
 
     /// The link it goes on over, once a dial has succeeded.
@@ -60,6 +69,7 @@ struct JoinAttempt {
     mutating func heard(_ address: PeerAddress) {
         guard !addresses.contains(address), addresses.count < 16 else { return }
         addresses.append(address)
+        turnsLeft += 1
         nextDial = 0
     }
 
@@ -72,12 +82,34 @@ struct JoinAttempt {
         return addresses[next % addresses.count]
     }
 
+    /// Whether there is more than one address to ask at.
+    var hasOthers: Bool { addresses.count > 1 }
+
+    /// Whether every address has had its turn since the first refusal.
+    var isRefused: Bool { refusal != nil && turnsLeft <= 0 && stage == .searching }
+
+    /// Whoever answered lets nobody in; the others are still asked.
+    mutating func refused(_ error: NodeError) {
+        guard refusal == nil else { return }
+        refusal = error
+        turnsLeft = addresses.count
+    }
+
+    /// A link stands. In the background nobody would give up waiting for what comes of it.
+    mutating func connected(_ link: LinkID, now: UInt64) {
+        dial = nil
+        connection = link
+        turnEnds = scope == nil ? now &+ Limits.joinTurnMilliseconds : nil
+    }
+
     /// The next address is tried at once, a second round after a pause.
     mutating func dialFailed(now: UInt64, because reason: String = "unreachable") {
         dial = nil
         connection = nil
+        turnEnds = nil
+        turnsLeft -= 1
         lastError = reason
-        guard next % max(addresses.count, 1) == 0 else {
+        guard next % max(addresses.count, 1) == 0, !isRefused else {
             nextDial = now
             return
         }
@@ -91,11 +123,13 @@ struct JoinAttempt {
     }
 
     /// Somebody has answered that an admin has to approve.
-    mutating func wait() {
+    mutating func wait(now: UInt64) {
         stage = .waiting
         scope = nil
         deadline = nil
         rounds = 0
+        refusal = nil
+        turnEnds = now &+ Limits.joinTurnMilliseconds
     }
 
     /// Somebody asks for the state of a join in the background.

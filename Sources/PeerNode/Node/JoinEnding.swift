@@ -22,8 +22,32 @@ extension NodeCore {
     /// A link that a join needed is gone: look for another.
     func joinLinkClosed(_ link: PeerLink, because ending: LinkEnding) {
         guard let index = joinIndex(of: link) else { return }
-        network.joins[index].dialFailed(now: time.monotonic, because: ending.word)
         if network.joins[index].stage != .syncing { network.joins[index].stage = .searching }
+        network.joins[index].dialFailed(now: time.monotonic, because: ending.word)
+    }
+
+    /// Whoever answered lets nobody in. That ends nothing: each other address is asked, and only when
+    /// none of them opens is it over, with what the first one said.
+    func turnAway(_ index: Int, _ error: NodeError) throws(StorageError) {
+        network.joins[index].refused(error)
+        guard let id = network.joins[index].linkID, let link = network.links[id] else { return }
+        try drop(link, because: LinkEnding("join.over"))
+    }
+
+    /// Ends joins that nobody lets in, and has those ask elsewhere who wait in the background for one
+    /// who may never say anything.
+    func turnJoins() throws(StorageError) {
+        for index in network.joins.indices.reversed() {
+            let join = network.joins[index]
+            if join.isRefused, let refusal = join.refusal {
+                try endJoin(index, .failure(refusal))
+            } else if join.hasOthers, join.stage != .syncing,
+                join.turnEnds.map({ $0 <= time.monotonic }) == true,
+                let id = join.linkID, let link = network.links[id]
+            {
+                try drop(link, because: LinkEnding("join.over"))
+            }
+        }
     }
 
     func expireJoins() throws(StorageError) {
@@ -44,9 +68,11 @@ extension NodeCore {
             try endJoin(
                 index,
                 .failure(
-                    NodeError(
-                        .unreachable, "nobody who may admit was reached (\(join.lastError))",
-                        hint: "is the inviter's node running? try again", reason: "join.timeout")))
+                    join.refusal
+                        ?? NodeError(
+                            .unreachable, "nobody who may admit was reached (\(join.lastError))",
+                            hint: "is the inviter's node running? try again",
+                            reason: "join.timeout")))
         }
     }
 

@@ -83,6 +83,9 @@ extension NodeCore {
             guard network.joins[index].stage == .asked else {
                 return try drop(link, because: LinkEnding("join.protocol"))
             }
+            guard network.joins[index].needsApproval else {
+                return try turnAway(index, Self.refusal(.busy))
+            }
             // The phrase is not kept, so it is asked for again.
             if network.joins[index].phrase != nil {
                 return try endJoin(index, .failure(Self.waitsForApproval))
@@ -91,7 +94,7 @@ extension NodeCore {
         case .busy where isRemembered(network.joins[index].link):
             try drop(link, because: LinkEnding("join.busy"))
         case .invalid, .expired, .used, .busy:
-            try endJoin(index, .failure(Self.refusal(result.code)))
+            try turnAway(index, Self.refusal(result.code))
         }
     }
 
@@ -127,9 +130,8 @@ extension NodeCore {
         guard join.stage == .searching, let id = result.workspace, let home else {
             return try drop(link, because: LinkEnding("join.protocol"))
         }
-        // Whoever answered knows the secret, so it is the link that is wrong.
         guard Identifier16(prefixOf: id) == join.link.workspace else {
-            return try endJoin(index, .failure(Self.refusal(.invalid)))
+            return try turnAway(index, Self.refusal(.invalid))
         }
         // Somebody who comes back learns who they are from the authority document.
         let member = home.member(salt: id.bytes)
@@ -193,16 +195,16 @@ extension NodeCore {
         guard let home else { return }
         let secret = network.joins[index].link.secret
         let invite = invite(of: network.joins[index], in: workspace)
-        guard let invite else {
-            return try endJoin(index, .failure(Self.refusal(.invalid)))
-        }
+        guard let invite else { return try turnAway(index, Self.refusal(.invalid)) }
         let entrance: JoinEntrance
         do throws(NodeError) {
             entrance = try self.entrance(to: workspace, by: invite, before: link.peer?.device)
         } catch {
-            return try endJoin(index, .failure(error))
+            return try turnAway(index, error)
         }
         workspace.member = entrance.member
+        network.joins[index].needsApproval =
+            entrance.answering != nil || asksFirst(invite, in: workspace)
         let devices = DeviceEntry.encoded(entrance.devices)
         network.joins[index].stage = .asked
         link.session.send(
@@ -216,21 +218,27 @@ extension NodeCore {
             in: .control, isUnasked: false)
     }
 
+    /// Whether an invite wants an admin to approve whoever comes by it.
+    private func asksFirst(_ invite: OperationID, in workspace: Workspace) -> Bool {
+        guard case .invite(let terms)? = workspace.authority[invite]?.payload else { return false }
+        return terms.approve
+    }
+
     private func becomeMember(
         _ index: Int, by admission: OperationID, _ workspace: Workspace, _ sync: WorkspaceLink,
         on link: PeerLink
     ) throws(StorageError) {
         guard let home, workspace.evaluator.isValid(admission),
             workspace.evaluator.subject(ofGrant: admission, device: home.device) == workspace.member
-        else { return try endJoin(index, .failure(Self.refusal(.invalid))) }
+        else { return try turnAway(index, Self.refusal(.invalid)) }
         guard workspace.isKeyed else {
             // Who was let in again has the key from an operation that comes behind the grant.
             if case .grant? = workspace.authority[admission]?.payload { return }
-            return try endJoin(index, .failure(Self.refusal(.invalid)))
+            return try turnAway(index, Self.refusal(.invalid))
         }
         // Whoever was out since came in by it once.
         guard workspace.evaluator.role(of: workspace.member) != nil else {
-            return try endJoin(index, .failure(Self.refusal(.used)))
+            return try turnAway(index, Self.refusal(.used))
         }
         // Nobody's next command acts elsewhere because an admin has approved meanwhile.
         let selected = try selectedWorkspace()

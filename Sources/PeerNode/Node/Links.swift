@@ -66,7 +66,7 @@ extension NodeCore {
             id: id, session: session, address: address,
             attempt: join == nil && linking == nil ? number : nil, openedAt: time.monotonic)
         network.links[id] = link
-        if let join { network.joins[join].connection = id }
+        if let join { network.joins[join].connected(id, now: time.monotonic) }
         if linking != nil { network.linking?.connection = id }
         try perform(first, on: link)
     }

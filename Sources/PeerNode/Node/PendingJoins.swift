@@ -104,7 +104,7 @@ extension NodeCore {
         }
         try writePendingJoins()
         answerWaiting(index)
-        network.joins[index].wait()
+        network.joins[index].wait(now: time.monotonic)
     }
 
     /// Tells whoever asked that nothing was decided yet; the attempt goes on.
@@ -133,6 +133,8 @@ extension NodeCore {
             let workspace = workspaces[number], let id = join.linkID, let peer = network.links[id]
         {
             try stored { () throws(StorageError) in
+                // Whoever has it asked again may have heard that another one knows more.
+                if join.hasOthers { return try drop(peer, because: LinkEnding("join.over")) }
                 try askToBeAdmitted(found, workspace, on: peer)
             }
         }

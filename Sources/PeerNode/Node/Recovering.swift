@@ -225,10 +225,10 @@ extension NodeCore {
         let signing = phrase.signingKey
         guard workspace.recoveryDevices.contains(signing.device),
             let member = workspace.owner(of: signing.device)
-        else { return try endJoin(index, .failure(Self.unknownPhrase)) }
+        else { return try turnAway(index, Self.unknownPhrase) }
         let owners = workspace.evaluator.members(of: home.device)
         guard owners.isEmpty || owners.contains(member) else {
-            return try endJoin(index, .failure(Self.unknownPhrase))
+            return try turnAway(index, Self.unknownPhrase)
         }
         guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil else {
             return try askToComeBack(index, phrase, as: member, workspace, on: link)
@@ -245,7 +245,7 @@ extension NodeCore {
         let entry = home.deviceEntry(
             entering: .adding(to: workspace.id, before: signing.device, member: member))
         guard try addDevice(entry, to: workspace, signedBy: signing) != nil else {
-            return try endJoin(index, .failure(Self.mayNotReturn))
+            return try turnAway(index, Self.mayNotReturn)
         }
         try keepRecoveryBox(phrase.agreementKey, of: workspace)
         try settleIn(workspace)
@@ -269,7 +269,7 @@ extension NodeCore {
             let end = lastEnd(of: member, in: workspace),
             let invite = invite(of: network.joins[index], in: workspace),
             !workspace.evaluator.isBarred(signing.device)
-        else { return try endJoin(index, .failure(Self.mayNotReturn)) }
+        else { return try turnAway(index, Self.mayNotReturn) }
         let company = DeviceCompany.returning(
             to: workspace.id, after: end, before: answerer, member: member)
         let box = phrase.agreementKey.publicKey.bytes
@@ -281,6 +281,7 @@ extension NodeCore {
         ])
         let secret = network.joins[index].link.secret
         network.joins[index].stage = .asked
+        network.joins[index].needsApproval = true
         link.session.send(
             .joinRequest(
                 JoinRequest(

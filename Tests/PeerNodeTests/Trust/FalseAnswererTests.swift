@@ -127,24 +127,89 @@ import WorkspaceTestKit
         try kim.join(try pair.ada.link())
         #expect(try kim.digest() == pair.ada.digest())
     }
+
+    // MARK: Refusing
+
+    /// What one who answers says proves nothing: whoever is at the next address is asked.
+    @Test(arguments: [JoinResult.Code.used, .expired, .invalid, .busy, .pending])
+    func `keeps nobody out by refusing`(code: JoinResult.Code) throws {
+        let pair = try HostilePair(role: "admin")
+        let answerer = try FalseAnswerer(pair, refusing: code, besides: pair.ada)
+        let kim = try pair.bench.bareNode("Kim")
+        try kim.ok(
+            "workspace.join",
+            ["link": .string(answerer.link), "name": "Kim", "timeout_ms": 20_000])
+        #expect(answerer.refusalCount == 1)
+        pair.bench.advance(5_000)
+        #expect(try kim.digest() == pair.ada.digest())
+    }
+
+    @Test(arguments: [
+        (JoinResult.Code.used, NodeError.Kind.inviteUsed), (.expired, .inviteExpired),
+        (.invalid, .inviteInvalid), (.busy, .unreachable), (.pending, .unreachable),
+    ])
+    func `is believed where nobody else answers`(
+        code: JoinResult.Code, kind: NodeError.Kind
+    ) throws {
+        let pair = try HostilePair(role: "admin")
+        let answerer = try FalseAnswerer(pair, refusing: code, besides: pair.ada)
+        pair.ada.kill()
+        let kim = try pair.bench.bareNode("Kim")
+        let failure = try kim.refused(
+            "workspace.join",
+            ["link": .string(answerer.link), "name": "Kim", "timeout_ms": 20_000])
+        #expect(failure.kind == kind)
+        #expect(try kim.ok("workspace.list").items.isEmpty)
+        #expect(kim.host?.core.network.joins.isEmpty == true)
+    }
+
+    /// Whoever says that an admin was asked, and asks none, is waited for ten minutes, or until
+    /// somebody has it asked again.
+    @Test(arguments: [false, true])
+    func `is not waited for without end`(isAskedAgain: Bool) throws {
+        let pair = try HostilePair(role: "admin")
+        let answerer = try FalseAnswerer(
+            pair, refusing: .pending, besides: pair.ada, by: ["approve": true, "uses": 9])
+        let kim = try pair.bench.bareNode("Kim")
+        #expect(kim.ask(answerer.link) == "pending")
+        pair.bench.advance(5_000)
+        #expect(try pair.ada.requests().isEmpty)
+        if isAskedAgain {
+            #expect(kim.ask(answerer.link) == "pending")
+        } else {
+            pair.bench.advance(Limits.joinTurnMilliseconds + 20_000)
+        }
+        try pair.ada.decide("join.approve")
+        pair.bench.advance(20_000)
+        #expect(try kim.digest() == pair.ada.digest())
+    }
 }
 
 /// Mallory at an address of her own, who answers joins with a list that she has changed.
 private final class FalseAnswerer {
     let link: String
     private(set) var admissionCount = 0
+    private(set) var refusalCount = 0
     private let visitor: Visitor
 
+    /// - Parameters:
+    ///   - code: what she answers instead of admitting anybody; that an admin has to approve only
+    ///     to whoever has asked.
+    ///   - other: who is at the second address of the link.
     init(
-        _ pair: HostilePair, changing: @escaping ([DeviceEntry], DeviceCompany) -> [DeviceEntry]
+        _ pair: HostilePair, refusing code: JoinResult.Code? = nil, besides other: BenchNode? = nil,
+        by terms: JSONValue = ["uses": 9],
+        changing: @escaping ([DeviceEntry], DeviceCompany) -> [DeviceEntry] = { list, _ in list }
     ) throws {
-        let held = try HeldLink(try pair.mallory.link(["uses": 9]), known: pair.mallory)
+        let held = try HeldLink(try pair.mallory.link(terms), known: pair.mallory)
         pair.bench.advance(2_000)
         let address = "10.9.9.9:1"
         link =
             InviteLink(
                 workspace: held.link.workspace, secret: held.link.secret, inviter: pair.keys.id,
-                hints: [try #require(PeerAddress(address, defaultPort: 0))]
+                hints: try ([address] + [other?.address].compactMap { $0 }).map {
+                    try #require(PeerAddress($0, defaultPort: 0))
+                }
             ).text.link
         let core = try #require(pair.ada.host?.core)
         let workspace = try pair.ada.workspace()
@@ -165,6 +230,10 @@ private final class FalseAnswerer {
         }
         visitor.onMessage = { [weak self] message, visitor in
             switch message {
+            case .joinHello where code.map { $0 != .pending } == true,
+                .joinRequest where code == .pending:
+                self?.refusalCount += 1
+                code.map { visitor.queue(.joinResult(.init(code: $0))) }
             case .joinHello:
                 visitor.queue(
                     .joinResult(.init(code: .open, workspace: workspace.id, tips: tips)))
