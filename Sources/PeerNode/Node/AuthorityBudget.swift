@@ -37,6 +37,10 @@ struct AuthorityBudget {
         case privateDocuments
         /// The same of others that own ones need, by the member who needs them.
         case vouchedPrivate
+        /// Operations of the profile document, by their author's member.
+        case profile
+        /// The same of others that own ones need, by the member who needs them.
+        case vouchedProfile
         /// Logs that begin in a document, by their author's member.
         case logs
         /// The same by their author's device.
@@ -48,7 +52,8 @@ struct AuthorityBudget {
             switch self {
             case .authority, .doors: Double(Limits.authorityBurstPerMember)
             case .privateDocuments: Double(Limits.privateBurstPerMember)
-            case .vouched, .vouchedPrivate: Double(Limits.authorityBurstForOthers)
+            case .profile: Double(Limits.profileBurstPerMember)
+            case .vouched, .vouchedPrivate, .vouchedProfile: Double(Limits.authorityBurstForOthers)
             case .device: Double(Limits.authorityBurstPerDevice)
             case .linkedDevice: Double(Limits.authorityBurstPerLinkedDevice)
             case .logs: Double(Limits.logsBurstPerMember)
@@ -232,18 +237,13 @@ struct AuthorityBudget {
 
     /// Notes an operation without effect that an outsider brought (S-4).
     ///
-    /// - Returns: whether that host has to wait now.
+    /// - Returns: whether that host has used up what outsiders may cost: the link closes, and each
+    ///   later one with the first such operation. Somebody else behind the same address may be in.
     mutating func spend(byteCount: Int, from host: String, now: UInt64) -> Bool {
         var (operations, bytes) = outsider(host, now: now)
         operations.left -= 1
         bytes.left -= Double(byteCount)
         outsiders[host] = (operations, bytes)
-        return operations.left < 0 || bytes.left < 0
-    }
-
-    /// Whether a host has used up what outsiders may cost.
-    mutating func mustWait(_ host: String, now: UInt64) -> Bool {
-        let (operations, bytes) = outsider(host, now: now)
         return operations.left < 0 || bytes.left < 0
     }
 

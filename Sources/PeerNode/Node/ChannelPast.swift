@@ -38,6 +38,11 @@ struct ChannelPast {
         member == owner ? 2 : admins.contains(member) ? 3 : nil
     }
 
+    /// Whether a member had the right by any link.
+    func everHadPower(_ member: MemberID) -> Bool {
+        stretches.contains { Self.power(of: member, owner: $0.owner, admins: $0.admins) != nil }
+    }
+
     /// What the links that took a member's right away after a time keep of a log. One that says nothing
     /// keeps nothing: who gives the right away chooses its date, and could choose one far ahead.
     func kept(
@@ -79,6 +84,18 @@ extension NodeCore {
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
         guard let bound = try search.bound(of: ContentLimit.cuts(kept)) else { return nil }
         return stored.place.sequence <= bound ? power : nil
+    }
+
+    /// Whether a member has, or ever had, the right over what others write in a public channel.
+    func everHadPower(
+        _ member: MemberID, in document: DocumentID, _ workspace: Workspace
+    ) -> Bool {
+        guard let ruling = workspace.ruling(ofChannel: document) else { return false }
+        if ChannelPast.power(of: member, owner: ruling.owner, admins: ruling.admins) != nil {
+            return true
+        }
+        guard let ledger = workspace.channelFolds[document]?.ledger else { return false }
+        return past(ledger, ruling, in: workspace).everHadPower(member)
     }
 
     private func past(

@@ -88,6 +88,7 @@ extension NodeCore {
                 let moving = Self.moving(in: places, span.validThrough, bound, before: end)
             else { continue }
             hasChanged = true
+            unsettled.noteMoved(moving.count, under: span.grant)
             guard store.operations.document(numbered: branch.document)?.kind == .channel
             else { continue }
             let positions = try store.operations.positions(in: branch.number, moving)

@@ -45,8 +45,10 @@ extension NodeCore {
             if case .faulty(let fault) = error { return .refused(fault) }
             return .refused(.noReference)
         }
-        payment.map {
-            charge(change, besides: $0, for: operation, of: log, in: workspace, from: source)
+        unsettled.payer = payment.map {
+            let payer = payer(of: $0, for: operation, of: log, in: workspace, from: source)
+            charge(payer, for: change)
+            return payer
         }
         // A first sync brings what somebody stores, which is what something rests on: who cites a
         // void operation may come long after it.

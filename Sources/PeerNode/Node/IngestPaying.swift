@@ -32,21 +32,26 @@ extension NodeCore {
         return nil
     }
 
-    /// Has those who paid for an operation pay for the verdicts, too, that it has turned over (S-5).
-    func charge(
-        _ change: AuthChange, besides payment: AuthorityBudget.Payment,
-        for operation: CheckedOperation, of log: LogName, in workspace: Workspace,
-        from source: OperationSource
-    ) {
-        let turned = change.becameValid.count + change.becameInvalid.count
+    /// Who pays for the verdicts that an operation turns over, which is found out afterwards.
+    func payer(
+        of payment: AuthorityBudget.Payment, for operation: CheckedOperation, of log: LogName,
+        in workspace: Workspace, from source: OperationSource
+    ) -> UnsettledVerdicts.Payer {
         let role = workspace.evaluator.actingRole(of: operation.id)
-        let units = AuthorityBudget.units(
-            ofVerdicts: turned, isByAdmin: role.map { $0 <= .admin } ?? false)
+        return .init(
+            payment: payment,
+            author: .init(.authority, of: payer(of: log.device, source, in: workspace)),
+            isByAdmin: role.map { $0 <= .admin } ?? false)
+    }
+
+    /// Has those who paid for an operation pay for the verdicts, too, that it has turned over in the
+    /// authority document (S-5).
+    func charge(_ payer: UnsettledVerdicts.Payer, for change: AuthChange) {
+        let turned = change.becameValid.count + change.becameInvalid.count
+        let units = AuthorityBudget.units(ofVerdicts: turned, isByAdmin: payer.isByAdmin)
         guard units > 0 else { return }
         authorityBudget.charge(
-            units, besides: payment,
-            and: .init(.authority, of: payer(of: log.device, source, in: workspace)),
-            now: time.monotonic)
+            units, besides: payer.payment, and: payer.author, now: time.monotonic)
     }
 
     /// The own share of a device; `nil` for one that nothing valid binds.
@@ -114,28 +119,32 @@ extension NodeCore {
         }
     }
 
-    // MARK: Private documents
+    // MARK: Private documents and the profile
 
-    /// Has shares pay for the operations of kind 3 among these, one after the other (S-8).
+    /// Has shares pay for those among these that stay in memory, one after the other: operations of
+    /// kind 3, and all of the profile document (S-8).
     ///
     /// - Returns: how many operations, from the first, are paid for.
     func pay(
-        forPrivate operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
+        forKept operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
         from source: OperationSource
     ) -> Int {
-        let kind = OperationKind.privateAuthority.rawValue
+        let isProfile = log.document == workspace.profileDocument
         let isOwn = source == .ourselves || log.device == ownDevice
-        guard !source.isBackfill, operations.contains(where: { $0.header.kind == kind }),
-            isPaidFor(log.document, in: workspace)
+        func isCounted(_ operation: CheckedOperation) -> Bool {
+            isProfile || operation.header.kind == OperationKind.privateAuthority.rawValue
+        }
+        guard !source.isBackfill, operations.contains(where: isCounted),
+            isProfile || isPaidFor(log.document, in: workspace)
         else { return operations.count }
         let author = payer(of: log.device, source, in: workspace)
-        for (offset, operation) in operations.enumerated() where operation.header.kind == kind {
+        for (offset, operation) in operations.enumerated() where isCounted(operation) {
             let vouchers = vouchers(
                 for: .init(log, operation.header.sequence), author, in: workspace)
             let shares =
-                [AuthorityBudget.Share(.privateDocuments, of: author)]
+                [AuthorityBudget.Share(isProfile ? .profile : .privateDocuments, of: author)]
                 + [share(of: log.device, in: workspace)].compactMap { $0 }
-                + vouchers.map { .init(.vouchedPrivate, of: $0) }
+                + vouchers.map { .init(isProfile ? .vouchedProfile : .vouchedPrivate, of: $0) }
             // Everybody's is bounded, as an admin's is there: who relays it cannot tell who is one.
             let units = AuthorityBudget.units(
                 ofPayload: Int(clamping: operation.header.payloadLength), isByAdmin: true)

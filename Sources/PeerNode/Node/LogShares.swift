@@ -5,7 +5,7 @@ import WorkspaceModel
 /// operation (PROTOCOL.md, 4.0.4, S-9).
 extension NodeCore {
     /// Has shares pay for operations outside the authority document: for the log that they begin, and
-    /// for what of them private documents are judged by (S-8).
+    /// for what of them stays in memory, too (S-8).
     ///
     /// - Returns: how many operations, from the first, are paid for.
     func pay(
@@ -14,7 +14,7 @@ extension NodeCore {
     ) -> Int {
         let isRoot = operations.first?.privateRoot != nil
         guard mayBegin(log, isRoot: isRoot, in: workspace, from: source) else { return 0 }
-        return pay(forPrivate: operations, of: log, in: workspace, from: source)
+        return pay(forKept: operations, of: log, in: workspace, from: source)
     }
 
     /// Has a share pay for a log that begins here: its author's member's, then its device's own, for

@@ -75,8 +75,9 @@ extension NodeCore {
     /// a slice; the rest has its turn after the next input, also after a crash.
     func settleRedactions() throws(StorageError) {
         guard !redactionReviews.isEmpty, mayWrite, !workspaces.isEmpty else { return }
-        let pass = RedactionPass()
         var budget = redactionBudget
+        // Nobody's documents wait for what somebody had judged anew in another one.
+        let limit = Limits.redactionsWeighedPerTurnMax / redactionReviews.count
         for number in redactionReviews.keys.sorted() {
             guard let row = store.operations.document(numbered: number), row.kind.holdsContent,
                 row.kind != .unknown, let workspace = workspaces[row.workspace],
@@ -86,9 +87,17 @@ extension NodeCore {
                 redactionReviews[number] = nil
                 continue
             }
+            let pass = review.pass
+            pass.beginTurn()
             let targets = try slice(of: &review, in: row, workspace, pass, &budget)
+            let rest = RedactionReview(with: pass, isBackfill: review.isBackfill)
             redactionReviews[number] = review.isDone ? nil : review
-            try settle(targets, in: row, workspace, pass, isBackfill: review.isBackfill)
+            review = rest
+            let count = try settle(
+                targets, in: row, workspace, pass, upTo: limit, isBackfill: rest.isBackfill)
+            for (target, cause) in targets[count...] {
+                redactionReviews[number, default: rest].putBack(target, cause)
+            }
         }
         queuedRedactions = redactionReviews.values.reduce(0) { $0 + $1.count }
         if !redactionReviews.isEmpty { hasMoreToDo = true }
@@ -102,18 +111,23 @@ extension NodeCore {
         guard mayWrite, let row = store.operations.document(numbered: number),
             let workspace = workspaces[row.workspace]
         else { return }
-        try settle(
-            targets.map { ($0, nil) }, in: row, workspace, RedactionPass(), isBackfill: false)
+        _ = try settle(
+            targets.map { ($0, nil) }, in: row, workspace, RedactionPass(), upTo: .max,
+            isBackfill: false)
     }
 
+    /// - Returns: how many of these, from the first, there was time for; one at least.
     private func settle(
         _ targets: [(OperationReference, RedactionReview.Cause)],
         in row: OperationStore.DocumentRow, _ workspace: Workspace, _ pass: RedactionPass,
-        isBackfill: Bool
-    ) throws(StorageError) {
+        upTo limit: Int, isBackfill: Bool
+    ) throws(StorageError) -> Int {
         var said = SaidAnew()
+        var count = 0
         for (target, cause) in targets {
+            guard count == 0 || pass.cost < limit else { break }
             try settle(target, cause, in: row, workspace, pass, &said, isBackfill: isBackfill)
+            count += 1
         }
         // After the messages themselves, so that nobody is told how a deleted one changed.
         let source = OperationSource.released(source: 0, isBackfill: isBackfill)
@@ -121,6 +135,7 @@ extension NodeCore {
         if said.isOwnChanged { try refoldOwn(in: workspace, from: source) }
         try judgeAnnotations(said.gone, isValid: false, in: workspace, source)
         try judgeAnnotations(said.back, isValid: true, in: workspace, source)
+        return count
     }
 
     /// What is said about messages and, being deleted or not any more, counts otherwise now. By

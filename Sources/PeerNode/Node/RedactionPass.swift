@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What was found out about redactions in one pass over what is to be judged.
+/// What was found out about redactions in one pass over what is to be judged, of which each turn does
+/// a part.
 final class RedactionPass {
     /// A valid redaction or undo.
     struct Spoken {
@@ -21,6 +22,19 @@ final class RedactionPass {
         }
     }
 
+    /// Under which grant in which document, by their numbers.
+    struct Place: Hashable {
+        let grant: Int64
+        let document: Int64
+    }
+
+    /// Who speaks under a grant.
+    struct Right {
+        let member: MemberID
+        /// Whether anything under it may delete what others wrote.
+        let reachesOthers: Bool
+    }
+
     struct Undone: Hashable {
         let redaction: Int64
         let power: Int?
@@ -29,4 +43,24 @@ final class RedactionPass {
     /// By arrival number; the inner `nil` for what is not valid.
     var spoken: [Int64: Spoken?] = [:]
     var undone: [Undone: Bool] = [:]
+    /// The inner `nil` for grants of nobody.
+    var rights: [Place: Right?] = [:]
+    /// What was looked at in this turn, in redactions that are known to name something; to read one is
+    /// more.
+    private(set) var cost = 0
+
+    /// What it costs to read a redaction, as many looks.
+    private static let readingCost = 16
+
+    /// Forgets what the turn before has cost, and everything where that has become very much.
+    func beginTurn() {
+        cost = 0
+        guard spoken.count + undone.count > Limits.redactionsWalkedMax else { return }
+        spoken = [:]
+        undone = [:]
+    }
+
+    func noteLook() { cost += 1 }
+
+    func noteReading() { cost += Self.readingCost }
 }

@@ -19,13 +19,57 @@ struct RedactionReview {
     var arrived: [Int64: Int64] = [:]
     /// What redactions under these grants name, by the grant's number, for any reason: those that
     /// came behind this arrival number.
-    var grants: [Int64: Int64] = [:]
+    private(set) var grants: [Int64: Int64] = [:]
+    /// What was taken for these already: to be judged once is enough, however many name it.
+    private var walked: Set<OperationReference> = []
     /// Everything that is deleted, behind this arrival number: a redaction may be stored no more.
-    var deleted: Int64?
+    private(set) var deleted: Int64?
+    /// What was found out meanwhile, until something is asked that may change it.
+    private(set) var pass = RedactionPass()
     /// Whether all of it came by a first sync.
     var isBackfill = true
 
+    /// - Parameter pass: what was found out so far, where nothing was asked since.
+    init(with pass: RedactionPass = RedactionPass(), isBackfill: Bool = true) {
+        self.pass = pass
+        self.isBackfill = isBackfill
+    }
+
     var isDone: Bool { targets.isEmpty && arrived.isEmpty && grants.isEmpty && deleted == nil }
+
+    /// Has everything judged anew that redactions under a grant name.
+    mutating func walk(_ grant: Int64) {
+        grants[grant] = 0
+        walked = []
+        pass = RedactionPass()
+    }
+
+    /// Has everything judged anew that is deleted.
+    mutating func walkDeleted() {
+        deleted = 0
+        pass = RedactionPass()
+    }
+
+    /// Goes on behind a deleted operation, `nil` where that was the last one.
+    mutating func goOn(behindDeleted arrival: Int64?) { deleted = arrival }
+
+    /// Goes on behind a redaction under a grant, `nil` where that was the last one.
+    mutating func goOn(_ grant: Int64, behind arrival: Int64?) {
+        grants[grant] = arrival
+        if grants.isEmpty { walked = [] }
+    }
+
+    /// Whether a target was not taken yet, which it is now.
+    mutating func takesOnWalk(_ target: OperationReference) -> Bool {
+        guard walked.count < Limits.redactionsWalkedMax else { return !walked.contains(target) }
+        return walked.insert(target).inserted
+    }
+
+    /// Puts back what there was no time for.
+    mutating func putBack(_ target: OperationReference, _ cause: Cause) {
+        guard let cause else { return add(target, because: nil) }
+        for redaction in cause.sorted() { add(target, because: redaction) }
+    }
 
     /// - Parameter redaction: the cause, `nil` for any.
     mutating func add(_ target: OperationReference, because redaction: Int64?) {
@@ -47,6 +91,7 @@ struct RedactionReview {
     /// Reads later what came behind this arrival number under a grant.
     mutating func postpone(_ grant: Int64, behind arrival: Int64) {
         arrived[grant] = min(arrived[grant] ?? arrival, arrival)
+        pass = RedactionPass()
     }
 
     /// Takes out what was noted first.

@@ -57,9 +57,9 @@ extension NodeCore {
     func reviewRedactions(inDocument number: Int64) throws(StorageError) {
         guard redactedDocuments.contains(number) else { return }
         for grant in try store.view.grantsOfRedactions(in: number) {
-            redactionReviews[number, default: RedactionReview()].grants[grant] = 0
+            redactionReviews[number, default: RedactionReview()].walk(grant)
         }
-        redactionReviews[number, default: RedactionReview()].deleted = 0
+        redactionReviews[number, default: RedactionReview()].walkDeleted()
     }
 
     /// Has the redactions of a document that cite one of these grants judged anew: they may have
@@ -70,7 +70,7 @@ extension NodeCore {
         guard redactedDocuments.contains(number) else { return }
         for grant in grants.sorted()
         where try !store.view.redactions(in: number, citing: grant, after: 0, limit: 1).isEmpty {
-            redactionReviews[number, default: RedactionReview()].grants[grant] = 0
+            redactionReviews[number, default: RedactionReview()].walk(grant)
         }
     }
 
@@ -140,12 +140,13 @@ extension NodeCore {
             while room > 0, let start = review.grants[grant] {
                 let next = try store.view.redactions(
                     in: document.number, citing: grant, after: start, limit: 1)
-                review.grants[grant] = next.first
+                review.goOn(grant, behind: next.first)
                 guard let arrival = next.first else { break }
                 // Reading one costs something too, where many name the same.
                 room -= Self.readingCost
                 let before = slice.targets.count
-                for target in try named(by: arrival, in: document) {
+                for target in try named(by: arrival, in: document)
+                where review.takesOnWalk(target) {
                     slice.add(target, because: nil)
                 }
                 room -= slice.targets.count - before
@@ -154,7 +155,7 @@ extension NodeCore {
         if let start = review.deleted, room > 0 {
             let found = try store.view.deleted(
                 in: document.number, after: start, limit: room)
-            review.deleted = found.count < room ? nil : found.last
+            review.goOn(behindDeleted: found.count < room ? nil : found.last)
             room -= found.count
             for arrival in found {
                 guard let stored = try store.operations.operation(arrival, hasPayload: false) else {

@@ -37,6 +37,9 @@ extension NodeCore {
             for naming in try store.view.namings(
                 of: target.place.link.id, in: target.document)
             {
+                pass.noteLook()
+                guard mayDelete(under: naming.grant, target, by: author, in: workspace, pass)
+                else { continue }
                 best = try weigh(naming.by, about: target, by: author, best, in: workspace, pass)
             }
         }
@@ -85,6 +88,7 @@ extension NodeCore {
         var spoken: RedactionPass.Spoken?
         if let operation = try store.operations.operation(arrival, hasPayload: false) {
             tally.noteJudged(redactions: 1)
+            pass.noteReading()
             spoken = try self.spoken(operation, in: workspace)
         }
         pass.spoken[arrival] = .some(spoken)
@@ -121,6 +125,43 @@ extension NodeCore {
         }
         pass.undone[place] = isUndone
         return isUndone
+    }
+
+    /// Whether anything under a grant can delete an operation. What cannot is not read: everybody can
+    /// name the same any number of times.
+    private func mayDelete(
+        under grant: Int64, _ target: StoredOperation, by author: MemberID?,
+        in workspace: Workspace, _ pass: RedactionPass
+    ) -> Bool {
+        let place = RedactionPass.Place(grant: grant, document: target.document)
+        let right: RedactionPass.Right?
+        if let known = pass.rights[place] {
+            right = known
+        } else {
+            right = self.right(under: grant, in: target.log.document, target.document, workspace)
+            pass.rights[place] = .some(right)
+        }
+        return right.map { $0.member == author || $0.reachesOthers } ?? false
+    }
+
+    private func right(
+        under grant: Int64, in document: DocumentID, _ number: Int64, _ workspace: Workspace
+    ) -> RedactionPass.Right? {
+        guard let id = store.operations.grant(grant),
+            let member = workspace.evaluator.subject(ofGrant: id)
+        else { return nil }
+        let reachesOthers: Bool
+        switch store.operations.document(numbered: number)?.kind {
+        case .privateDocument:
+            reachesOthers =
+                workspace.privateDocuments[document]?.everMayDelete(member) ?? false
+        case .profile: reachesOthers = false
+        default:
+            reachesOthers =
+                workspace.evaluator.role(ofGrant: id).map { $0 <= .admin } ?? false
+                || everHadPower(member, in: document, workspace)
+        }
+        return .init(member: member, reachesOthers: reachesOthers)
     }
 
     /// Whether anything under a grant can undo a redaction. What cannot is not read: everybody can

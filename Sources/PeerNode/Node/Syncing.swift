@@ -127,12 +127,6 @@ extension NodeCore {
             return link.syncs[workspace.number]
         }
         let standing = wanted ?? standing(of: peer.device, in: workspace)
-        if standing == .authorityOnly, wanted == nil,
-            authorityBudget.mustWait(link.host, now: time.monotonic)
-        {
-            try drop(link, because: LinkEnding("auth.budget"))
-            return nil
-        }
         let session = SyncSession(
             .init(
                 workspace: link.nextNumber,

@@ -15,10 +15,29 @@ struct UnsettledVerdicts {
         /// Members who may have come in, or be out.
         var people: Set<MemberID>
         var source: OperationSource
+        /// Who pays for what is turned over under which grants.
+        var bills: [Bill] = []
+    }
+
+    /// Who pays for an operation (S-5).
+    struct Payer {
+        let payment: AuthorityBudget.Payment
+        /// The share of its author's member.
+        let author: AuthorityBudget.Share
+        let isByAdmin: Bool
+    }
+
+    struct Bill {
+        let payer: Payer
+        let grants: Set<Int64>
     }
 
     /// By the workspace's short number.
     private var work: [Int64: Work] = [:]
+    /// Who has paid for the operation that is taken right now.
+    var payer: Payer?
+    /// How many operations were turned over under a grant.
+    private var moved: [Int64: Int] = [:]
 
     var isEmpty: Bool { work.isEmpty }
 
@@ -29,10 +48,23 @@ struct UnsettledVerdicts {
         guard var known = work[workspace] else { return work[workspace] = new }
         known.grants.formUnion(new.grants)
         known.people.formUnion(new.people)
+        known.bills += new.bills
         // What anything of it tells people, they are told.
         if known.source.isBackfill { known.source = new.source }
         work[workspace] = known
     }
+
+    mutating func noteMoved(_ count: Int, under grant: Int64) {
+        moved[grant, default: 0] += count
+    }
+
+    /// How many operations were turned over under these, each of which is paid for once by each who
+    /// bears on it.
+    func movedCount(under grants: Set<Int64>) -> Int {
+        grants.reduce(0) { $0 + (moved[$1] ?? 0) }
+    }
+
+    mutating func forgetMoved() { moved = [:] }
 
     /// Everything that waits, in the order of the workspaces.
     mutating func takeAll() -> [(workspace: Int64, work: Work)] {
@@ -47,6 +79,8 @@ extension NodeCore {
     func settleLater(
         _ change: AuthChange, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
+        let payer = unsettled.payer
+        unsettled.payer = nil
         guard !change.isEmpty else { return }
         workspace.contentLimits.removeAll()
         workspace.deletionLimits.removeAll()
@@ -55,7 +89,10 @@ extension NodeCore {
         // Nothing that is stored cites the others, and what comes is judged by what holds then.
         let grants = Set(reached.compactMap { store.operations.number(ofGrant: $0) })
         let people = Set(changed.compactMap { workspace.evaluator.subject(ofGrant: $0) })
-        unsettled.add(.init(grants: grants, people: people, source: source), of: workspace.number)
+        let bills = payer.map { [UnsettledVerdicts.Bill(payer: $0, grants: grants)] } ?? []
+        unsettled.add(
+            .init(grants: grants, people: people, source: source, bills: bills),
+            of: workspace.number)
         // What follows in the same call rests on it.
         if source == .ourselves { return try settleVerdicts() }
         guard !grants.isEmpty else { return }
@@ -81,9 +118,24 @@ extension NodeCore {
         try write()
         for (number, work) in unsettled.takeAll() {
             guard let workspace = workspaces[number] else { continue }
+            unsettled.forgetMoved()
             try settleContent(citing: work.grants, in: workspace, from: work.source)
+            charge(work.bills)
             try settleSeats(of: work.people, in: workspace, from: work.source)
         }
+    }
+
+    /// Takes from whoever turns over what others wrote, or own words, what that costs (S-5).
+    private func charge(_ bills: [UnsettledVerdicts.Bill]) {
+        for bill in bills {
+            let units = AuthorityBudget.units(
+                ofVerdicts: unsettled.movedCount(under: bill.grants),
+                isByAdmin: bill.payer.isByAdmin)
+            guard units > 0 else { continue }
+            authorityBudget.charge(
+                units, besides: bill.payer.payment, and: bill.payer.author, now: time.monotonic)
+        }
+        unsettled.forgetMoved()
     }
 
     private func settleContent(

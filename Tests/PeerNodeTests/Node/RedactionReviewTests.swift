@@ -38,6 +38,34 @@ import WorkspaceTestKit
         #expect(!review.isDone)
     }
 
+    @Test func `takes a target once on a walk, and again on the next one`() {
+        var review = RedactionReview()
+        func takes() -> Bool { review.takesOnWalk(Self.target(1)) }
+        review.walk(4)
+        review.walk(5)
+        #expect([takes(), takes()] == [true, false])
+        review.goOn(4, behind: nil)
+        #expect(review.grants == [5: 0] && !takes())
+        // What began before has to be judged again for what is asked now.
+        review.walk(6)
+        #expect(takes())
+        review.goOn(5, behind: nil)
+        review.goOn(6, behind: nil)
+        #expect(review.isDone && takes())
+    }
+
+    @Test func `keeps what there was no time for, with its causes`() {
+        var review = RedactionReview()
+        review.add(Self.target(1), because: 7)
+        review.add(Self.target(1), because: 9)
+        review.add(Self.target(2), because: nil)
+        var room = 100
+        for (target, cause) in review.takeFirst(&room) { review.putBack(target, cause) }
+        #expect(review.targets[Self.target(1)] == .some([7, 9]))
+        #expect(review.targets[Self.target(2)] == .some(.none))
+        #expect(review.count == 3)
+    }
+
     @Test(arguments: Seeds.explore(40))
     func `gives out all of it once, the first first`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -43,6 +43,32 @@ import WorkspaceTestKit
         try scene.expectHonestPeace()
     }
 
+    /// Whoever names the same again and again is removed: it is judged once, and none of that is read.
+    @Test func `costs what is named, and not how often, when who deletes is removed`() throws {
+        let scene = try HostileScene(seed: 90)
+        defer { scene.world.end() }
+        let targets = try ["from Ada", "from Bob"].map {
+            try Hostile.reference(to: $0, on: scene.ada)
+        }.sorted { $0.id < $1.id }
+        let core = try #require(scene.ada.host?.core)
+        for number in 0..<40 {
+            let redaction = Hostile.redaction(
+                of: targets, by: scene, incarnation: UInt32(100 + number))
+            try Self.push(redaction.run, of: scene, to: core)
+            try Self.turn(of: scene)
+        }
+        // One of them a turn.
+        core.redactionBudget = 17
+        let (judged, read) = (core.tally.judgedTargets, core.tally.judgedRedactions)
+        try #require(
+            scene.ada.ask("member.remove", ["member": "@Mallory 0", "force": true]) != nil)
+        scene.world.run(for: 60_000)
+        #expect(core.redactionReviews.isEmpty)
+        #expect(core.tally.judgedTargets - judged == 2)
+        #expect(core.tally.judgedRedactions == read)
+        #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada", "from Bob"])
+    }
+
     @Test func `costs no more for all the undos that count for nothing`() throws {
         let scene = try HostileScene(seed: 88)
         defer { scene.world.end() }

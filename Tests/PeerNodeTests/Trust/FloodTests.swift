@@ -130,7 +130,8 @@ import WorkspaceTestKit
     }
 
     /// S-4: who is nobody may bring 64 of them; then that host waits, and no other.
-    @Test func `ends the link of an outsider, and makes that host wait`() throws {
+    /// Others behind the same address may be in, and nobody has heard of it yet.
+    @Test func `ends the link of an outsider, and the next of that host with the first`() throws {
         let table = try Table()
         try table.pair.removeMallory()
         let (ada, before) = (table.pair.ada, try table.rows())
@@ -142,6 +143,8 @@ import WorkspaceTestKit
         visitor.offer(table.pair.runs(of: [operations[most]]))
         #expect(!visitor.isOpen && ada.endings.last == "auth.budget")
         let again = try table.pair.visit(ada, as: ForeignDevice(6))
+        #expect(again.isOpen)
+        again.offer(table.pair.runs(of: [operations[most + 1]]))
         #expect(!again.isOpen && ada.endings.last == "auth.budget")
         let elsewhere = try table.pair.visit(ada, as: ForeignDevice(7), from: "10.0.1.2")
         #expect(elsewhere.isOpen)

@@ -176,4 +176,36 @@ import WorkspaceTestKit
         let after = try documents(at: world.ada)
         #expect(after == before + Self.share)
     }
+
+    // MARK: The profile
+
+    /// What somebody says of themselves stays in memory, all of it.
+    @Test func `of the profile document are taken up to a share, and the newest with time`() throws
+    {
+        let share = Limits.profileBurstPerMember + Limits.authorityBurstPerDevice
+        let document = try world.ada.workspace().profileDocument
+        var log = HostileLog(try world.cleo.hostile(), incarnation: 77, document: document)
+        for number in 0..<share + 200 {
+            log.write(
+                plaintext: ContentPayload.profileField(.init(.description, "word \(number)"))
+                    .encoded,
+                at: bench.wall - 10_000 + UInt64(number))
+        }
+        world.cleo.kill()
+        func said() throws -> String? {
+            try world.ada.ok("profile.of", ["member": "@Cleo"])["description"]?.stringValue
+        }
+        try offer([log.run()], to: world.ada)
+        #expect(try said() == "word \(share - 1)")
+        #expect(try world.ada.warnings().contains("member.delayed"))
+        // What others say of themselves is taken meanwhile.
+        heal()
+        try world.bob.ok("profile.set", ["description": "here"])
+        bench.advance(5_000)
+        let other = try world.ada.ok("profile.of", ["member": "@Bob"])
+        #expect(other["description"] == "here")
+        bench.advance(60 * 60 * 1_000)
+        try offer([log.run()], to: world.ada)
+        #expect(try said() == "word \(share + 199)")
+    }
 }
