@@ -35,7 +35,7 @@ extension RandomLife {
     }
 
     private func isGone(_ channel: String, in view: WorkspaceView) -> Bool {
-        (hasRemovals || channel.hasPrefix("board-")) && !view.channelNames.contains(channel)
+        (cutsWords || channel.hasPrefix("board-")) && !view.channelNames.contains(channel)
     }
 
     /// Members of private channels who do not see them. Whoever came in twice has a name twice.
@@ -50,14 +50,15 @@ extension RandomLife {
                 "channel.members",
                 ["workspace": .string(workspace), "channel": .string(channel), "limit": 100])
             let names = (people?["items"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
-            let seeing = nodes.map { "Person \($0)" }
-            return Set(names) == Set(seeing)
+            let seeing = nodes.map { "Person \(person(of: $0))" }
+            let all = Set(nodes.map(person(of:)).flatMap(self.nodes(of:)))
+            return Set(names) == Set(seeing) && nodes == all
                 ? nil : "\(channel) of \(names.sorted()) is seen by \(seeing.sorted())"
         }
     }
 
     private func mayShow(_ channel: String, _ index: Int) -> Bool {
-        privateChannels.contains { $0.name == channel && $0.nodes.contains(index) }
+        privateChannels.contains { $0.name == channel && $0.nodes.contains(person(of: index)) }
     }
 
     private func check(_ view: WorkspaceView, of workspace: String) -> [String] {
@@ -90,7 +91,7 @@ extension RandomLife {
         let (shown, heard) = (Set(view.ids).subtracting(deleted), Set(told).subtracting(deleted))
         // What was told stays told when its author, or a channel, turns out to have had no right.
         let excused = mine.filter { isExcused($0) || isGone($0.channel, in: view) }
-        let former = hasRemovals ? Set(excused.compactMap { id(of: $0) }) : []
+        let former = cutsWords ? Set(excused.compactMap { id(of: $0) }) : []
         let surplus = heard.subtracting(shown).subtracting(former).count
         if surplus > 0 || !shown.isSubset(of: heard) {
             let missing = shown.subtracting(heard).count

@@ -18,7 +18,7 @@ extension RandomLife {
         let id = members[workspace].workspace
         guard let channel = channels[id]?.randomElement(using: &generator) else { return }
         var parameters: JSONObject = ["workspace": .string(id), "channel": .string(channel)]
-        let other = members[workspace].nodes.randomElement(using: &generator) ?? index
+        let other = person(of: members[workspace].nodes.randomElement(using: &generator) ?? index)
         let method = ["edit", "transfer", "role", "archive", "unarchive"][generator.below(5)]
         switch method {
         case "edit": parameters.append("topic", .string("topic \(generator.below(1_000))"))
@@ -50,7 +50,8 @@ extension RandomLife {
             return privateChannels.append(
                 PrivateChannel(workspace: workspace, name: name, nodes: [founder]))
         }
-        let outside = members[workspace].nodes.filter { !privateChannels[place].nodes.contains($0) }
+        let outside = Set(members[workspace].nodes.map(person(of:)))
+            .subtracting(privateChannels[place].nodes).sorted()
         guard let added = outside.randomElement(using: &generator) else { return }
         let parameters: JSONValue = [
             "workspace": .string(id), "channel": .string(privateChannels[place].name),
@@ -63,7 +64,8 @@ extension RandomLife {
 
     func sendPrivately() {
         guard let channel = privateChannels.randomElement(using: &generator),
-            let author = channel.nodes.sorted().randomElement(using: &generator),
+            let person = channel.nodes.sorted().randomElement(using: &generator),
+            let author = nodes(of: person).randomElement(using: &deviceGenerator),
             members[channel.workspace].nodes.contains(author)
         else { return }
         send("n\(author)-\(sent.count)", to: channel.name, by: author, in: channel.workspace)

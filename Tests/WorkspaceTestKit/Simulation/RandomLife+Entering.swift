@@ -34,6 +34,7 @@ extension RandomLife {
         guard let (workspace, link, _) = links.randomElement(using: &generator) else { return }
         let outside = world.nodes.indices.filter { index in
             !members[workspace].nodes.contains(index) && !isRemoved(index, from: workspace)
+                && !isFurther(index)
                 && !joins.contains { $0.node == index && $0.workspace == workspace }
         }
         guard let index = outside.randomElement(using: &generator) else { return }
@@ -89,6 +90,7 @@ extension RandomLife {
         }
         for index in world.nodes.indices
         where !members[workspace].nodes.contains(index) && !isRemoved(index, from: workspace)
+            && !isFurther(index)
             && !joins.contains(where: { $0.workspace == workspace && $0.node == index })
         {
             join(workspace, link, by: index)

@@ -57,6 +57,8 @@ extension RandomLife {
     private func isSettling(_ node: SimulatedNode) -> Bool {
         joins.contains { $0.node == node.index }
             || removals.contains { members[$0.workspace].nodes.first == node.index }
+            || linkings.contains { $0.owner == node.index || $0.node == node.index }
+            || revocations.contains { owners[$0.node] == node.index }
     }
 
     /// Puts a machine back to where it was when this struck it last, or remembers how it is.

@@ -31,7 +31,7 @@ extension RandomLife {
     }
 
     var isSettled: Bool {
-        guard joins.isEmpty, removals.isEmpty,
+        guard joins.isEmpty, removals.isEmpty, linkings.isEmpty, revocations.isEmpty,
             sent.allSatisfy({ $0.isAcknowledged || $0.isRefused })
         else {
             return false

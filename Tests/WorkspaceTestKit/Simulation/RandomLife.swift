@@ -39,7 +39,7 @@ public final class RandomLife {
         }
     }
 
-    /// A private channel that a founder has made, and whom the founder added.
+    /// A private channel that a founder has made, and whom the founder added: their first nodes.
     struct PrivateChannel {
         let workspace: Int
         let name: String
@@ -61,8 +61,18 @@ public final class RandomLife {
     public internal(set) var voided: [Int: Set<Int>] = [:]
     /// Whether the founders remove people in this run.
     public let hasRemovals: Bool
+    /// Whether people link further devices and revoke them, in lives in which nobody is removed.
+    public let hasDevices: Bool
+    /// Whether words may be cut off here that their author was told are on disk.
+    var cutsWords: Bool { hasRemovals || hasDevices }
 
     var generator: SeededGenerator
+    /// Of their own: what other lives draw stays as it was.
+    var deviceGenerator: SeededGenerator
+    /// Further devices that are linked, and the first node of whose they are.
+    var owners: [Int: Int] = [:]
+    var linkings: [Linking] = []
+    var revocations: [(node: Int, device: JSONValue, call: UInt64)] = []
     var removals: [(workspace: Int, node: Int, call: UInt64)] = []
     var channels: [String: [String]] = [:]
     var links: [(workspace: Int, link: String, from: Int)] = []
@@ -83,6 +93,10 @@ public final class RandomLife {
         let drawn = Fault.allCases.filter { _ in Bool.random(using: &generator) }
         faults = drawn.filter(allowed.contains)
         hasRemovals = generator.oneIn(2)
+        var devices = SeededGenerator(seed: seed &+ 0xde51ce)
+        let linksDevices = devices.oneIn(2)
+        hasDevices = linksDevices && !hasRemovals
+        deviceGenerator = devices
         var options = SimulatedWorld.Options()
         options.announces = generator.oneIn(4)
         options.expectsErrors = faults.contains(.disk)
@@ -108,6 +122,7 @@ public final class RandomLife {
         }
         for _ in 0..<steps {
             step()
+            if hasDevices { changeDevices() }
             world.run(for: UInt64(generator.below(generator.oneIn(6) ? 20_000 : 800)))
             follow()
         }
@@ -156,6 +171,7 @@ public final class RandomLife {
         followRemovals()
         followInvites()
         followJoins()
+        followDevices()
     }
 
     func isLost(_ call: UInt64, on node: SimulatedNode) -> Bool {
