@@ -88,12 +88,12 @@ extension NodeCore {
                 let moving = Self.moving(in: places, span.validThrough, bound, before: end)
             else { continue }
             hasChanged = true
-            unsettled.noteMoved(moving.count, under: span.grant)
+            let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
+            if isShown == true { unsettled.noteGivenBack(moving.count, under: span.grant) }
             guard store.operations.document(numbered: branch.document)?.kind == .channel
             else { continue }
             let positions = try store.operations.positions(in: branch.number, moving)
             tally.noteRejudged(rows: positions.count)
-            let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
             if isShown == true {
                 try tellRestored(positions, of: branch, under: span.grant, in: workspace, source)
                 try show(positions, of: branch, in: workspace, source)

@@ -15,7 +15,7 @@ struct UnsettledVerdicts {
         /// Members who may have come in, or be out.
         var people: Set<MemberID>
         var source: OperationSource
-        /// Who pays for what is turned over under which grants.
+        /// Who pays for what is given back under which grants.
         var bills: [Bill] = []
     }
 
@@ -36,8 +36,8 @@ struct UnsettledVerdicts {
     private var work: [Int64: Work] = [:]
     /// Who has paid for the operation that is taken right now.
     var payer: Payer?
-    /// How many operations were turned over under a grant.
-    private var moved: [Int64: Int] = [:]
+    /// How many operations count again under a grant.
+    private var givenBack: [Int64: Int] = [:]
 
     var isEmpty: Bool { work.isEmpty }
 
@@ -54,17 +54,18 @@ struct UnsettledVerdicts {
         work[workspace] = known
     }
 
-    mutating func noteMoved(_ count: Int, under grant: Int64) {
-        moved[grant, default: 0] += count
+    mutating func noteGivenBack(_ count: Int, under grant: Int64) {
+        givenBack[grant, default: 0] += count
     }
 
-    /// How many operations were turned over under these, each of which is paid for once by each who
-    /// bears on it.
-    func movedCount(under grants: Set<Int64>) -> Int {
-        grants.reduce(0) { $0 + (moved[$1] ?? 0) }
+    /// How many operations count again under these, each of which is paid for once by each who bears
+    /// on it. To take something back costs nothing: whoever revokes a stolen device would pay for what
+    /// the thief wrote.
+    func givenBackCount(under grants: Set<Int64>) -> Int {
+        grants.reduce(0) { $0 + (givenBack[$1] ?? 0) }
     }
 
-    mutating func forgetMoved() { moved = [:] }
+    mutating func forgetGivenBack() { givenBack = [:] }
 
     /// Everything that waits, in the order of the workspaces.
     mutating func takeAll() -> [(workspace: Int64, work: Work)] {
@@ -118,24 +119,24 @@ extension NodeCore {
         try write()
         for (number, work) in unsettled.takeAll() {
             guard let workspace = workspaces[number] else { continue }
-            unsettled.forgetMoved()
+            unsettled.forgetGivenBack()
             try settleContent(citing: work.grants, in: workspace, from: work.source)
             charge(work.bills)
             try settleSeats(of: work.people, in: workspace, from: work.source)
         }
     }
 
-    /// Takes from whoever turns over what others wrote, or own words, what that costs (S-5).
+    /// Takes from whoever gives back what was taken back what that costs (S-5).
     private func charge(_ bills: [UnsettledVerdicts.Bill]) {
         for bill in bills {
             let units = AuthorityBudget.units(
-                ofVerdicts: unsettled.movedCount(under: bill.grants),
+                ofVerdicts: unsettled.givenBackCount(under: bill.grants),
                 isByAdmin: bill.payer.isByAdmin)
             guard units > 0 else { continue }
             authorityBudget.charge(
                 units, besides: bill.payer.payment, and: bill.payer.author, now: time.monotonic)
         }
-        unsettled.forgetMoved()
+        unsettled.forgetGivenBack()
     }
 
     private func settleContent(

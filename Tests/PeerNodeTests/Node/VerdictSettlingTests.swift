@@ -97,17 +97,32 @@ import WorkspaceTestKit
         #expect(try world.mina.ok("node.check")["problem_count"] == 0)
     }
 
-    /// Every time is a turn of its own, and each of 640 rows: 10 units besides the one (S-5).
-    @Test func `is paid for by what is rewritten`() throws {
+    /// Every time is a turn of its own, and to give back 640 rows is 10 units besides the one (S-5).
+    @Test func `is paid for by what is given again`() throws {
         let world = try World(messages: 640)
-        for _ in 0..<40 {
+        for _ in 0..<70 {
             let removal = try world.takeBack()
             try world.bring([removal.run])
             try world.bring([try world.giveAgain(removal.id, upTo: 640)])
         }
         let shares = Limits.authorityBurstPerMember + Limits.authorityBurstPerDevice
         let times = try world.rewritten() / 640
-        #expect(times <= shares / 11 + 2 && times > shares / 11 - 3)
+        #expect(times <= 2 * shares / 12 + 4 && times > 2 * shares / 12 - 6)
+    }
+
+    /// A thief may write any number of them.
+    @Test func `costs nobody anything who takes back what it wrote`() throws {
+        let world = try World(messages: 1_280)
+        try world.bring([try world.takeBack().run])
+        let core = try #require(world.mina.host?.core)
+        let share = AuthorityBudget.Share(
+            .authority, of: try world.laptop.workspace().member.bytes)
+        var left = 0
+        while core.authorityBudget.pay(1, from: [share], now: core.time.monotonic) != nil {
+            left += 1
+        }
+        #expect(left > Limits.authorityBurstPerMember - 10)
+        #expect(try world.rewritten() == 1_280)
     }
 
     /// What the phone writes meanwhile would have all of it judged each time. It is taken in the next
