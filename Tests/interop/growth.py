@@ -1,6 +1,7 @@
 """Growth by a member: what each operation costs a node as they become many, and what others feel.
 
-Nobody bounds what a member writes, and others keep it. What is judged here is that an operation
+What a member writes others keep, some kinds of it as fast as shares allow (S-8, S-9): where the node
+says that a member's operations wait, no more is brought. What is judged here is that an operation
 costs what the one before cost, that memory stays near what was sent, that others are served
 meanwhile, and that the home starts. WSX_FLOOD_SECONDS is that of flood.py.
 """
@@ -86,10 +87,11 @@ class Courier:
 
     def __init__(self, stage, attacker):
         self.stage, self.a, self.bytes, self.ends = stage, attacker, 0, []
+        self.is_full = False
         attacker.enter()
 
     def bring(self, operations):
-        """All at once, each log a run. Whether the last is stored in time."""
+        """All at once, each log a run. Whether the last is stored: else the share is used up."""
         logs = {}
         for o in operations:
             logs.setdefault(o.log, []).append(o)
@@ -103,10 +105,15 @@ class Courier:
             self.bytes += len(enc(said))
             if not v.ended:
                 v.settle(0.005)
-            end = time.monotonic() + 90
-            while not v.ended and time.monotonic() < end:
+            start, asked = time.monotonic(), 0
+            while not v.ended and time.monotonic() < start + 90:
                 if self.has(last, since):
                     return True
+                if time.monotonic() > max(start + 10, asked + 5):
+                    asked = time.monotonic()
+                    if "member.delayed" in str(self.stage.cli("status")):
+                        self.is_full = True
+                        return False
                 time.sleep(0.005)
             if self.has(last, since):
                 return True
@@ -135,28 +142,32 @@ def grow(stage, courier, make, most, what, chunk=CHUNK):
         before, since, start = stage.usage(), sent, time.monotonic()
         while sent < max(size, since + chunk) and time.monotonic() < end:
             steps = [make() for _ in range(chunk)]
-            courier.bring([o for step in steps for o in step])
+            if not courier.bring([o for step in steps for o in step]):
+                break
             sent += len(steps)
-        if sent == since:
+        if sent == since or courier.is_full:
             break
         piece = spent(stage, before) / (sent - since)
         took, before = time.monotonic() - start, stage.usage()
         start, alone = time.monotonic(), 0
-        while alone < TRICKLE and time.monotonic() < start + 20:
-            courier.bring(make())
+        while alone < TRICKLE and time.monotonic() < start + 20 and courier.bring(make()):
             alone += 1
+        if not alone:
+            break
         sent += alone
         single = spent(stage, before) / alone
         costs.append((sent, piece, single))
         stage.note(f"{what}: at {sent} a piece costs {piece:.2f} ms of processor for each, one by "
                    f"one {single:.2f} ms ({took:.0f} s, memory +{stage.usage()[0] - first[0]} KiB)")
     meanwhile.end(what)
+    if courier.is_full:
+        stage.note(f"{what}: no more is taken, its member's share is used up")
     said = (courier.bytes - before_bytes) // 1024
     grown = [meanwhile.most - first[0], stage.usage()[1] - first[1]]
     stage.note(f"{what}: {sent} in {said} KiB; memory +{grown[0]} KiB, at last "
-               f"+{stage.usage()[0] - first[0]}, disk +{grown[1]} KiB: {grown[0] * 1024 // sent} "
-               f"and {grown[1] * 1024 // sent} bytes for each; ends: {courier.ends}")
-    for place, way, noise in ((1, "in pieces", 0.2), (2, "one by one", 1)):
+               f"+{stage.usage()[0] - first[0]}, disk +{grown[1]} KiB: {grown[0] * 1024 // max(sent, 1)} "
+               f"and {grown[1] * 1024 // max(sent, 1)} bytes for each; ends: {courier.ends}")
+    for place, way, noise in ((1, "in pieces", 0.2), (2, "one by one", 1)) if costs else ():
         low, high = costs[0][place], costs[-1][place]
         stage.judge(high > DEARER * low + noise, f"{what} {way}: {low:.2f} ms become {high:.2f} ms",
                     "does not grow")

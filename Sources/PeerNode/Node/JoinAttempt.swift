@@ -48,6 +48,10 @@ struct JoinAttempt {
     private(set) var refusal: NodeError?
     /// How many addresses have not had their turn since.
     private var turnsLeft = 0
+    /// Whether one of its addresses did not answer at all.
+    private(set) var hasMissed = false
+    /// Operations of the authority document that were here last.
+    private var held = 0
     /// When the next address is tried though this one has not refused, on the monotonic clock.
     private(set) var turnEnds: UInt64?
     private(set) var lastError = "no address answered"
@@ -95,19 +99,40 @@ struct JoinAttempt {
         turnsLeft = addresses.count
     }
 
-    /// A link stands. In the background nobody would give up waiting for what comes of it.
+    /// A link stands.
     mutating func connected(_ link: LinkID, now: UInt64) {
         dial = nil
         connection = link
-        turnEnds = scope == nil ? now &+ Limits.joinTurnMilliseconds : nil
+        turnEnds = now &+ patience
     }
 
+    /// Whoever answers has said something.
+    mutating func progressed(now: UInt64) {
+        guard connection != nil, stage != .waiting else { return }
+        turnEnds = now &+ patience
+    }
+
+    /// So many operations of the authority document are here: who serves it slowly is not silent.
+    mutating func progressed(holding count: Int, now: UInt64) {
+        guard count > held else { return }
+        held = count
+        progressed(now: now)
+    }
+
+    /// How long one address is waited for: the next may answer in the time that somebody has.
+    private var patience: UInt64 {
+        scope == nil ? Limits.joinTurnMilliseconds : Limits.joinSilenceMilliseconds
+    }
+
+    private static let unreachable = "unreachable"
+
     /// The next address is tried at once, a second round after a pause.
-    mutating func dialFailed(now: UInt64, because reason: String = "unreachable") {
+    mutating func dialFailed(now: UInt64, because reason: String = Self.unreachable) {
         dial = nil
         connection = nil
         turnEnds = nil
         turnsLeft -= 1
+        hasMissed = hasMissed || reason == Self.unreachable
         lastError = reason
         guard next % max(addresses.count, 1) == 0, !isRefused else {
             nextDial = now
@@ -133,9 +158,10 @@ struct JoinAttempt {
     }
 
     /// Somebody asks for the state of a join in the background.
-    mutating func resume(for scope: CallScope, deadline: UInt64) {
+    mutating func resume(for scope: CallScope, deadline: UInt64, now: UInt64) {
         self.scope = scope
         self.deadline = deadline
         nextDial = 0
+        turnEnds = turnEnds.map { min($0, now &+ patience) }
     }
 }

@@ -39,7 +39,11 @@ extension NodeCore {
     func turnJoins() throws(StorageError) {
         for index in network.joins.indices.reversed() {
             let join = network.joins[index]
-            if join.isRefused, let refusal = join.refusal {
+            if join.isRefused, var refusal = join.refusal {
+                // One has said so, who may not know, or not want to.
+                if join.hasMissed {
+                    refusal.hint = "another address of the link did not answer: try again later"
+                }
                 try endJoin(index, .failure(refusal))
             } else if join.hasOthers, join.stage != .syncing,
                 join.turnEnds.map({ $0 <= time.monotonic }) == true,

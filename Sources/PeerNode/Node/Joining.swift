@@ -67,6 +67,7 @@ extension NodeCore {
 
     func joinResult(_ result: JoinResult, on link: PeerLink) throws(StorageError) {
         guard let index = joinIndex(of: link) else { return }
+        network.joins[index].progressed(now: time.monotonic)
         switch result.code {
         case .open: try joinOpened(result, index, on: link)
         case .admitted:
@@ -158,6 +159,8 @@ extension NodeCore {
                 let id = join.linkID, let link = network.links[id],
                 let sync = link.syncs[number]
             else { continue }
+            network.joins[index].progressed(
+                holding: workspace.authorityOrder.count, now: time.monotonic)
             let replica = CoreReplica(core: self, workspace: workspace)
             guard join.tips.allSatisfy({ replica.holds($0) }) else { continue }
             // A result that is full may be followed by more: what is not here may still come.

@@ -127,7 +127,7 @@ extension NodeCore {
             $0.scope == nil && $0.link.secret.publicKey == key
         }
         guard let found else { return false }
-        network.joins[found].resume(for: scope, deadline: deadline)
+        network.joins[found].resume(for: scope, deadline: deadline, now: time.monotonic)
         let join = network.joins[found]
         if join.stage == .waiting, let number = join.workspace,
             let workspace = workspaces[number], let id = join.linkID, let peer = network.links[id]

@@ -71,6 +71,9 @@ extension Limits {
     /// How long a join in the background waits at one address where there are others: for an admin to
     /// approve, or for whatever whoever answers there keeps back.
     public static let joinTurnMilliseconds: UInt64 = 10 * 60 * 1_000
+    /// How long one address is waited for that says nothing, where there are others and somebody waits
+    /// for the answer, half a minute where nothing else is said.
+    public static let joinSilenceMilliseconds: UInt64 = 8_000
     /// Invites that are over whose holders are told so, the newest of a workspace.
     public static let endedInvitesAnsweredMax = 64
     /// Invites among which the secrets of strangers are looked for, a millisecond: each is a hash, so

@@ -144,6 +144,20 @@ import WorkspaceTestKit
         #expect(try kim.digest() == pair.ada.digest())
     }
 
+    /// Nor by saying nothing, at the door or after everything was asked.
+    @Test(arguments: [AnswererSilence.atTheDoor, .whenAsked])
+    func `keeps nobody out by silence`(silence: AnswererSilence) throws {
+        let pair = try HostilePair(role: "admin")
+        let answerer = try FalseAnswerer(pair, silence: silence, besides: pair.ada)
+        let kim = try pair.bench.bareNode("Kim")
+        try kim.ok(
+            "workspace.join",
+            ["link": .string(answerer.link), "name": "Kim", "timeout_ms": 30_000])
+        #expect(answerer.refusalCount == 1)
+        pair.bench.advance(5_000)
+        #expect(try kim.digest() == pair.ada.digest())
+    }
+
     @Test(arguments: [
         (JoinResult.Code.used, NodeError.Kind.inviteUsed), (.expired, .inviteExpired),
         (.invalid, .inviteInvalid), (.busy, .unreachable), (.pending, .unreachable),
@@ -159,6 +173,7 @@ import WorkspaceTestKit
             "workspace.join",
             ["link": .string(answerer.link), "name": "Kim", "timeout_ms": 20_000])
         #expect(failure.kind == kind)
+        #expect(failure.hint?.contains("did not answer: try again later") == true)
         #expect(try kim.ok("workspace.list").items.isEmpty)
         #expect(kim.host?.core.network.joins.isEmpty == true)
     }
@@ -185,11 +200,15 @@ import WorkspaceTestKit
     }
 }
 
+/// When a false answerer says nothing more.
+enum AnswererSilence { case atTheDoor, whenAsked }
+
 /// Mallory at an address of her own, who answers joins with a list that she has changed.
 private final class FalseAnswerer {
     let link: String
     private(set) var admissionCount = 0
     private(set) var refusalCount = 0
+
     private let visitor: Visitor
 
     /// - Parameters:
@@ -197,7 +216,8 @@ private final class FalseAnswerer {
     ///     to whoever has asked.
     ///   - other: who is at the second address of the link.
     init(
-        _ pair: HostilePair, refusing code: JoinResult.Code? = nil, besides other: BenchNode? = nil,
+        _ pair: HostilePair, refusing code: JoinResult.Code? = nil,
+        silence: AnswererSilence? = nil, besides other: BenchNode? = nil,
         by terms: JSONValue = ["uses": 9],
         changing: @escaping ([DeviceEntry], DeviceCompany) -> [DeviceEntry] = { list, _ in list }
     ) throws {
@@ -230,6 +250,8 @@ private final class FalseAnswerer {
         }
         visitor.onMessage = { [weak self] message, visitor in
             switch message {
+            case .joinHello where silence == .atTheDoor, .joinRequest where silence == .whenAsked:
+                self?.refusalCount += 1
             case .joinHello where code.map { $0 != .pending } == true,
                 .joinRequest where code == .pending:
                 self?.refusalCount += 1
