@@ -45,11 +45,11 @@ struct JoinAttempt {
     private var rounds = 0
     private(set) var nextDial: UInt64 = 0
     /// Why the first that was asked since lets nobody in. It proves nothing: another one may.
-    private(set) var refusal: NodeError?
+    private var refusal: NodeError?
     /// How many addresses have not had their turn since.
     private var turnsLeft = 0
     /// Whether one of its addresses did not answer at all.
-    private(set) var hasMissed = false
+    private var hasMissed = false
     /// Operations of the authority document that were here last.
     private var held = 0
     /// When the next address is tried though this one has not refused, on the monotonic clock.
@@ -91,6 +91,16 @@ struct JoinAttempt {
 
     /// Whether every address has had its turn since the first refusal.
     var isRefused: Bool { refusal != nil && turnsLeft <= 0 && stage == .searching }
+
+    /// What somebody is told who waits for the answer, where one has refused: that one may not know, or
+    /// not want to, and where others were not reached it says so.
+    var toldRefusal: NodeError? {
+        guard var told = refusal else { return nil }
+        if hasMissed || turnsLeft > 0 {
+            told.hint = "another address of the link did not answer: try again later"
+        }
+        return told
+    }
 
     /// Whoever answered lets nobody in; the others are still asked.
     mutating func refused(_ error: NodeError) {

@@ -34,16 +34,12 @@ extension NodeCore {
         try drop(link, because: LinkEnding("join.over"))
     }
 
-    /// Ends joins that nobody lets in, and has those ask elsewhere who wait in the background for one
-    /// who may never say anything.
+    /// Ends joins that nobody lets in, and has those ask elsewhere who wait for one who may never say
+    /// anything.
     func turnJoins() throws(StorageError) {
         for index in network.joins.indices.reversed() {
             let join = network.joins[index]
-            if join.isRefused, var refusal = join.refusal {
-                // One has said so, who may not know, or not want to.
-                if join.hasMissed {
-                    refusal.hint = "another address of the link did not answer: try again later"
-                }
+            if join.isRefused, let refusal = join.toldRefusal {
                 try endJoin(index, .failure(refusal))
             } else if join.hasOthers, join.stage != .syncing,
                 join.turnEnds.map({ $0 <= time.monotonic }) == true,
@@ -72,7 +68,7 @@ extension NodeCore {
             try endJoin(
                 index,
                 .failure(
-                    join.refusal
+                    join.toldRefusal
                         ?? NodeError(
                             .unreachable, "nobody who may admit was reached (\(join.lastError))",
                             hint: "is the inviter's node running? try again",

@@ -25,8 +25,10 @@ public struct AddressBook: Sendable {
     }
 
     private var records: [DeviceID: AddressRecord] = [:]
-    /// Whose devices those are, any bytes that name one person.
+    /// Whose devices those are, any bytes that name one person; none for who is not known.
     private var people: [DeviceID: [UInt8]] = [:]
+    /// The same the other way round: a full book looks at it for each record that comes.
+    private var devices: [[UInt8]: Set<DeviceID>] = [:]
 
     /// An empty book.
     public init() {}
@@ -91,33 +93,41 @@ public struct AddressBook: Sendable {
         if let old = records[record.device], old.at >= record.at { return .known }
         guard record.isAuthentic else { return .badSignature }
         if records[record.device] == nil, records.count >= Limits.addressRecordsMax {
-            guard let oldest = oldestOfMost(besides: person),
-                person ?? [] != people[oldest.device] ?? [] || oldest.at < record.at
+            guard let oldest = oldestOfMost(besides: person ?? []),
+                person ?? [] != people[oldest.device] || oldest.at < record.at
             else { return .full }
             remove(oldest.device)
         }
         records[record.device] = record
-        people[record.device] = person ?? people[record.device]
+        note(record.device, isOf: person ?? people[record.device])
         return .added
     }
 
     /// Notes whose a device is, where there is a record of it.
     mutating func note(_ device: DeviceID, isOf person: [UInt8]?) {
-        guard records[device] != nil else { return }
-        people[device] = person
+        guard records[device] != nil, person ?? [] != people[device] else { return }
+        forgetPerson(of: device)
+        people[device] = person ?? []
+        devices[person ?? [], default: []].insert(device)
+    }
+
+    private mutating func forgetPerson(of device: DeviceID) {
+        guard let person = people.removeValue(forKey: device) else { return }
+        devices[person]?.remove(device)
+        if devices[person]?.isEmpty == true { devices[person] = nil }
     }
 
     /// The oldest record of who has most, with the one more that somebody is to have.
-    private func oldestOfMost(besides person: [UInt8]?) -> AddressRecord? {
-        let owned = Dictionary(grouping: records.values) { people[$0.device] ?? [] }
-        func count(_ person: [UInt8], _ records: [AddressRecord], _ new: [UInt8]?) -> Int {
-            records.count + (person == new ?? [] ? 1 : 0)
+    private func oldestOfMost(besides person: [UInt8]) -> AddressRecord? {
+        func count(_ owner: [UInt8], _ devices: Set<DeviceID>) -> Int {
+            devices.count + (owner == person ? 1 : 0)
         }
-        let most = owned.max {
-            let (left, right) = (count($0.key, $0.value, person), count($1.key, $1.value, person))
+        let most = devices.max {
+            let (left, right) = (count($0.key, $0.value), count($1.key, $1.value))
             return left == right ? $1.key.lexicographicallyPrecedes($0.key) : left < right
         }
-        return most?.value.min { ($0.at, $0.device) < ($1.at, $1.device) }
+        return most?.value.compactMap { records[$0] }
+            .min { ($0.at, $0.device) < ($1.at, $1.device) }
     }
 
     /// Drops what no longer counts, and returns whose records those were, in order.
@@ -132,6 +142,6 @@ public struct AddressBook: Sendable {
     /// Drops what is known of one device.
     public mutating func remove(_ device: DeviceID) {
         records[device] = nil
-        people[device] = nil
+        forgetPerson(of: device)
     }
 }

@@ -205,15 +205,17 @@ extension PeerRegistry {
         var underWay = dialsUnderWay
         var places = Limits.dialsInFlightMax - underWay.values.reduce(0, +)
         guard places > 0 else { return [] }
-        // The group that has failed least goes first, in it whoever has, and then who answered before.
-        let tries = triesByGroup
         var due = entries.filter { isDue($0.value, now: now) }
             .map { (name: $0.key, group: group(of: $0.key, $0.value), entry: $0.value) }
-            .sorted { left, right in
-                let (one, other) = (tries[left.group] ?? 0, tries[right.group] ?? 0)
-                guard one == other else { return one < other }
-                return Self.order(left.name, left.entry) < Self.order(right.name, right.entry)
-            }
+            .filter { underWay[$0.group] ?? 0 < Limits.dialsInFlightOfOneMax }
+        guard !due.isEmpty else { return [] }
+        // The group that has failed least goes first, in it whoever has, and then who answered before.
+        let tries = triesByGroup
+        due.sort { left, right in
+            let (one, other) = (tries[left.group] ?? 0, tries[right.group] ?? 0)
+            guard one == other else { return one < other }
+            return Self.order(left.name, left.entry) < Self.order(right.name, right.entry)
+        }
         var dials: [Dial] = []
         while places > 0, let place = Self.next(of: due.map(\.group), besides: underWay) {
             let (name, group, entry) = due.remove(at: place)
@@ -280,13 +282,17 @@ extension PeerRegistry {
         guard !isSuspended else { return nil }
         let underWay = dialsUnderWay
         guard underWay.values.reduce(0, +) < Limits.dialsInFlightMax else { return nil }
-        return entries.compactMap { name, entry -> UInt64? in
-            guard isDue(entry, now: .max),
+        var next: UInt64?
+        for (name, entry) in entries where isDue(entry, now: .max) {
+            var due: UInt64 = 0
+            if case .waiting(let until) = entry.stage { due = until }
+            // Whose it is is looked up last: this is asked in each turn.
+            guard due < next ?? .max,
                 underWay[group(of: name, entry)] ?? 0 < Limits.dialsInFlightOfOneMax
-            else { return nil }
-            if case .waiting(let until) = entry.stage { return until }
-            return 0
-        }.min()
+            else { continue }
+            next = due
+        }
+        return next
     }
 
     /// An attempt failed: no link, or a handshake that came to nothing.
