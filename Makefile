@@ -46,6 +46,8 @@ CAMPAIGN = @WSX_NODE="$(or $(WSX_NODE),$(abspath $(RELEASE)))" WSX_SEED="$(WSX_S
 
 # A target may import only what Package.swift names for it.
 CHECKS = --explicit-target-dependency-import-check error
+# There are no XCTest cases, which the build would look for in an index (Tests/XCTMain.swift).
+TESTING = --disable-xctest --disable-index-store $(CHECKS)
 RELEASE = .build/release/wsx-node
 # The C++ runtime goes into the program: to load it took a third of the time of a short command.
 # The C libraries stay outside, where the system keeps them up to date.
@@ -76,7 +78,7 @@ test: setup ## all tests; WSX_SEEDS=N for N random cases each, WSX_SEED=N for ex
 
 fuzz: setup ## random authority documents by all their properties, in release; SEEDS=N of each
 	WSX_FUZZ=1 WSX_SEEDS=$(SEEDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
-	    --disable-xctest $(CHECKS) --filter 'Authority is one|A channel.s owner|end of a membership'
+	    $(TESTING) --filter 'Authority is one|A channel.s owner|end of a membership'
 
 $(addprefix fuzz-,$(FUZZERS)): fuzz-%: fuzzer
 	@MINUTES=$(MINUTES) WSX_SEED="$(WSX_SEED)" scripts/fuzz $(FUZZER) $*
@@ -96,25 +98,25 @@ fuzzer: setup
 	    -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld
 
 campaign-attack: setup ## recombining attackers against definition and evaluator; ATTACKS=N worlds each
-	WSX_SEEDS=$(ATTACKS) $(SWIFT) test --disable-xctest $(CHECKS) \
+	WSX_SEEDS=$(ATTACKS) $(SWIFT) test $(TESTING) \
 	    --filter 'No recombination of what was seen'
 
 campaign-mutants: setup ## for each rule of authority, a world in which the attackers miss it; MUTANTS=N worlds each
-	WSX_SEEDS=$(MUTANTS) $(SWIFT) test --disable-xctest $(CHECKS) \
+	WSX_SEEDS=$(MUTANTS) $(SWIFT) test $(TESTING) \
 	    --filter 'A rule that is taken away' | grep -aE '^(Mutant|//)'
 
 campaign-reader: setup ## random histories by the second reader, in Python, and by the evaluator; HISTORIES=N of each kind
 	rm -rf $(FUZZ)/histories
 	WSX_SEEDS=$(HISTORIES) WSX_HISTORIES="$(abspath $(FUZZ))/histories" \
-	    $(SWIFT) test --disable-xctest $(CHECKS) --filter 'Histories for the second reader'
+	    $(SWIFT) test $(TESTING) --filter 'Histories for the second reader'
 	Tests/interop/run_histories $(FUZZ)/histories
 
 campaign-rot: setup ## flipped bits and lost pages of a store, then check and repair; ROTS=N stores
-	WSX_SEEDS=$(ROTS) $(SWIFT) test --disable-xctest $(CHECKS) --filter 'A store that rots'
+	WSX_SEEDS=$(ROTS) $(SWIFT) test $(TESTING) --filter 'A store that rots'
 
 campaign-sim: setup ## teams with faulty disks, clocks, links and machines put back, until all agree; LIVES=N worlds
 	WSX_FUZZ=lives WSX_SEEDS=$(LIVES) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
-	    --disable-xctest $(CHECKS) --filter 'Lives by chance'
+	    $(TESTING) --filter 'Lives by chance'
 
 campaign-crash: $(READY) $(SHIM) ## power cuts at every write of recorded lives; N=2000 torn images, LIVE=NAME one life
 	$(CAMPAIGN) N=$(or $(N),2000) python3 -B Tests/campaigns/crash.py $(LIVE)

@@ -195,7 +195,7 @@ def build(mutants):
     PLACE.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [SWIFT, "build", "--build-tests", "--package-path", TREE, "--scratch-path", BUILD,
-         "--disable-xctest", "-debug-info-format", "none"],
+         "--disable-xctest", "--disable-index-store", "-debug-info-format", "none"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if done.returncode == 0:
         return
