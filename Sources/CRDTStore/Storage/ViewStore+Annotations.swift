@@ -96,7 +96,7 @@ extension ViewStore {
     ) throws(StorageError) {
         if let known = try state(of: row.id, in: row.register) {
             if try setValid(isValid, row.id, in: row.register, known: known) {
-                try coverAnew(row.register)
+                try cover(after: [row.id], areValid: isValid, in: row.register)
             }
             return
         }
@@ -122,19 +122,22 @@ extension ViewStore {
     public func setValid(
         _ isValid: Bool, annotationsAt arrivals: [Int64]
     ) throws(StorageError) {
-        var stale: [Annotation.Register] = []
-        var seen: Set<Annotation.Register> = []
+        var registers: [Annotation.Register] = []
+        var changed: [Annotation.Register: [OperationID]] = [:]
         for arrival in arrivals {
             guard let row = try annotation(arrival: arrival),
-                let known = try state(of: row.id, in: row.register)
+                let known = try state(of: row.id, in: row.register),
+                try setValid(isValid, row.id, in: row.register, known: known)
             else { continue }
-            let isStale = try setValid(isValid, row.id, in: row.register, known: known)
-            if isStale, seen.insert(row.register).inserted { stale.append(row.register) }
+            if changed[row.register, default: []].isEmpty { registers.append(row.register) }
+            changed[row.register, default: []].append(row.id)
         }
-        for register in stale { try coverAnew(register) }
+        for register in registers {
+            try cover(after: changed[register] ?? [], areValid: isValid, in: register)
+        }
     }
 
-    /// - Returns: whether the register has to be covered anew.
+    /// - Returns: whether what it overwrites has to be looked at.
     private func setValid(
         _ isValid: Bool, _ id: OperationID, in register: Annotation.Register, known: RowState
     ) throws(StorageError) -> Bool {
@@ -144,9 +147,7 @@ extension ViewStore {
         )
         .run([.integer(isValid ? 0 : 1)] + register.values + [.blob(id.bytes)])
         // Where it is covered, its past is covered by something else.
-        guard !known.isCovered else { return false }
-        if isValid { try cover(pastOf: id, in: register) }
-        return !isValid
+        return !known.isCovered
     }
 
     /// Removes the annotations whose operations are not stored any more. Of a chain that is
@@ -188,92 +189,6 @@ extension ViewStore {
                 "DELETE FROM \(table) WHERE did = ? AND key_hlc = ? AND key_id = ?"
             ).run(place)
         }
-    }
-
-    // MARK: What is overwritten
-
-    private struct RowState {
-        let isHidden: Bool
-        let isCovered: Bool
-    }
-
-    private func state(
-        of id: OperationID, in register: Annotation.Register
-    ) throws(StorageError) -> RowState? {
-        var found: RowState?
-        try connection.statement(
-            "SELECT hidden, covered FROM annotation \(Annotation.Register.match) AND id = ?"
-        ).scan(register.values + [.blob(id.bytes)]) { row in
-            found = RowState(isHidden: row.integer(0) == 1, isCovered: row.integer(1) == 1)
-            return .stop
-        }
-        return found
-    }
-
-    /// Whether something that cites this counts, or is covered: it may have been opened before.
-    private func isCovered(
-        _ id: OperationID, in register: Annotation.Register
-    ) throws(StorageError) -> Bool {
-        var isCovered = false
-        try connection.statement(
-            """
-            SELECT 1 FROM annotation_past p INDEXED BY annotation_citing
-                CROSS JOIN annotation a ON a.did = p.did
-                AND a.key_hlc = p.key_hlc AND a.key_id = p.key_id AND a.kind = ?4
-                AND a.member = ?5 AND a.tag = ?6 AND a.id = p.id
-                WHERE p.did = ?1 AND p.key_hlc = ?2 AND p.key_id = ?3 AND p.cited = ?7
-                AND (a.hidden = 0 OR a.covered = 1) LIMIT 1
-            """
-        ).scan(register.values + [.blob(id.bytes)]) { _ in
-            isCovered = true
-            return .stop
-        }
-        return isCovered
-    }
-
-    private func cited(
-        by id: OperationID, in register: Annotation.Register
-    ) throws(StorageError) -> [OperationID] {
-        var cited: [OperationID] = []
-        try connection.statement(
-            """
-            SELECT cited FROM annotation_past
-                WHERE did = ? AND key_hlc = ? AND key_id = ? AND id = ?
-            """
-        ).scan(register.place + [.blob(id.bytes)]) { (row) throws(StorageError) in
-            cited.append(try row.identifier32(0))
-            return .next
-        }
-        return cited
-    }
-
-    /// Covers what an operation has in its past. What is covered has a covered past, so over the
-    /// years each row is looked at once.
-    private func cover(
-        pastOf id: OperationID, in register: Annotation.Register
-    ) throws(StorageError) {
-        var open = try cited(by: id, in: register)
-        while let next = open.popLast() {
-            guard let known = try state(of: next, in: register), !known.isCovered else { continue }
-            try connection.statement(
-                "UPDATE annotation SET covered = 1 \(Annotation.Register.match) AND id = ?"
-            ).run(register.values + [.blob(next.bytes)])
-            open += try cited(by: next, in: register)
-        }
-    }
-
-    /// Covers a register from nothing: something in it has lost its effect.
-    private func coverAnew(_ register: Annotation.Register) throws(StorageError) {
-        try connection.statement("UPDATE annotation SET covered = 0 \(Annotation.Register.match)")
-            .run(register.values)
-        var valid: [OperationID] = []
-        try connection.statement(
-            "SELECT id FROM annotation \(Annotation.Register.match) AND hidden = 0 ORDER BY id"
-        ).scan(register.values) { (row) throws(StorageError) in
-            valid.append(try row.identifier32(0))
-            return .next
-        }
-        for id in valid { try cover(pastOf: id, in: register) }
     }
 
     // MARK: Reading
@@ -464,18 +379,18 @@ extension ViewStore {
 
 extension ViewStore.Annotation.Register {
     /// What names one register, for `values`.
-    fileprivate static let match = """
+    static let match = """
         WHERE did = ? AND key_hlc = ? AND key_id = ? AND kind = ? AND member = ? AND tag = ?
         """
 
-    fileprivate var place: [SQLValue] {
+    var place: [SQLValue] {
         [
             .integer(document), .integer(Int64(bitPattern: target.timestamp.rawValue)),
             .integer(Int64(bitPattern: target.idPrefix)),
         ]
     }
 
-    fileprivate var values: [SQLValue] {
+    var values: [SQLValue] {
         place + [.integer(kind.rawValue), .blob(member), .blob(tag)]
     }
 }

@@ -13,12 +13,15 @@ enum DiscoveryName {
 }
 
 /// The discovery secrets of one workspace: the names of all that are stored, and the newest ones
-/// themselves, which stay in memory while the keys are dropped.
+/// themselves, which stay in memory while the keys are dropped, as does what group keys give beside
+/// them.
 struct DiscoverySecrets {
     /// Of all that are stored.
     private(set) var names: Set<[UInt8]> = []
     /// The newest, which is used first, is the last.
     private(set) var newest: [(name: [UInt8], key: SymmetricKey)] = []
+    /// What links are opened under before these.
+    var epochs = LinkEpochs()
 
     /// Notes the name of one that is stored.
     mutating func note(_ name: [UInt8]) { names.insert(name) }
@@ -39,10 +42,10 @@ extension Workspace {
 
     /// Whether the workspace has a discovery secret of that name: a box may hold anything, and under
     /// a wrong secret nobody would find anybody.
-    func gives(_ name: [UInt8]) -> Bool { discoveryRank(name) != nil }
+    func gives(_ name: [UInt8]) -> Bool { discoveryGiver(name) != nil }
 
     /// Depth and id of the operation that gives a discovery secret.
-    private func discoveryRank(_ name: [UInt8]) -> (UInt64, OperationID)? {
+    func discoveryGiver(_ name: [UInt8]) -> (UInt64, OperationID)? {
         keyIndex.discoveryNames(name)
             .first { $0.isFirst || evaluator.isValid($0.operation) }.map(\.rank)
     }
@@ -50,7 +53,7 @@ extension Workspace {
     /// The names in the order in which the workspace gave them, the newest last: all nodes try the
     /// same one first. Of very many the newest.
     func inOrder(_ names: some Sequence<[UInt8]>) -> ArraySlice<[UInt8]> {
-        let placed = names.map { (rank: discoveryRank($0), name: $0) }
+        let placed = names.map { (rank: discoveryGiver($0), name: $0) }
         let sorted = placed.sorted { left, right in
             guard let after = right.rank else { return false }
             return left.rank.map { $0 < after } ?? true

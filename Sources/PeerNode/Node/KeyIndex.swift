@@ -54,7 +54,9 @@ struct KeyIndex {
     var ends: [OperationID]?
     /// The key that seals, once it was looked for, until a key is taken or what it follows from
     /// changes; the inner one `nil` where there is none.
-    var sealing: SealingKey??
+    private(set) var sealing: SealingKey??
+    /// How often it was forgotten: who goes by what it follows from sees here that it has changed.
+    private(set) var generation: UInt64 = 0
 
     /// How many operations were looked at to answer something; for tests.
     var looks = 0
@@ -87,6 +89,15 @@ struct KeyIndex {
     }
 
     // MARK: Epoch keys
+
+    /// Keeps which key seals, until a key is taken or what it follows from changes.
+    mutating func keep(sealing: SealingKey?) { self.sealing = .some(sealing) }
+
+    /// Has the key that seals looked for again.
+    mutating func forgetSealing() {
+        sealing = nil
+        generation &+= 1
+    }
 
     private mutating func introduce(_ new: Introduction) {
         let place = Int32(truncatingIfNeeded: introductions.count)

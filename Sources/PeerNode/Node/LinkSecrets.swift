@@ -5,25 +5,35 @@ import WorkspaceModel
 
 /// The secrets under which links are opened: those of workspaces, and those of invites.
 extension NodeCore {
-    /// The secrets under which others may open a link: every discovery secret, newest first, and
-    /// every invite's. Invites that are used up, expired or revoked stay for 30 days, the newest of
+    /// The secrets under which others may open a link: what the newest group keys give, every discovery
+    /// secret, newest first, and every invite's. Invites that are used up, expired or revoked stay for 30 days, the newest of
     /// them, so that their holders are told so instead of meeting silence.
     func pskCandidates() -> [PSKCandidate] {
-        if let known = network.candidates { return known }
-        var candidates: [PSKCandidate] = []
-        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
-        where workspace.standing == .member {
-            for (index, discovery) in workspace.discovery.enumerated().reversed() {
-                candidates.append(
-                    PSKCandidate(
-                        .workspace(workspace.id, discovery: UInt32(clamping: index)),
-                        psk: discovery.derived(Array("psk".utf8)),
-                        rank: index == workspace.discovery.count - 1 ? .newest : .older))
-            }
-            candidates += invitePSKs(of: workspace)
-        }
-        network.candidates = candidates
+        let members = workspaces.values.filter { $0.standing == .member }
+            .sorted { $0.number < $1.number }
+        let generations = members.map(\.keyIndex.generation)
+        if let known = network.candidates, known.generations == generations { return known.all }
+        let candidates = members.flatMap { secrets(of: $0) + invitePSKs(of: $0) }
+        network.candidates = (candidates, generations)
         return candidates
+    }
+
+    /// What members of a workspace know, and those who have left or were removed knew.
+    private func secrets(of workspace: Workspace) -> [PSKCandidate] {
+        let current = Set(workspace.linkEpochsOfMembersAlone().map(\.key))
+        let epochs = workspace.linkEpochs().map {
+            PSKCandidate(
+                .epoch(workspace.id), psk: $0.psk,
+                rank: current.contains($0.key) ? .newest : .older)
+        }
+        let discovery = workspace.discovery.enumerated().reversed().map { index, secret in
+            PSKCandidate(
+                .workspace(workspace.id, discovery: UInt32(clamping: index)),
+                psk: secret.derived(Array("psk".utf8)),
+                rank: index + 1 == workspace.discovery.count
+                    && workspace.isNewestDiscoveryOfMembersAlone ? .newest : .older)
+        }
+        return epochs + discovery
     }
 
     /// The secrets among which that of somebody is looked for whose first message is here. To look
@@ -73,24 +83,42 @@ extension NodeCore {
     }
 
     /// The secret for a dial of the registry: of a workspace that the device is in, else of the
-    /// selected one, else of any. Whoever does not answer under the newest discovery secret may
-    /// not have heard of it: the next attempt takes the one before, and so on, beginning anew
-    /// behind the oldest.
+    /// selected one, else of any. Whoever does not answer under the newest may not have heard of it:
+    /// the next attempt takes the newest discovery secret, then the one before, and so on, beginning
+    /// anew behind the oldest.
     func candidate(forDial number: UInt64, at address: String) -> PSKCandidate? {
         let dialled = network.dials.removeValue(forKey: number)
         let members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
         var chosen = members.first
+        var isGuest = false
         if case .device(let device)? = dialled {
             chosen = members.first { standing(of: device, in: $0) == .full } ?? chosen
+            isGuest = chosen.map { isOfGuest(device, in: $0) } ?? false
         } else if let selected = try? selectedWorkspace() {
             chosen = selected
         }
-        guard let chosen, !chosen.discovery.isEmpty else { return nil }
-        let unanswered = network.unanswered[address] ?? 0
-        let index = chosen.discovery.count - 1 - unanswered % chosen.discovery.count
-        return PSKCandidate(
-            .workspace(chosen.id, discovery: UInt32(clamping: index)),
-            psk: chosen.discovery[index].derived(Array("psk".utf8)))
+        guard let chosen else { return nil }
+        let secrets = secretsToDial(chosen, isGuest: isGuest)
+        guard !secrets.isEmpty else { return nil }
+        return secrets[(network.unanswered[address] ?? 0) % secrets.count]
+    }
+
+    /// In which order secrets are tried: a guest has no part in group keys.
+    private func secretsToDial(_ workspace: Workspace, isGuest: Bool) -> [PSKCandidate] {
+        let newest =
+            isGuest
+            ? nil : workspace.linkEpochsOfMembersAlone().first ?? workspace.linkEpochs().first
+        let discovery = workspace.discovery.enumerated().reversed().map { index, secret in
+            PSKCandidate(
+                .workspace(workspace.id, discovery: UInt32(clamping: index)),
+                psk: secret.derived(Array("psk".utf8)))
+        }
+        return (newest.map { [PSKCandidate(.epoch(workspace.id), psk: $0.psk)] } ?? []) + discovery
+    }
+
+    private func isOfGuest(_ device: DeviceID, in workspace: Workspace) -> Bool {
+        workspace.evaluator.bestGrant(of: device)
+            .flatMap { workspace.evaluator.role(ofGrant: $0, device: device) } == .guest
     }
 }

@@ -188,9 +188,9 @@ extension NodeCore {
     }
 
     /// Whether a workspace is opened towards a peer: it is known there, or the peer has shown to
-    /// hold the discovery secret.
+    /// hold a secret of it.
     private func isShared(_ workspace: Workspace, with peer: PeerIdentity) -> Bool {
-        if case .workspace(let id, _) = peer.psk, id == workspace.id { return true }
+        if peer.psk.workspace == workspace.id { return true }
         return standing(of: peer.device, in: workspace) == .full
     }
 

@@ -6,7 +6,7 @@ import WorkspaceModel
 /// Dropping the keys of a running node, and taking them up again (PROTOCOL.md, 6.3).
 ///
 /// What stays while it is locked: the Noise static key and the certificate over it, discovery
-/// secrets, and the psks of invites, so that links go on. What goes: signing, box, home and epoch
+/// secrets, and the psks of group keys and invites, so that links go on. What goes: signing, box, home and epoch
 /// keys, everything that was derived from them, and every text that they opened.
 extension NodeCore {
     /// This device's name, whether its keys are at hand or not.
@@ -289,8 +289,8 @@ extension NodeCore {
 }
 
 extension Workspace {
-    /// Zeroes every key of this workspace but its discovery secrets, and forgets every text that
-    /// they opened. A table that gets to hold keys, or what they opened, is emptied here too.
+    /// Zeroes every key of this workspace but its discovery secrets and what links are opened under
+    /// beside them, and forgets every text that they opened. A table that gets to hold keys, or what they opened, is emptied here too.
     ///
     /// The psks of invites are taken out of their seals before, so that holders of links are
     /// answered while the node is locked.
@@ -298,6 +298,8 @@ extension Workspace {
         for (id, record) in authority {
             if case .invite = record.payload { invitePSKs[id] = psk(of: id) ?? invitePSKs[id] }
         }
+        // What the newest of them give is worked out while they are there.
+        _ = linkEpochs()
         keys.removeAll()
         // Their keys, and all that these opened: who is in them, and what they are called.
         privateDocuments = [:]

@@ -73,8 +73,9 @@ struct NetworkState {
     var unfinished = UnfinishedMessages()
     /// How many bytes that may be. Tests make it smaller.
     var unfinishedBytesMax = Limits.unfinishedBytesMax
-    /// The secrets under which others may open a link, until authority changes.
-    var candidates: [PSKCandidate]?
+    /// The secrets under which others may open a link, until authority changes; and what was known of
+    /// the keys of each workspace then.
+    var candidates: (all: [PSKCandidate], generations: [UInt64])?
 
     init(announces: Bool) { self.announces = announces }
 

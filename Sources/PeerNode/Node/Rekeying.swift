@@ -25,10 +25,23 @@ extension Workspace {
         let isAlone = change.becameInvalid.isEmpty && change.becameValid.allSatisfy { $0 == id }
         if payload.bearsOnEnds || !isAlone {
             keyIndex.ends = nil
-            keyIndex.sealing = nil
+            keyIndex.forgetSealing()
         } else if payload.newKey.map(keys.holds) == true {
-            keyIndex.sealing = nil
+            keyIndex.forgetSealing()
         }
+    }
+
+    /// The valid operations that the key has to be changed after.
+    func keyEnds() -> [OperationID] {
+        let ends = keyIndex.ends ?? evaluator.keyEnds
+        keyIndex.ends = ends
+        return ends
+    }
+
+    /// Whether an owner or admin has ended there what is not the own person's.
+    func isSaidByAdminOfOthers(_ end: OperationID) -> Bool {
+        guard let role = evaluator.actingRole(of: end) else { return false }
+        return role <= .admin && evaluator.isSaidOfOthers(end)
     }
 
     /// Of the keys that valid operations made and we hold: the one with the largest (lam, id)
@@ -36,8 +49,7 @@ extension Workspace {
     /// guest of somebody, and every revocation of an invite, or is one. Without such a key, the
     /// newest.
     func findSealingKey() -> SealingKey? {
-        let ends = keyIndex.ends ?? evaluator.keyEnds
-        keyIndex.ends = ends
+        let ends = keyEnds()
         let depth = ends.compactMap { evaluator.lamport(of: $0) }.max() ?? 0
         var newest: KeyIndex.Introduction?
         for known in keyIndex.newestFirst {
@@ -57,10 +69,8 @@ extension Workspace {
         }
         return newest.map { newest in
             let answersAdmins = ends.allSatisfy { end in
-                guard evaluator.isSaidOfOthers(end), let role = evaluator.actingRole(of: end),
-                    role <= .admin
-                else { return true }
-                return end == newest.operation || evaluator.isAncestor(end, of: newest.operation)
+                !isSaidByAdminOfOthers(end) || end == newest.operation
+                    || evaluator.isAncestor(end, of: newest.operation)
             }
             return SealingKey(
                 id: newest.key, operation: newest.operation, answersAll: false,

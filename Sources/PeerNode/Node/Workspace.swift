@@ -42,7 +42,7 @@ final class Workspace {
     var keys: EpochKeyring {
         didSet {
             forgetDerived()
-            keyIndex.sealing = nil
+            keyIndex.forgetSealing()
         }
     }
     /// Secrets of invites, while the keys that seal them are dropped.
@@ -322,7 +322,7 @@ final class Workspace {
     var sealingKey: SealingKey? {
         if let known = keyIndex.sealing { return known }
         let found = findSealingKey()
-        keyIndex.sealing = .some(found)
+        keyIndex.keep(sealing: found)
         return found
     }
 

@@ -72,6 +72,8 @@ public struct PeerIdentity: Equatable, Sendable {
 public enum PSKLabel: Hashable, Sendable {
     /// The discovery secret of a workspace; all of them stay accepted.
     case workspace(WorkspaceID, discovery: UInt32)
+    /// What a group key of a workspace gives.
+    case epoch(WorkspaceID)
     /// An open invite, by its id.
     case invite(OperationID)
     /// An invite of which only the link is known, on the joiner's side.
@@ -80,6 +82,16 @@ public enum PSKLabel: Hashable, Sendable {
     case deviceLink
     /// A device link that another device of the same person issued, on the newcomer's side.
     case linking
+}
+
+extension PSKLabel {
+    /// The workspace of which the other end has shown to know a secret.
+    var workspace: WorkspaceID? {
+        switch self {
+        case .workspace(let id, _), .epoch(let id): id
+        case .invite, .joining, .deviceLink, .linking: nil
+        }
+    }
 }
 
 /// A secret that a handshake may run under.

@@ -4,9 +4,10 @@ import WorkspaceModel
 /// own: to say first messages that are right costs nobody but hashes, and whoever ever held an invite
 /// must not use up what members need.
 public enum SecretRank: Int, CaseIterable, Sendable {
-    /// Members: the newest secret of a workspace, and the link with which a person takes up a device.
+    /// Members: what was made since the last one left or was removed, and the link with which a person
+    /// takes up a device.
     case newest
-    /// Also those who have left or were removed: the secrets before.
+    /// Also those who have left or were removed, guests, and who was away: what was made before.
     case older
     /// Whoever was given an invite that is open.
     case invite

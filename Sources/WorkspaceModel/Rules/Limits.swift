@@ -121,6 +121,9 @@ public enum Limits {
     /// Discovery secrets of one workspace under which links are answered, the newest: whoever opens
     /// one makes a node try them all. An older one leads nowhere any more, as a lost address does.
     public static let discoverySecretsMax = 256
+    /// Group keys of one workspace under which links are answered, the newest: who was away for longer
+    /// comes under a discovery secret.
+    public static let linkEpochsMax = 16
 
     // MARK: Messages
 

@@ -64,6 +64,39 @@ import WorkspaceTestKit
         #expect(try store.view.current(Scene.register()) == row(Self.count))
     }
 
+    /// However many of a register change at once, it is what it would be if each had come like that.
+    @Test(arguments: Seeds.explore(40))
+    func `keeps its rule when very many change at once`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let count = 60
+        var cited: [[OperationID]] = []
+        var valid: [Bool] = []
+        for number in 1...count {
+            let others = Set((0..<random.below(6)).map { _ in 1 + random.below(count) })
+            cited.append(others.filter { $0 < number }.sorted().map(Self.id))
+            valid.append(!random.oneIn(3))
+            try store.view.fold(
+                row(number), citing: cited[number - 1], isValid: valid[number - 1])
+        }
+        for _ in 0..<6 {
+            let isValid = random.oneIn(2)
+            let changed = Set((0..<random.below(count)).map { _ in 1 + random.below(count) })
+            try store.view.setValid(
+                isValid, annotationsAt: changed.sorted().map(Int64.init))
+            for number in changed { valid[number - 1] = isValid }
+            let fresh = try NodeStore.inMemory()
+            try fresh.begin()
+            for number in 1...count {
+                try fresh.view.fold(
+                    row(number), citing: cited[number - 1], isValid: valid[number - 1])
+            }
+            #expect(
+                try store.view.annotations(of: 1) == fresh.view.annotations(of: 1), "seed \(seed)")
+        }
+    }
+
     /// What is left when some are removed is what the others give by themselves.
     @Test(arguments: Seeds.explore(40))
     func `keeps its rule when any part of it is removed`(seed: UInt64) throws {

@@ -1,0 +1,87 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The secrets of links that the newest group keys of one workspace give (PROTOCOL.md, 5.1).
+///
+/// Every end of a membership has a new group key, and no new discovery secret. So members open links
+/// under what only they know, and whoever is out shares none of their places. They stay in memory
+/// while the keys are dropped.
+struct LinkEpochs {
+    /// What one group key gives.
+    struct Secret {
+        /// The key's name.
+        let key: KeyID
+        /// The operation that introduced it, and its depth.
+        let operation: OperationID
+        let lamport: UInt64
+        /// Hk(K, "link"), 32 bytes.
+        let psk: SymmetricKey
+    }
+
+    private(set) var newestFirst: [Secret] = []
+    /// Up to which change of what is known of keys.
+    private var generation: UInt64?
+
+    /// Whether something may have changed.
+    func isStale(at generation: UInt64) -> Bool { self.generation != generation }
+
+    /// Has others in memory. What is there already is not derived again.
+    mutating func use(
+        _ introductions: [KeyIndex.Introduction], at generation: UInt64,
+        keyOf: (KeyID) -> SymmetricKey?
+    ) {
+        let known = Dictionary(newestFirst.map { ($0.key, $0.psk) }) { first, _ in first }
+        newestFirst = introductions.compactMap { given in
+            let psk =
+                known[given.key]
+                ?? keyOf(given.key)?.derived(Array("link".utf8), lifetime: .long)
+            return psk.map {
+                Secret(
+                    key: given.key, operation: given.operation, lamport: given.lamport, psk: $0)
+            }
+        }
+        self.generation = generation
+    }
+}
+
+extension Workspace {
+    /// What the newest group keys give that valid operations made and we hold, newest first; on a
+    /// locked node what they were.
+    func linkEpochs() -> [LinkEpochs.Secret] {
+        guard !keys.isEmpty, discoverySecrets.epochs.isStale(at: keyIndex.generation) else {
+            return discoverySecrets.epochs.newestFirst
+        }
+        let newest = keyIndex.newestFirst.lazy
+            .filter { self.keys.holds($0.key) && self.evaluator.isValid($0.operation) }
+            .prefix(Limits.linkEpochsMax)
+        discoverySecrets.epochs.use(Array(newest), at: keyIndex.generation) { keys[$0] }
+        return discoverySecrets.epochs.newestFirst
+    }
+
+    /// Those of them that nobody can know who is out: what made them knows of every end of a
+    /// membership. Where there is none, those that know at least what owners and admins have said of
+    /// others: what people say of themselves is answered at a pace.
+    func linkEpochsOfMembersAlone() -> [LinkEpochs.Secret] {
+        let (epochs, ends) = (linkEpochs(), keyEnds())
+        let answering = epochs.filter { knows(ends, $0.operation, lamport: $0.lamport) }
+        guard answering.isEmpty else { return answering }
+        let byAdmins = ends.filter(isSaidByAdminOfOthers)
+        return epochs.filter { knows(byAdmins, $0.operation, lamport: $0.lamport) }
+    }
+
+    /// Whether nobody can know the newest discovery secret who is out.
+    var isNewestDiscoveryOfMembersAlone: Bool {
+        guard let name = discoverySecrets.newest.last?.name,
+            let (lamport, giver) = discoveryGiver(name)
+        else { return false }
+        return knows(keyEnds(), giver, lamport: lamport)
+    }
+
+    /// Whether an operation has all of those in its past, or is one.
+    private func knows(_ ends: [OperationID], _ operation: OperationID, lamport: UInt64) -> Bool {
+        // What has a deeper operation in its past is deeper itself.
+        ends.allSatisfy { $0 == operation || evaluator.lamport(of: $0) ?? .max < lamport }
+            && ends.allSatisfy { $0 == operation || evaluator.isAncestor($0, of: operation) }
+    }
+}
