@@ -105,7 +105,7 @@ enum IngestBench {
                 let checked = try OperationChecks.check(run, after: link)
                 let (branch, appended) = try store.operations.append(
                     checked, in: run.log, of: 1, at: place, seen: 1_700_000_000_000,
-                    above: [Int64](repeating: 0, count: checked.count))
+                    citing: [[StoredPlace]](repeating: [], count: checked.count))
                 for item in appended { try fold(item, key, into: store) }
                 link = checked.last?.link
                 place = .behind(branch: branch)

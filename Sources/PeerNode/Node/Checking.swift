@@ -183,7 +183,8 @@ extension NodeCore {
         _ = try intact(stored)
     }
 
-    /// Counts texts that are not here and that nobody has deleted, and has them asked for again.
+    /// Counts texts that are not here, though they count and nobody has deleted them, and has them
+    /// asked for again.
     ///
     /// None of them is a fault of this store: a payload goes by a deletion, which may have lost its
     /// effect since, or with the branch that it stood on, when everybody has erased it; and a
@@ -201,7 +202,9 @@ extension NodeCore {
                     let row = store.operations.document(numbered: stored.document),
                     let workspace = workspaces[row.workspace],
                     workspace.channels[row.id] != nil
-                        || workspace.privateDocuments[row.id]?.root != nil
+                        || workspace.privateDocuments[row.id]?.root != nil,
+                    // Who was removed may have deleted it, and have no right to either any more.
+                    try visibility(of: stored, in: workspace) == .shown
                 else { continue }
                 object.missing += 1
                 guard check.repairs else { continue }

@@ -165,10 +165,7 @@ extension NodeCore {
         try compareClocks(on: link)
         try settleLinks(besides: link)
         guard !link.isClosing else { return }
-        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
-        where workspace.standing == .member && isShared(workspace, with: peer) {
-            try openSync(workspace, on: link)
-        }
+        try openWhatIsShared(with: peer, on: link)
         guard !link.wasFormer else { return }
         try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         effects.append(.log(.info, "peer.connected device=\(PublicID.device(peer.device))"))
@@ -185,6 +182,24 @@ extension NodeCore {
             return
         }
         try drop(oldest, because: LinkEnding("link.crowded"))
+    }
+
+    /// Opens what both ends are in.
+    private func openWhatIsShared(
+        with peer: PeerIdentity, on link: PeerLink
+    ) throws(StorageError) {
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.standing == .member && isShared(workspace, with: peer) {
+            try openSync(workspace, on: link)
+        }
+    }
+
+    /// Opens on a link that began as a coming in what both ends were in before.
+    func openOthers(on link: PeerLink) throws(StorageError) {
+        guard let peer = link.peer, !link.isClosing, network.linking?.connection != link.id else {
+            return
+        }
+        try openWhatIsShared(with: peer, on: link)
     }
 
     /// Whether a workspace is opened towards a peer: it is known there, or the peer has shown to

@@ -410,6 +410,7 @@ extension NodeCore {
         try welcomeBack(link)
         try renewOwnRecord()
         introduce(workspace, on: link)
+        try openOthers(on: link)
     }
 
     func feedReceiving(_ link: PeerLink) throws(StorageError) {

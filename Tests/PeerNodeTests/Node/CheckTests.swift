@@ -157,6 +157,33 @@ import WorkspaceTestKit
         }
     }
 
+    /// Joon takes words back where the one who removes him does not hear it, so neither counts.
+    @Test func `misses no word of somebody who had no right to it`() throws {
+        let world = try RemovalBench()
+        let (mina, ada, wim, joon, bench) =
+            (world.mina, world.ada, world.wim, world.joon, world.bench)
+        for near in [ada, wim, joon] { bench.cut(mina, near) }
+        try joon.send("said and taken back")
+        bench.advance(2_000)
+        let key = try #require(
+            try joon.ok("message.history", ["channel": "general"]).items.last?["id"])
+        try joon.ok("message.delete", ["message": key])
+        bench.advance(2_000)
+        bench.wall += Limits.redactionUndoMilliseconds
+        bench.advance(60_000)
+        try mina.ok("member.remove", ["member": "Joon"])
+        bench.cut(joon, ada)
+        bench.cut(joon, wim)
+        for near in [ada, wim] { bench.heal(mina, near) }
+        bench.advance(60_000)
+        for node in [ada, wim] {
+            let core = try #require(node.host?.core)
+            #expect(try core.store.operations.hasMissingPayloads(), "\(node.name)")
+            let checked = try node.ok("node.check")
+            #expect(checked["missing"] == 0 && checked["ok"] == true, "\(node.name)")
+        }
+    }
+
     @Test func `judges the authority document anew`() throws {
         let (mina, _) = try life()
         let workspace = try mina.workspace()

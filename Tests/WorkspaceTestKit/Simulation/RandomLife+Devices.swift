@@ -67,7 +67,9 @@ extension RandomLife {
             {
                 if digest(of: member.workspace, on: world.nodes[index]) != nil {
                     members[place].nodes.append(index)
-                } else if !linkings.contains(where: { $0.node == index }) {
+                } else if !linkings.contains(where: { $0.node == index }),
+                    !revocations.contains(where: { $0.node == index })
+                {
                     // A device is in the workspaces that its owner was in when it was linked.
                     linkings.append(Linking(node: index, owner: owner))
                 }
@@ -76,7 +78,10 @@ extension RandomLife {
     }
 
     private func revokeDevice() {
-        let linked = owners.keys.filter { index in !revocations.contains { $0.node == index } }
+        // What is on its way in elsewhere would come in there after all.
+        let linked = owners.keys.filter { index in
+            !revocations.contains { $0.node == index } && !linkings.contains { $0.node == index }
+        }
         guard let index = linked.sorted().randomElement(using: &deviceGenerator),
             let owner = owners[index],
             let id = world.nodes[index].ask("identity.show")?["id"]
