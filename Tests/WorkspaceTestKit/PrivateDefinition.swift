@@ -66,11 +66,13 @@ public struct PrivateDefinition {
     public mutating func sealingKey(answering revocations: Set<OperationID>) -> KeyID? {
         let valid = validOperations()
         let ends = valid.filter { story[$0].map(isEnd) ?? false }
+        let people = members()
         let candidates = introductions(valid).filter { candidate in
             let known = (story.pasts[candidate.id] ?? []).union([candidate.id])
             let answered = introductions(valid).filter { known.contains($0.id) }
                 .flatMap { $0.change?.action.epoch?.answers ?? [] }
             return known.isSuperset(of: ends) && revocations.isSubset(of: answered)
+                && candidate.author.map { people[$0] != nil } ?? false
         }
         return candidates.max { isEarlier($0, $1) }?.keyID
     }

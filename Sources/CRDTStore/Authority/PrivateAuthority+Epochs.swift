@@ -25,9 +25,9 @@ extension PrivateAuthority {
         (introductionsByKey[key] ?? []).contains { introductions[$0].isValid }
     }
 
-    /// The key to seal with: of those introduced with every valid removal and departure in their
-    /// operation's past, or by it, and answering everything in `revocations`, the one with the
-    /// largest (depth, operation).
+    /// The key to seal with: of those introduced by somebody who is in, with every valid removal and
+    /// departure in their operation's past, or by it, and answering everything in `revocations`, the
+    /// one with the largest (depth, operation).
     ///
     /// - Parameter revocations: the workspace's valid removals and departures of members and
     ///   devices that are in this document.
@@ -48,6 +48,8 @@ extension PrivateAuthority {
                         $0 == candidate.operation || knows(candidate.operation, $0)
                     }
                 }
+                // Whoever has left by a younger seat goes on writing under an older one.
+                && operations[candidate.operation].author.flatMap(standing) != nil
         }
         return sealing.map { introduction($0) }
     }

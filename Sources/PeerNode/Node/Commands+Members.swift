@@ -177,6 +177,9 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         let member = try person(draft.member, in: workspace, orRemoved: true)
         guard let standing = standing(of: member, in: workspace) else {
+            if !draft.widens, hasOnlyLeft(member, workspace) {
+                return try removeLeaver(member, from: workspace)
+            }
             return try widenRemoval(of: member, isAsked: draft.widens, in: workspace)
         }
         guard !draft.widens else {
@@ -204,6 +207,30 @@ extension NodeCore {
         object.openInvites = open.filter { !isEnded($0) }.map(PublicID.invite)
         object.keptInvites = taken.map(PublicID.invite)
         return object
+    }
+
+    private func hasOnlyLeft(_ member: MemberID, _ workspace: Workspace) -> Bool {
+        let ends = workspace.evaluator.revocations(ending: member)
+        return !ends.isEmpty
+            && ends.allSatisfy { id in
+                if case .leave? = workspace.authority[id]?.payload { true } else { false }
+            }
+    }
+
+    /// Ends what the other devices of somebody may do who has left by a younger one. What that person
+    /// said stays as it is.
+    private func removeLeaver(
+        _ member: MemberID, from workspace: Workspace
+    ) throws(NodeError) -> MemberObject {
+        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        let made = try stored { () throws(StorageError) in try turnDown(member, in: workspace) }
+        guard let made, workspace.evaluator.revocations(ending: member).contains(made) else {
+            let name = NodeError.quoted(workspace.displayName(of: member))
+            throw .forbidden(
+                "\(name) has left, and was not weaker than you", reason: "rank",
+                hint: "wsx-node member list --removed")
+        }
+        return try shown(member, in: workspace)
     }
 
     /// The open invites of a member that are to go on, all of them such as we could make.

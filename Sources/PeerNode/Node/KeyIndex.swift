@@ -34,8 +34,9 @@ struct KeyIndex {
     private var introductions: [Introduction] = []
     /// Places in `introductions`, ascending by rank: four bytes are moved where one of 56 would be.
     private var order: [Int32] = []
-    /// The first introduction of each key.
+    /// The first introduction of each key, and the others of those that have several.
     private var firsts: [KeyID: Int32] = [:]
+    private var others: [KeyID: [Int32]] = [:]
     /// The changes of keys by the key that they introduce; one key may have several.
     private(set) var carriers: [KeyID: [OperationID]] = [:]
     /// The operations with boxes by the key in them.
@@ -104,8 +105,13 @@ struct KeyIndex {
         introductions.append(new)
         let index = order.firstPlace { new.rank < introductions[Int($0)].rank }
         order.insert(place, at: index)
-        if let known = firsts[new.key], introductions[Int(known)].rank < new.rank { return }
-        firsts[new.key] = place
+        guard let known = firsts[new.key] else {
+            firsts[new.key] = place
+            return
+        }
+        let isFirst = new.rank < introductions[Int(known)].rank
+        firsts[new.key] = isFirst ? place : known
+        others[new.key, default: []].append(isFirst ? known : place)
     }
 
     /// All introductions, the newest first: the one with the largest (depth, id).
@@ -124,6 +130,12 @@ struct KeyIndex {
     /// The first introduction of a key.
     func firstIntroduction(of key: KeyID) -> Introduction? {
         firsts[key].map { introductions[Int($0)] }
+    }
+
+    /// The operations that introduce the same key as this one, without this one: none as a rule.
+    func introductions(besides given: Introduction) -> some Sequence<OperationID> {
+        let all = others[given.key].map { $0 + [firsts[given.key]].compactMap { $0 } } ?? []
+        return all.lazy.map { introductions[Int($0)].operation }.filter { $0 != given.operation }
     }
 
     /// Takes out what was handed on of a key before it was introduced, for one look.

@@ -46,14 +46,16 @@ struct LinkEpochs {
 }
 
 extension Workspace {
-    /// What the newest group keys give that valid operations made and we hold, newest first; on a
-    /// locked node what they were.
+    /// What the newest group keys give that somebody gave who is in, and that we hold, newest first; on
+    /// a locked node what they were.
     func linkEpochs() -> [LinkEpochs.Secret] {
         guard !keys.isEmpty, discoverySecrets.epochs.isStale(at: keyIndex.generation) else {
             return discoverySecrets.epochs.newestFirst
         }
         let newest = keyIndex.newestFirst.lazy
-            .filter { self.keys.holds($0.key) && self.evaluator.isValid($0.operation) }
+            .filter {
+                self.keys.holds($0.key) && self.gives($0) && self.isGiverIn($0.operation)
+            }
             .prefix(Limits.linkEpochsMax)
         discoverySecrets.epochs.use(Array(newest), at: keyIndex.generation) { keys[$0] }
         return discoverySecrets.epochs.newestFirst

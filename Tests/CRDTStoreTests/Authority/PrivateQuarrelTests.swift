@@ -41,6 +41,20 @@ private let key = PrivateStory.key
         #expect(Set(story.judged().epochs.map(\.operation)) == [story.root, one, two, deeper])
     }
 
+    // Two who let somebody in apart give two seats; who leaves by one goes on writing under the other.
+    @Test func `leave by one of two seats, and make no key by the other`() {
+        var story = start
+        let one = story.add(["gil"], by: "adam", after: [story.root])
+        let two = story.add(["gil"], by: "anna", after: [one])
+        story.write("gil", after: [two], .leave(cuts: []), under: two)
+        #expect(story.judged().names(["gil"]).isEmpty)
+        let kept = story.write("moritz", .rekey(PrivateStory.epoch(4)))
+        let rekey = story.write("gil", .rekey(PrivateStory.epoch(5)), under: one)
+        let authority = story.judged()
+        #expect(authority.isValid(rekey))
+        #expect(authority.sealingEpoch(answering: [])?.operation == kept)
+    }
+
     // adam is listed before anna, and so is the stronger of two admins of one depth.
     @Test func `fight, and the stronger wins whatever comes first`() {
         var story = start

@@ -1,0 +1,178 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Who makes the group key: everybody may end own devices, and an operation that does can name one.
+@Suite struct `A group key` {
+    /// The end of an own device that names a key, with boxes for all who may hold one.
+    private func ending(
+        _ device: DeviceID, naming key: SymmetricKey, as name: KeyID? = nil, by node: BenchNode
+    ) throws -> AuthorityPayload {
+        let core = try #require(node.host?.core)
+        let workspace = try GuestTable.workspace(of: node)
+        let discovery = try #require(workspace.discovery.last)
+        let wraps = workspace.keyHolders(excluding: [device]).compactMap {
+            core.wrap(key, discovery, for: $0.device, to: $0.agreementKey)
+        }
+        return .removeDevice(
+            device, cuts: [],
+            rekey: Rekey(keyID: name ?? key.keyID, wraps: wraps, olderKeys: []))
+    }
+
+    private func linked(to node: BenchNode, _ bench: CoreBench, _ name: String) throws -> BenchNode
+    {
+        let other = try bench.bareNode(name)
+        _ = try node.link(other)
+        bench.advance(5_000)
+        return other
+    }
+
+    private func device(_ node: BenchNode) throws -> DeviceID {
+        try #require(node.host?.core.ownDevice)
+    }
+
+    /// Under which key a node writes, and whether the secret of links that it gives is one of members.
+    private func expectNobody(
+        knowing key: SymmetricKey, at nodes: [BenchNode], _ note: String
+    ) throws {
+        let psk = key.derived(Array("link".utf8)).exposedCopy()
+        for node in nodes {
+            let workspace = try GuestTable.workspace(of: node)
+            #expect(workspace.keys.holds(key.keyID), "\(note), \(node.name): it opened its box")
+            #expect(workspace.sealingKey?.id != key.keyID, "\(note), \(node.name)")
+            let newest = try #require(node.host?.core).pskCandidates()
+                .filter { $0.rank == .newest }.map { $0.psk.exposedCopy() }
+            #expect(!newest.contains(psk), "\(note), \(node.name)")
+        }
+    }
+
+    @Test func `is made by no guest`() throws {
+        let table = try GuestTable()
+        let phone = try linked(to: table.gita, table.bench, "Gita phone")
+        let key = SymmetricKey(using: SeededRandom(seed: 3))
+        try table.gita.author(ending(device(phone), naming: key, by: table.gita))
+        table.bench.advance(2_000)
+        let members = [table.ada, table.bob, table.cleo]
+        try expectNobody(knowing: key, at: members, "as it comes")
+        // It is the end of a device all the same, and an admin answers it.
+        table.bench.advance(60_000)
+        try expectNobody(knowing: key, at: members, "later")
+        for node in members {
+            #expect(try GuestTable.workspace(of: node).sealingKey?.answersAll == true)
+        }
+        try table.ada.send("not for guests")
+        #expect(try table.bob.log().last == "not for guests")
+    }
+
+    @Test func `is not in what a guest says who ends an own device`() throws {
+        let table = try GuestTable()
+        let phone = try linked(to: table.gita, table.bench, "Gita phone")
+        let id = JSONValue.string(PublicID.device(try device(phone)))
+        try table.gita.ok("device.revoke", ["device": id])
+        table.bench.advance(5_000)
+        let said = try GuestTable.workspace(of: table.ada).authority.values.compactMap { record in
+            if case .removeDevice(_, _, let rekey) = record.payload { rekey?.keyID } else { nil }
+        }
+        #expect(said.isEmpty)
+    }
+
+    /// Whoever leaves by a younger device has authority by an older one still.
+    @Test func `is made by nobody who has left`() throws {
+        let world = try RemovalBench()
+        let (joon, bench) = (world.joon, world.bench)
+        let phone = try linked(to: joon, bench, "Joon phone")
+        let tablet = try linked(to: joon, bench, "Joon tablet")
+        let key = SymmetricKey(using: SeededRandom(seed: 4))
+        let mina = world.mina
+        try phone.ok("workspace.leave")
+        bench.advance(20_000)
+        #expect(try mina.memberNames() == ["Ada", "Mina", "Wim"])
+        let after = try #require(try mina.workspace().sealingKey)
+        #expect(after.answersAll)
+        // Under the older one, with all of that in its past; somebody else would bring it.
+        var log = try ForgedLog(joon, incarnation: 90)
+        let said = log.write(
+            try ending(device(tablet), naming: key, by: mina),
+            knowing: try ForgedLog.heads(of: mina))
+        try mina.take([said.run(in: try mina.workspace().id)])
+        #expect(try mina.workspace().evaluator.isValid(said.id))
+        try expectNobody(knowing: key, at: [mina], "a leaver's")
+        bench.advance(60_000)
+        try expectNobody(knowing: key, at: [mina], "a leaver's, later")
+    }
+
+    /// Nobody is asked about somebody any more who has left; an admin ends what is left of that.
+    @Test func `changes nothing for who left by a younger device, and a removal does`() throws {
+        let world = try RemovalBench()
+        let (mina, joon, bench) = (world.mina, world.joon, world.bench)
+        let phone = try linked(to: joon, bench, "Joon phone")
+        try joon.send("before")
+        bench.advance(2_000)
+        try phone.ok("workspace.leave")
+        bench.advance(20_000)
+        var log = try ForgedLog(joon, incarnation: 90)
+        let document = try mina.workspace().id
+        func says(_ number: UInt8) throws -> Bool {
+            let nonce = [UInt8](repeating: number, count: 16)
+            let said = log.write(
+                .createDocument(type: 1, nonce: nonce), knowing: try ForgedLog.heads(of: mina))
+            // What has no effect, and is of somebody who is out, is not even kept.
+            do { try mina.take([said.run(in: document)]) } catch is RefusedRun { return false }
+            return try mina.workspace().evaluator.isValid(said.id)
+        }
+        #expect(try says(1))
+        let member = JSONValue.string(PublicID.member(try joon.workspace().member))
+        #expect(try world.wim.refused("member.remove", ["member": member]).kind == .forbidden)
+        try mina.ok("member.remove", ["member": member])
+        #expect(try !says(2))
+        #expect(try mina.refused("member.remove", ["member": member]).reason == "member.removed")
+        #expect(try mina.log() == ["before"])
+    }
+
+    @Test(arguments: [false, true])
+    func `is never one that was there before`(byGuest: Bool) throws {
+        let table = try GuestTable()
+        let author = byGuest ? table.gita : table.bob
+        let phone = try linked(to: author, table.bench, "phone")
+        let old = try #require(GuestTable.workspace(of: table.ada).sealingKey).id
+        try table.ada.ok("member.remove", ["member": "@Cleo"])
+        table.bench.advance(5_000)
+        let new = try #require(GuestTable.workspace(of: table.ada).sealingKey).id
+        #expect(new != old)
+        // The name of the old one, and boxes with anything in them.
+        let chance = SymmetricKey(using: SeededRandom(seed: 5))
+        try author.author(ending(device(phone), naming: chance, as: old, by: author))
+        table.bench.advance(5_000)
+        for node in [table.ada, table.bob] {
+            let sealing = try #require(GuestTable.workspace(of: node).sealingKey)
+            #expect(sealing.id != old, "\(node.name)")
+        }
+        table.bench.advance(60_000)
+        let sealing = try #require(GuestTable.workspace(of: table.ada).sealingKey)
+        #expect(sealing.answersAll && sealing.id != old && sealing.id != new)
+    }
+
+    /// Whoever names a key anew that somebody is just making does not take its effect.
+    @Test func `counts though somebody who does not know of it names it, too`() throws {
+        let world = try RemovalBench()
+        let (mina, wim, bench) = (world.mina, world.wim, world.bench)
+        let phone = try linked(to: wim, bench, "Wim phone")
+        for near in [mina, world.ada, world.joon] { bench.cut(wim, near) }
+        let made = try #require(try mina.ok("workspace.rekey")["id"]?.stringValue)
+        bench.advance(1_000)
+        let new = try #require(try mina.workspace().sealingKey)
+        #expect(made.isEmpty == false)
+        let chance = SymmetricKey(using: SeededRandom(seed: 6))
+        try wim.author(ending(device(phone), naming: chance, as: new.id, by: wim))
+        for near in [mina, world.ada, world.joon] { bench.heal(wim, near) }
+        bench.advance(1_000)
+        let workspace = try mina.workspace()
+        let given = workspace.keyIndex.newestFirst.filter { $0.key == new.id }
+        #expect(given.count == 2)
+        #expect(given.contains { $0.operation == new.operation && workspace.gives($0) })
+    }
+}
