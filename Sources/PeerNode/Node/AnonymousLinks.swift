@@ -63,7 +63,7 @@ extension NodeCore {
     func knowsSecret(_ link: PeerLink) {
         makeWay(
             network.budget.proved(
-                link: link.id.number, by: link.session.rank, using: environment.random))
+                link: link.id.number, by: link.session.share, using: environment.random))
     }
 
     /// Closes a link on which somebody repeats what another one has said.

@@ -143,6 +143,13 @@ extension NodeCore {
         network.linking?.connection == link.id && link.peer?.psk == .linking
     }
 
+    /// Who answers has to be who made the link: whoever saw the code knows its secret, too, and would
+    /// make this a device of another person.
+    func linkingEstablished(_ link: PeerLink, _ device: DeviceID) throws(StorageError) {
+        guard device.leadingWord != network.linking?.link.issuer else { return }
+        try drop(link, because: LinkEnding("link.other_device"))
+    }
+
     /// Proves to hold this device's keys, for each workspace in which it is not yet.
     func linkOffered(_ offer: LinkOffer, on link: PeerLink) throws(StorageError) {
         guard isLinking(link), let home, let issuer = link.peer?.device else {

@@ -15,6 +15,7 @@ extension NodeCore {
         if let known = network.candidates, known.generations == generations { return known.all }
         let candidates = members.flatMap { secrets(of: $0) + invitePSKs(of: $0) }
         network.candidates = (candidates, generations)
+        network.budget.divide(among: members.count)
         return candidates
     }
 
@@ -24,14 +25,15 @@ extension NodeCore {
         let epochs = workspace.linkEpochs().map {
             PSKCandidate(
                 .epoch(workspace.id), psk: $0.psk,
-                rank: current.contains($0.key) ? .newest : .older)
+                rank: current.contains($0.key) ? .newest : .older, in: workspace.id)
         }
         let discovery = workspace.discovery.enumerated().reversed().map { index, secret in
             PSKCandidate(
                 .workspace(workspace.id, discovery: UInt32(clamping: index)),
                 psk: secret.derived(Array("psk".utf8)),
                 rank: index + 1 == workspace.discovery.count
-                    && workspace.isNewestDiscoveryOfMembersAlone ? .newest : .older)
+                    && workspace.isNewestDiscoveryOfMembersAlone ? .newest : .older,
+                in: workspace.id)
         }
         return epochs + discovery
     }
@@ -63,7 +65,7 @@ extension NodeCore {
             if hasEnded { endedLeft -= 1 }
             guard !hasEnded || endedLeft >= 0, let psk = workspace.psk(of: id) else { return nil }
             return PSKCandidate(
-                .invite(id), psk: psk, rank: hasEnded ? .endedInvite : .invite)
+                .invite(id), psk: psk, rank: hasEnded ? .endedInvite : .invite, in: workspace.id)
         }
     }
 

@@ -60,7 +60,7 @@ extension NodeCore {
     /// The secret under which a new device may open a link, while the ten minutes last.
     var deviceLinkCandidates: [PSKCandidate] {
         guard let issued = network.issuedLink, issued.deadline > time.monotonic else { return [] }
-        return [PSKCandidate(.deviceLink, psk: issued.link.secret.psk)]
+        return [PSKCandidate(.deviceLink, psk: issued.link.secret.psk, rank: .deviceLink)]
     }
 
     /// Whether the link stands for this device.

@@ -135,9 +135,9 @@ extension NodeCore {
     /// Lets a handshake go on, as soon as strangers have some of their budget left.
     func grantAgreement(to link: PeerLink) throws(StorageError) {
         let count = PeerSession.agreementsPerAnswer
-        let (rank, now) = (link.session.rank, time.monotonic)
-        guard network.budget.spend(agreements: count, of: rank, now: now) else {
-            link.agreementDue = network.budget.nextAgreement(count: count, of: rank, now: now)
+        let (share, now) = (link.session.share, time.monotonic)
+        guard network.budget.spend(agreements: count, of: share, now: now) else {
+            link.agreementDue = network.budget.nextAgreement(count: count, of: share, now: now)
             return
         }
         link.agreementDue = nil
@@ -147,7 +147,7 @@ extension NodeCore {
     private func established(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
         network.budget.closed(link: link.id.number)
         if peer.psk == .joining { return try joinEstablished(link, peer) }
-        if peer.psk == .linking { return }
+        if peer.psk == .linking { return try linkingEstablished(link, peer.device) }
         try makeRoom(for: link)
         guard !network.registry.isBlocked(peer.device) else {
             return try drop(link, because: LinkEnding("auth.blocked"))

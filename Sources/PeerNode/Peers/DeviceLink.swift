@@ -26,7 +26,7 @@ public struct DeviceLink: Sendable {
 
     /// What opens the door; of an invite's secrets only the psk is used.
     public let secret: InviteSecret
-    /// The first 8 bytes of the issuer's device key, big endian. Helps dialling, proves nothing.
+    /// The first 8 bytes of the issuer's device key, big endian: nobody else is to answer.
     public let issuer: UInt64
     /// Where to dial, best first.
     public let hints: [PeerAddress]

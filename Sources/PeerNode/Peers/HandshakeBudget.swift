@@ -10,25 +10,35 @@ public import WorkspaceModel
 /// A connection is anonymous until its first message has come, whole and with the hint of a secret
 /// that is known here. Anonymous ones replace each other and nobody else: however many there are,
 /// those whose hint is known keep their places, of which strangers cannot take any. Nor do those who
-/// know a secret of one rank take what another rank has.
+/// know a secret of one rank in one workspace take what others have. In all there is what one
+/// workspace alone would have, or, of more than eight, an eighth for each.
 ///
 /// All limits delay and never decide. When no agreement is left the caller waits for
 /// `nextAgreement` while the handshake's own deadline runs.
 public struct HandshakeBudget: Sendable {
-    /// What those have whose secret is of one rank.
+    /// What those have whose secret is of one rank in one workspace.
     private struct Share {
+        private let rank: SecretRank
         var pool: HandshakePool
-        let perSecond: UInt64
+        private(set) var perSecond: UInt64
         /// Thousandths of an agreement, so that a millisecond refills a whole number of them.
         var tokens: UInt64
         var refilled: UInt64
 
-        init(of rank: SecretRank, now: UInt64) {
-            pool = HandshakePool(
-                countMax: rank.placesMax, perSiteMax: Limits.halfOpenPerAddressMax)
-            perSecond = rank.agreementsPerSecond
-            tokens = perSecond * 1_000
+        init(of rank: SecretRank, oneOf parts: Int, now: UInt64) {
+            self.rank = rank
+            pool = HandshakePool(countMax: 1, perSiteMax: Limits.halfOpenPerAddressMax)
+            perSecond = 0
+            tokens = rank.agreementsPerSecond * 1_000
             refilled = now
+            divide(among: parts)
+        }
+
+        /// Makes it one of so many. What an answer costs stays within what a second has.
+        mutating func divide(among parts: Int) {
+            pool.countMax = max(4, rank.placesMax / parts)
+            perSecond = max(4, rank.agreementsPerSecond / UInt64(parts))
+            tokens = min(tokens, perSecond * 1_000)
         }
 
         mutating func refill(now: UInt64) {
@@ -41,7 +51,9 @@ public struct HandshakeBudget: Sendable {
     }
 
     private var anonymous: HandshakePool
-    private var shares: [SecretRank: Share] = [:]
+    private var shares: [SecretShare: Share] = [:]
+    /// Of how many workspaces there are shares.
+    private var parts = 1
     private let began: UInt64
     /// Invites among which the secret of a first message may be looked for, and when these were
     /// counted last.
@@ -60,8 +72,16 @@ public struct HandshakeBudget: Sendable {
         looked = now
     }
 
-    private func share(of rank: SecretRank) -> Share {
-        shares[rank] ?? Share(of: rank, now: began)
+    private func share(_ name: SecretShare) -> Share {
+        shares[name] ?? Share(of: name.rank, oneOf: parts, now: began)
+    }
+
+    /// Says in how many workspaces the node is.
+    public mutating func divide(among workspaceCount: Int) {
+        let parts = max(1, min(workspaceCount, 8))
+        guard parts != self.parts else { return }
+        self.parts = parts
+        for name in shares.keys { shares[name]?.divide(among: parts) }
     }
 
     /// How many handshakes are under way, anonymous or not.
@@ -81,19 +101,20 @@ public struct HandshakeBudget: Sendable {
 
     /// The link's first message came, with a hint that is known: it goes over to those.
     ///
-    /// - Parameter rank: who can know the secret of it.
+    /// - Parameter name: who can know the secret of it, and of which workspace.
     /// - Returns: the link that must be closed for it, if one must.
     public mutating func proved(
-        link: UInt64, by rank: SecretRank = .newest, using random: any RandomSource
+        link: UInt64, by name: SecretShare = SecretShare(.newest), using random: any RandomSource
     ) -> UInt64? {
         guard let place = anonymous.remove(link) else { return nil }
-        return shares[rank, default: Share(of: rank, now: began)].pool.add(place, using: random)
+        let fresh = share(name)
+        return shares[name, default: fresh].pool.add(place, using: random)
     }
 
     /// Gives the link's place back: its handshake finished, or it is gone. Harmless twice.
     public mutating func closed(link: UInt64) {
         anonymous.remove(link)
-        for rank in shares.keys { shares[rank]?.pool.remove(link) }
+        for name in shares.keys { shares[name]?.pool.remove(link) }
     }
 
     /// When `overdue` has something to give at the earliest.
@@ -125,24 +146,24 @@ public struct HandshakeBudget: Sendable {
 
     /// Whether a stranger may cost `count` key agreements now; if so they are spent.
     public mutating func spend(
-        agreements count: Int, of rank: SecretRank = .newest, now: UInt64
+        agreements count: Int, of name: SecretShare = SecretShare(.newest), now: UInt64
     ) -> Bool {
-        var share = share(of: rank)
+        var share = share(name)
         share.refill(now: now)
         let price = UInt64(count) * 1_000
         let isEnough = share.tokens >= price
         if isEnough { share.tokens -= price }
-        shares[rank] = share
+        shares[name] = share
         return isEnough
     }
 
     /// When `count` agreements can next be spent, in monotonic milliseconds; `now` if they can.
     ///
-    /// - Precondition: `count` is at most what a second has of that rank.
+    /// - Precondition: `count` is at most what a second has of that share.
     public func nextAgreement(
-        count: Int, of rank: SecretRank = .newest, now: UInt64
+        count: Int, of name: SecretShare = SecretShare(.newest), now: UInt64
     ) -> UInt64 {
-        var share = share(of: rank)
+        var share = share(name)
         let price = UInt64(count) * 1_000
         precondition(price <= share.perSecond * 1_000, "more agreements than a second has")
         share.refill(now: now)

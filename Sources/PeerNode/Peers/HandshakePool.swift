@@ -20,7 +20,8 @@ struct HandshakePool: Sendable {
     }
 
     private static let drawCount = 4
-    private let countMax: Int
+    /// Above zero and below 2^16. Where it shrinks, what has a place keeps it.
+    var countMax: Int
     private let perSiteMax: Int
     private var places: [Place] = []
     /// Where in `places` a link is.

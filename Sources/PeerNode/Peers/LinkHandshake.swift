@@ -41,7 +41,7 @@ struct LinkHandshake {
     private var state: State
     private var label: PSKLabel?
     /// Who can know the secret with which the first message was made; the most there are, before it.
-    private(set) var rank = SecretRank.endedInvite
+    private(set) var share = SecretShare(.endedInvite)
     private var noise: HandshakeState?
 
     /// A responder that accepts any of `candidates`.
@@ -75,7 +75,7 @@ struct LinkHandshake {
             psks: [candidate.psk])
         self.noise = noise
         label = candidate.label
-        rank = candidate.rank
+        share = candidate.share
         return noise
     }
 

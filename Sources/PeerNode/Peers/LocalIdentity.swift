@@ -100,15 +100,21 @@ public struct PSKCandidate: Sendable {
     public let label: PSKLabel
     /// The 32-byte secret.
     public let psk: SymmetricKey
-    /// Who can know it.
-    public let rank: SecretRank
+    /// Who can know it, and of which workspace.
+    public let share: SecretShare
 
     /// A secret with its owner's name for it.
-    public init(_ label: PSKLabel, psk: SymmetricKey, rank: SecretRank = .newest) {
+    public init(
+        _ label: PSKLabel, psk: SymmetricKey, rank: SecretRank = .newest,
+        in workspace: WorkspaceID? = nil
+    ) {
         self.label = label
         self.psk = psk
-        self.rank = rank
+        share = SecretShare(rank, in: workspace)
     }
+
+    /// Who can know it.
+    public var rank: SecretRank { share.rank }
 
     /// Tells the holders of the psk, and nobody else, which one message 1 was made with:
     /// the first 16 bytes of Hk(psk, "hint" || ephemeral key).

@@ -83,9 +83,11 @@ public final class PeerSession {
     /// Whether the session is over.
     public var isClosed: Bool { if case .closed = state { true } else { false } }
 
-    /// Who can know the secret under which the handshake runs, as far as is known.
-    var rank: SecretRank {
-        if case .handshaking(let handshake, _) = state { handshake.rank } else { .endedInvite }
+    /// Who can know the secret under which the handshake runs, and of which workspace it is, as far as is
+    /// known.
+    var share: SecretShare {
+        guard case .handshaking(let handshake, _) = state else { return SecretShare(.endedInvite) }
+        return handshake.share
     }
 
     /// Bytes that wait to be sent, sealed or not.

@@ -23,11 +23,14 @@ import WorkspaceTestKit
 
     /// The first message of somebody who knows a secret of the node.
     private static func firstMessage(
-        to node: BenchNode, seed: UInt64 = 9, under rank: SecretRank = .newest
+        to node: BenchNode, seed: UInt64 = 9, under rank: SecretRank = .newest,
+        of workspace: WorkspaceID? = nil
     ) throws -> [UInt8] {
         let random = SeededRandom(seed: seed)
         let candidate = try #require(
-            node.host?.core.pskCandidates().first { $0.rank == rank })
+            node.host?.core.pskCandidates().first {
+                $0.rank == rank && (workspace == nil || $0.share.workspace == workspace)
+            })
         let (_, effects) = try PeerSession.dialling(
             as: InMemoryLink.identity(random), under: candidate, now: 0,
             wallMilliseconds: InMemoryLink.wall, using: random)
@@ -104,6 +107,32 @@ import WorkspaceTestKit
         #expect(try Self.network(mina).budget.halfOpenCount <= rank.placesMax)
         let effects = try come(900, .newest)
         #expect(effects.contains { if case .write = $0 { true } else { false } })
+        #expect(try Self.network(mina).links[LinkID(1_000_900)] != nil)
+    }
+
+    /// Whoever is in one workspace of a node is nobody in its others.
+    @Test func `that know a secret of one workspace take nothing of another's (N15)`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let acme = try mina.workspace().id
+        try mina.ok("workspace.create", ["name": "club"])
+        let club = try mina.workspace().id
+        bench.advance(2_000)
+        func come(_ number: UInt64, _ workspace: WorkspaceID) throws -> Bool {
+            let link = LinkID(1_000_000 + number)
+            let first = try Self.firstMessage(to: mina, seed: number, of: workspace)
+            let effects = mina.turn([
+                .accepted(link, address: "10.0.\(number / 250).\(number % 250):5"),
+                .received(link, first),
+            ])
+            return effects.contains { if case .write(link, _) = $0 { true } else { false } }
+        }
+        var answered = 0
+        for number in 1...600 as ClosedRange<UInt64> where try come(number, club) { answered += 1 }
+        #expect(answered > 0)
+        #expect(answered * PeerSession.agreementsPerAnswer <= 100)
+        #expect(try Self.network(mina).budget.halfOpenCount <= SecretRank.newest.placesMax / 2)
+        #expect(try come(900, acme))
         #expect(try Self.network(mina).links[LinkID(1_000_900)] != nil)
     }
 

@@ -143,6 +143,44 @@ extension BenchNode {
         withExtendedLifetime(bench) {}
     }
 
+    /// Whoever saw the code knows its secret, and could make the phone a device of somebody else.
+    @Test func `is taken up by nobody but who made the link`() throws {
+        let bench = CoreBench()
+        let (laptop, kim) = (try bench.node("Mina"), try bench.node("Kim"))
+        let made = try DeviceLink(laptop.ok("device.link").text("link"))
+        let core = try #require(kim.host?.core)
+        let device = try #require(laptop.host?.core.ownDevice)
+        let forged = DeviceLink(
+            secret: made.secret, issuer: device, hints: Array(core.network.listening.prefix(1)))
+        core.network.issuedLink = IssuedDeviceLink(
+            link: forged, expiresAt: bench.wall + 600_000, deadline: core.time.monotonic + 600_000)
+        let phone = try bench.bareNode("Phone")
+        let code = JSONValue.string(forged.text)
+        let refused = try phone.refused(
+            "device.link", ["code": code, "name": "Mina", "timeout_ms": 5_000])
+        #expect(refused.kind == .unreachable)
+        #expect(try kim.machines().count == 1 && phone.ok("workspace.list").items.isEmpty)
+        // Where the one who made it can be reached, too, the other one only delays it.
+        let both = DeviceLink(
+            secret: made.secret, issuer: device,
+            hints: Array(core.network.listening.prefix(1))
+                + Array(try #require(laptop.host?.core.network.listening.prefix(1))))
+        try phone.ok("device.link", ["code": .string(both.text), "name": "Mina"])
+        #expect(try laptop.machines().count == 2 && kim.machines().count == 1)
+    }
+
+    /// Whoever saw the code says first messages that are right, and takes nothing that members have.
+    @Test func `has places of its own while it is linked`() throws {
+        let bench = CoreBench()
+        let laptop = try bench.node("Mina")
+        let link = try laptop.ok("device.link")
+        let candidates = try #require(laptop.host?.core).deviceLinkCandidates
+        #expect(candidates.map(\.share) == [SecretShare(.deviceLink)])
+        try bench.bareNode("Phone").ok(
+            "device.link", ["code": link["link"] ?? .null, "name": "Mina"])
+        #expect(try #require(laptop.host?.core).deviceLinkCandidates.map(\.rank) == [.deviceLink])
+    }
+
     @Test func `may use a link once, and for ten minutes`() throws {
         let bench = CoreBench()
         let laptop = try bench.node("Mina")

@@ -94,11 +94,34 @@ import WorkspaceModel
         var budget = HandshakeBudget(now: 0)
         for rank in SecretRank.allCases {
             var count: UInt64 = 0
-            while budget.spend(agreements: 3, of: rank, now: 0) { count += 3 }
+            let share = SecretShare(rank)
+            while budget.spend(agreements: 3, of: share, now: 0) { count += 3 }
             #expect(count <= rank.agreementsPerSecond && count + 3 > rank.agreementsPerSecond)
-            #expect(budget.nextAgreement(count: 3, of: rank, now: 0) > 0)
+            #expect(budget.nextAgreement(count: 3, of: share, now: 0) > 0)
             #expect(rank.agreementsPerSecond >= 3)
         }
+    }
+
+    @Test(arguments: [1, 2, 8, 100])
+    func `takes what one workspace has of that one alone`(count: Int) {
+        var budget = HandshakeBudget(now: 0)
+        budget.divide(among: count)
+        var spent = 0
+        for number in 0..<count {
+            let share = SecretShare(.newest, in: WorkspaceID.testing(number))
+            var ofThis = 0
+            while budget.spend(agreements: 2, of: share, now: 0) { ofThis += 2 }
+            #expect(ofThis > 0)
+            spent += ofThis
+        }
+        // What all have together is bounded, whatever the workspaces.
+        #expect(spent <= 200 * max(1, (count + 7) / 8))
+        for rank in SecretRank.allCases {
+            let share = SecretShare(rank, in: WorkspaceID.testing(0))
+            #expect(budget.spend(agreements: 4, of: share, now: 5_000) == true)
+        }
+        budget.divide(among: 1)
+        #expect(budget.spend(agreements: 200, of: SecretShare(.newest), now: 9_000) == true)
     }
 
     @Test func `holds against 5 000 first messages a second (N15)`() {
@@ -109,5 +132,11 @@ import WorkspaceModel
         }
         #expect(answered * 3 <= 200 + 200 * 10)
         #expect(answered * 3 >= 200 * 10)
+    }
+}
+
+extension DocumentID {
+    fileprivate static func testing(_ number: Int) -> Self {
+        Self([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 32))
     }
 }
