@@ -33,6 +33,14 @@ public enum SealedBox {
         return prefix + sealed
     }
 
+    /// Whether `seal` makes a box to this key: with a key of small order the secret is the same for
+    /// everybody, whatever the other one is.
+    public static func canSeal(to recipient: AgreementPublicKey) -> Bool {
+        let any = [UInt8](repeating: 9, count: keyByteCount)
+        var shared = [UInt8](repeating: 0, count: keyByteCount)
+        return crypto_box_beforenm(&shared, recipient.bytes, any) == 0
+    }
+
     /// The message, or `nil` when the box is not for this key. Takes any bytes.
     public static func open(_ box: [UInt8], with key: AgreementKey) -> [UInt8]? {
         guard box.count >= overheadByteCount else { return nil }

@@ -86,14 +86,20 @@ extension AuthEvaluator {
         return ends
     }
 
-    /// What the group key has to be changed after: `membershipEnds`, the valid grants that made a
-    /// guest of somebody who held it, and `revokedInvites`. Each in the order of arrival.
+    /// What the group key has to be changed after: `membershipEnds` but for what guests say of own
+    /// devices, none of which holds it, the valid grants that made a guest of somebody who held it,
+    /// and `revokedInvites`. Each in the order of arrival.
     public var keyEnds: [OperationID] {
         let demotions = validEndings { action in
             guard case .grant(let grant) = action else { return false }
             return grant.replaces && grant.role > .member
         }
-        return membershipEnds + demotions + revokedInvites
+        let ends = membershipEnds.filter { id in
+            guard let index = indices[id], case .removeDevice = records[index].operation.action
+            else { return true }
+            return records[index].actingRole.map { $0 <= .member } ?? true
+        }
+        return ends + demotions + revokedInvites
     }
 
     /// Whether an operation ends what its author is not: no device of the author's own, nor the own

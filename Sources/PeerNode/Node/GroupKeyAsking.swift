@@ -19,13 +19,14 @@ extension NodeCore {
         let asked = link.askedGroupKeys[workspace.number] ?? []
         let room = min(
             SyncMessage.wantedKeysMax, Limits.keysAskedPerLinkMax - link.askedKeys)
-        let keys = lackedGroupKeys(of: workspace).subtracting(asked).sorted().prefix(max(room, 0))
+        let keys = lackedGroupKeys(of: workspace).filter { !asked.contains($0) }
+            .prefix(max(room, 0)).sorted()
         guard !keys.isEmpty else { return }
         link.askedGroupKeys[workspace.number] = asked.union(keys)
         link.askedKeys += keys.count
         link.session.send(
             .keyWant(
-                KeyWant(workspace: sync.number, document: workspace.id, keys: Array(keys))),
+                KeyWant(workspace: sync.number, document: workspace.id, keys: keys)),
             in: .control, isUnasked: false)
     }
 
@@ -36,16 +37,19 @@ extension NodeCore {
         } != nil
     }
 
-    /// What members wrote under, and what counts as a group key, of which nothing is held.
-    func lackedGroupKeys(of workspace: Workspace) -> Set<KeyID> {
-        var lacked = workspace.lackedKeys.names { document in
+    /// What members wrote under, and behind that what is given as a group key, the newest first, of
+    /// which nothing is held. Whoever names very many keys that nobody has must not have those wait
+    /// under which something is to be read.
+    func lackedGroupKeys(of workspace: Workspace) -> [KeyID] {
+        let unread = workspace.lackedKeys.names { document in
             store.operations.document(document, in: workspace.number)?.kind != .privateDocument
         }
-        for known in workspace.keyIndex.firstIntroductions
-        where !workspace.keys.holds(known.key) && workspace.evaluator.isValid(known.operation) {
-            lacked.insert(known.key)
+        var seen = unread
+        let given = workspace.keyIndex.newestFirst.filter { known in
+            !workspace.keys.holds(known.key) && workspace.gives(known)
+                && seen.insert(known.key).inserted
         }
-        return lacked
+        return unread.sorted() + given.map(\.key)
     }
 
     // MARK: Answering

@@ -11,6 +11,8 @@ struct KeyIndex {
         let operation: OperationID
         let key: KeyID
         let lamport: UInt64
+        /// Whether another one in its past introduces the same key: a function of the past alone.
+        let isRepeated: Bool
 
         var rank: (UInt64, OperationID) { (lamport, operation) }
     }
@@ -63,10 +65,20 @@ struct KeyIndex {
     var looks = 0
 
     /// Takes up an operation that was placed.
-    mutating func note(_ payload: AuthorityPayload, _ id: OperationID, lamport: UInt64) {
+    ///
+    /// - Parameter knows: whether it has another one in its past.
+    mutating func note(
+        _ payload: AuthorityPayload, _ id: OperationID, lamport: UInt64,
+        knows: (OperationID) -> Bool = { _ in false }
+    ) {
         if let boxes = payload.wrappedKeys { self.boxes[boxes.key, default: []].append(id) }
         if !payload.listedDevices.isEmpty { deviceLists.append(id) }
-        if let key = payload.newKey { introduce(.init(operation: id, key: key, lamport: lamport)) }
+        if let key = payload.newKey {
+            introduce(
+                .init(
+                    operation: id, key: key, lamport: lamport,
+                    isRepeated: introductions(of: key).contains(where: knows)))
+        }
         if let rekey = payload.carriedRekey {
             carriers[rekey.keyID, default: []].append(id)
             for older in rekey.olderKeys {
@@ -132,10 +144,10 @@ struct KeyIndex {
         firsts[key].map { introductions[Int($0)] }
     }
 
-    /// The operations that introduce the same key as this one, without this one: none as a rule.
-    func introductions(besides given: Introduction) -> some Sequence<OperationID> {
-        let all = others[given.key].map { $0 + [firsts[given.key]].compactMap { $0 } } ?? []
-        return all.lazy.map { introductions[Int($0)].operation }.filter { $0 != given.operation }
+    /// The operations that introduce a key: one as a rule.
+    private func introductions(of key: KeyID) -> [OperationID] {
+        guard let first = firsts[key] else { return [] }
+        return ([first] + (others[key] ?? [])).map { introductions[Int($0)].operation }
     }
 
     /// Takes out what was handed on of a key before it was introduced, for one look.

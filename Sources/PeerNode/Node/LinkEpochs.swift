@@ -52,24 +52,34 @@ extension Workspace {
         guard !keys.isEmpty, discoverySecrets.epochs.isStale(at: keyIndex.generation) else {
             return discoverySecrets.epochs.newestFirst
         }
-        let newest = keyIndex.newestFirst.lazy
-            .filter {
-                self.keys.holds($0.key) && self.gives($0) && self.isGiverIn($0.operation)
+        var newest: [KeyIndex.Introduction] = []
+        var counts: [KeyID: Int] = [:]
+        for known in keyIndex.newestFirst where keys.holds(known.key) {
+            let count = counts[known.key] ?? 0
+            guard count > 0 || counts.count < Limits.linkEpochsMax else { break }
+            guard count < Self.introductionsMax, gives(known), isGiverIn(known.operation) else {
+                continue
             }
-            .prefix(Limits.linkEpochsMax)
-        discoverySecrets.epochs.use(Array(newest), at: keyIndex.generation) { keys[$0] }
+            counts[known.key] = count + 1
+            newest.append(known)
+        }
+        discoverySecrets.epochs.use(newest, at: keyIndex.generation) { keys[$0] }
         return discoverySecrets.epochs.newestFirst
     }
 
+    /// So many who name one key and do not know of each other are looked at.
+    private static var introductionsMax: Int { 4 }
+
     /// Those of them that nobody can know who is out: what made them knows of every end of a
-    /// membership. Where there is none, those that know at least what owners and admins have said of
-    /// others: what people say of themselves is answered at a pace.
+    /// membership. Where there is none, those that know all but ends of own devices, for these are
+    /// answered at a pace, or else the key alone that seals.
     func linkEpochsOfMembersAlone() -> [LinkEpochs.Secret] {
-        let (epochs, ends) = (linkEpochs(), keyEnds())
-        let answering = epochs.filter { knows(ends, $0.operation, lamport: $0.lamport) }
-        guard answering.isEmpty else { return answering }
-        let byAdmins = ends.filter(isSaidByAdminOfOthers)
-        return epochs.filter { knows(byAdmins, $0.operation, lamport: $0.lamport) }
+        let epochs = linkEpochs()
+        for ends in [keyEnds(), membershipKeyEnds()] {
+            let knowing = epochs.filter { knows(ends, $0.operation, lamport: $0.lamport) }
+            guard knowing.isEmpty else { return knowing }
+        }
+        return epochs.filter { $0.key == sealingKey?.id }
     }
 
     /// Whether nobody can know the newest discovery secret who is out.
@@ -78,12 +88,5 @@ extension Workspace {
             let (lamport, giver) = discoveryGiver(name)
         else { return false }
         return knows(keyEnds(), giver, lamport: lamport)
-    }
-
-    /// Whether an operation has all of those in its past, or is one.
-    private func knows(_ ends: [OperationID], _ operation: OperationID, lamport: UInt64) -> Bool {
-        // What has a deeper operation in its past is deeper itself.
-        ends.allSatisfy { $0 == operation || evaluator.lamport(of: $0) ?? .max < lamport }
-            && ends.allSatisfy { $0 == operation || evaluator.isAncestor($0, of: operation) }
     }
 }

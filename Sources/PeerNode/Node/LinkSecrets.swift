@@ -22,7 +22,8 @@ extension NodeCore {
     /// What members of a workspace know, and those who have left or were removed knew.
     private func secrets(of workspace: Workspace) -> [PSKCandidate] {
         let current = Set(workspace.linkEpochsOfMembersAlone().map(\.key))
-        let epochs = workspace.linkEpochs().map {
+        var seen: Set<KeyID> = []
+        let epochs = workspace.linkEpochs().filter { seen.insert($0.key).inserted }.map {
             PSKCandidate(
                 .epoch(workspace.id), psk: $0.psk,
                 rank: current.contains($0.key) ? .newest : .older, in: workspace.id)

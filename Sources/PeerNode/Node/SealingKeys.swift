@@ -1,4 +1,5 @@
 import CRDTStore
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// Which epoch key seals what is written now (PROTOCOL.md, 4.1).
@@ -20,7 +21,7 @@ extension Workspace {
     /// - Parameter change: the verdicts that came with it.
     func noteKeys(of payload: AuthorityPayload, _ id: OperationID, _ change: AuthChange) {
         guard let lamport = evaluator.lamport(of: id) else { return }
-        keyIndex.note(payload, id, lamport: lamport)
+        keyIndex.note(payload, id, lamport: lamport) { evaluator.isAncestor($0, of: id) }
         let isAlone = change.becameInvalid.isEmpty && change.becameValid.allSatisfy { $0 == id }
         if payload.bearsOnEnds || !isAlone {
             keyIndex.ends = nil
@@ -43,18 +44,31 @@ extension Workspace {
         return role <= .admin && evaluator.isSaidOfOthers(end)
     }
 
+    /// Of those what says more than that somebody gives up an own device: who may know a key that
+    /// does not answer it is out.
+    func membershipKeyEnds() -> [OperationID] {
+        keyEnds().filter { id in
+            guard case .removeDevice? = authority[id]?.payload else { return true }
+            return evaluator.isSaidOfOthers(id)
+        }
+    }
+
     /// Of the keys that valid operations gave and we hold: the one with the largest (lam, id) whose
     /// giver is in, and whose operation has every valid removal and departure in its past, every
     /// grant that made a guest of somebody, and every revocation of an invite, or is one. Without
-    /// such a key, the newest.
+    /// such a key, the newest that knows all of that but ends of own devices, or at least what owners
+    /// and admins have said of others: a deeper word of somebody who was away would give the key to
+    /// whom they removed. Without that, the newest.
     func findSealingKey() -> SealingKey? {
-        let ends = keyEnds()
-        let depth = ends.compactMap { evaluator.lamport(of: $0) }.max() ?? 0
-        var newest: KeyIndex.Introduction?
-        var newestOfThoseOut: KeyIndex.Introduction?
+        let (ends, ofMembers) = (keyEnds(), membershipKeyEnds())
+        let byAdmins = ends.filter(isSaidByAdminOfOthers)
+        let (depth, leastDepth) = (depth(of: ends), depth(of: byAdmins))
+        var (knowing, knowingAdmins): (KeyIndex.Introduction?, KeyIndex.Introduction?)
+        var (newest, newestOfThoseOut): (KeyIndex.Introduction?, KeyIndex.Introduction?)
         for known in keyIndex.newestFirst {
             // What has a deeper operation in its past is deeper itself.
-            guard newest == nil || known.lamport >= depth else { break }
+            let isDeepEnough = known.lamport >= (knowing == nil ? leastDepth : depth)
+            guard newest == nil || isDeepEnough else { break }
             keyIndex.looks &+= 1
             guard keys.holds(known.key), gives(known) else { continue }
             guard isGiverIn(known.operation) else {
@@ -62,35 +76,41 @@ extension Workspace {
                 continue
             }
             newest = newest ?? known
-            let answersAll =
-                known.lamport >= depth
-                && ends.allSatisfy {
-                    $0 == known.operation || evaluator.isAncestor($0, of: known.operation)
-                }
-            guard answersAll else { continue }
-            return SealingKey(
-                id: known.key, operation: known.operation, answersAll: true, answersAdmins: true)
-        }
-        return (newest ?? newestOfThoseOut).map { newest in
-            let answersAdmins = ends.allSatisfy { end in
-                !isSaidByAdminOfOthers(end) || end == newest.operation
-                    || evaluator.isAncestor(end, of: newest.operation)
+            if knows(ends, known) {
+                return SealingKey(
+                    id: known.key, operation: known.operation, answersAll: true,
+                    answersAdmins: true)
             }
-            return SealingKey(
-                id: newest.key, operation: newest.operation, answersAll: false,
-                answersAdmins: answersAdmins)
+            if knowing == nil, knows(ofMembers, known) { knowing = known }
+            if knowingAdmins == nil, knows(byAdmins, known) { knowingAdmins = known }
         }
+        return (knowing ?? knowingAdmins ?? newest ?? newestOfThoseOut).map {
+            SealingKey(
+                id: $0.key, operation: $0.operation, answersAll: false,
+                answersAdmins: knowingAdmins != nil)
+        }
+    }
+
+    private func knows(_ ends: [OperationID], _ known: KeyIndex.Introduction) -> Bool {
+        knows(ends, known.operation, lamport: known.lamport)
+    }
+
+    private func depth(of operations: [OperationID]) -> UInt64 {
+        operations.compactMap { evaluator.lamport(of: $0) }.max() ?? 0
+    }
+
+    /// Whether an operation has all of those in its past, or is one.
+    func knows(_ ends: [OperationID], _ operation: OperationID, lamport: UInt64) -> Bool {
+        // What has a deeper operation in its past is deeper itself.
+        ends.allSatisfy { $0 == operation || evaluator.lamport(of: $0) ?? .max < lamport }
+            && ends.allSatisfy { $0 == operation || evaluator.isAncestor($0, of: operation) }
     }
 
     /// Whether an operation gives the key that it names: it is valid, acts as member or more, for a
     /// guest ends own devices too, and the key is new in it. One that was there before may be known to
     /// those whose end the operation knows.
     func gives(_ known: KeyIndex.Introduction) -> Bool {
-        guard evaluator.isValid(known.operation), actsAsMember(known.operation) else {
-            return false
-        }
-        return keyIndex.introductions(besides: known)
-            .allSatisfy { !evaluator.isAncestor($0, of: known.operation) }
+        !known.isRepeated && evaluator.isValid(known.operation) && actsAsMember(known.operation)
     }
 
     /// Whether an operation acts as member or more; what makes the workspace acts under no grant.
@@ -118,8 +138,10 @@ extension Workspace {
             let wraps = authority[id]?.payload.wrappedKeys?.wraps ?? []
             boxes.formUnion(wraps.filter(\.holdsKey).map(\.devicePrefix))
         }
+        // Whom nothing can be sealed to would have the key changed for ever.
         return keyHolders(excluding: []).contains {
             !boxes.contains(Array($0.device.bytes.prefix(8)))
+                && SealedBox.canSeal(to: $0.agreementKey)
         }
     }
 }

@@ -10,34 +10,35 @@ public import WorkspaceModel
 /// A connection is anonymous until its first message has come, whole and with the hint of a secret
 /// that is known here. Anonymous ones replace each other and nobody else: however many there are,
 /// those whose hint is known keep their places, of which strangers cannot take any. Nor do those who
-/// know a secret of one rank in one workspace take what others have. In all there is what one
-/// workspace alone would have, or, of more than eight, an eighth for each.
+/// know a secret of one rank in one workspace take what others have: each workspace has a part of the
+/// places and agreements for itself, an eighth at least, and several together have as many agreements again.
 ///
 /// All limits delay and never decide. When no agreement is left the caller waits for
 /// `nextAgreement` while the handshake's own deadline runs.
 public struct HandshakeBudget: Sendable {
-    /// What those have whose secret is of one rank in one workspace.
+    /// What those have whose secret is of one rank in one workspace, or in all together.
     private struct Share {
-        private let rank: SecretRank
+        private let name: SecretShare
         var pool: HandshakePool
         private(set) var perSecond: UInt64
         /// Thousandths of an agreement, so that a millisecond refills a whole number of them.
         var tokens: UInt64
         var refilled: UInt64
 
-        init(of rank: SecretRank, oneOf parts: Int, now: UInt64) {
-            self.rank = rank
+        init(_ name: SecretShare, oneOf parts: Int, now: UInt64) {
+            self.name = name
             pool = HandshakePool(countMax: 1, perSiteMax: Limits.halfOpenPerAddressMax)
             perSecond = 0
-            tokens = rank.agreementsPerSecond * 1_000
+            tokens = name.rank.agreementsPerSecond * 1_000
             refilled = now
             divide(among: parts)
         }
 
         /// Makes it one of so many. What an answer costs stays within what a second has.
-        mutating func divide(among parts: Int) {
-            pool.countMax = max(4, rank.placesMax / parts)
-            perSecond = max(4, rank.agreementsPerSecond / UInt64(parts))
+        mutating func divide(among all: Int) {
+            let parts = name.workspace == nil ? 1 : all
+            pool.countMax = max(4, name.rank.placesMax / parts)
+            perSecond = max(4, name.rank.agreementsPerSecond / UInt64(parts))
             tokens = min(tokens, perSecond * 1_000)
         }
 
@@ -47,6 +48,16 @@ public struct HandshakeBudget: Sendable {
             let elapsed = min(now - refilled, 1_000)
             tokens = min(perSecond * 1_000, tokens + elapsed * perSecond)
             refilled = now
+        }
+
+        /// When so many agreements are there.
+        func next(_ count: Int, now: UInt64) -> UInt64 {
+            let price = UInt64(count) * 1_000
+            precondition(price <= perSecond * 1_000, "more agreements than a second has")
+            var share = self
+            share.refill(now: now)
+            guard share.tokens < price else { return now }
+            return now + (price - share.tokens + perSecond - 1) / perSecond
         }
     }
 
@@ -73,7 +84,7 @@ public struct HandshakeBudget: Sendable {
     }
 
     private func share(_ name: SecretShare) -> Share {
-        shares[name] ?? Share(of: name.rank, oneOf: parts, now: began)
+        shares[name] ?? Share(name, oneOf: parts, now: began)
     }
 
     /// Says in how many workspaces the node is.
@@ -144,17 +155,22 @@ public struct HandshakeBudget: Sendable {
         return true
     }
 
-    /// Whether a stranger may cost `count` key agreements now; if so they are spent.
+    /// Whether a stranger may cost `count` key agreements now; if so they are spent: of what the
+    /// workspace has for itself, else of what all have together, so that many members of one come in
+    /// at once while nobody floods.
     public mutating func spend(
         agreements count: Int, of name: SecretShare = SecretShare(.newest), now: UInt64
     ) -> Bool {
-        var share = share(name)
-        share.refill(now: now)
-        let price = UInt64(count) * 1_000
-        let isEnough = share.tokens >= price
-        if isEnough { share.tokens -= price }
-        shares[name] = share
-        return isEnough
+        for name in sources(of: name) {
+            var share = share(name)
+            share.refill(now: now)
+            let price = UInt64(count) * 1_000
+            let isEnough = share.tokens >= price
+            if isEnough { share.tokens -= price }
+            shares[name] = share
+            if isEnough { return true }
+        }
+        return false
     }
 
     /// When `count` agreements can next be spent, in monotonic milliseconds; `now` if they can.
@@ -163,12 +179,12 @@ public struct HandshakeBudget: Sendable {
     public func nextAgreement(
         count: Int, of name: SecretShare = SecretShare(.newest), now: UInt64
     ) -> UInt64 {
-        var share = share(name)
-        let price = UInt64(count) * 1_000
-        precondition(price <= share.perSecond * 1_000, "more agreements than a second has")
-        share.refill(now: now)
-        guard share.tokens < price else { return now }
-        return now + (price - share.tokens + share.perSecond - 1) / share.perSecond
+        sources(of: name).map { share($0).next(count, now: now) }.min() ?? now
+    }
+
+    /// The share, and, where there are several workspaces, the one that all have together.
+    private func sources(of name: SecretShare) -> [SecretShare] {
+        name.workspace == nil || parts == 1 ? [name] : [name, SecretShare(name.rank)]
     }
 }
 

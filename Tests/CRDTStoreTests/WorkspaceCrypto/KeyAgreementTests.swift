@@ -95,6 +95,8 @@ let lowOrderPublicKeys = [
         #expect(throws: AgreementError.weakPublicKey) {
             try SealedBox.seal([1], to: weak, using: random)
         }
+        #expect(!SealedBox.canSeal(to: weak))
+        #expect(SealedBox.canSeal(to: AgreementKey(using: random).publicKey))
     }
 
     @Test(arguments: Seeds.explore(20))

@@ -117,7 +117,13 @@ import WorkspaceTestKit
         let acme = try mina.workspace().id
         try mina.ok("workspace.create", ["name": "club"])
         let club = try mina.workspace().id
-        bench.advance(2_000)
+        // From now on the newest are what group keys give, and nothing else.
+        for name in ["acme", "club"] {
+            let ended = try mina.ok("invite.create", ["workspace": .string(name)])
+            try mina.ok(
+                "invite.revoke", ["workspace": .string(name), "id": ended["id"] ?? .null])
+        }
+        bench.advance(5_000)
         func come(_ number: UInt64, _ workspace: WorkspaceID) throws -> Bool {
             let link = LinkID(1_000_000 + number)
             let first = try Self.firstMessage(to: mina, seed: number, of: workspace)
@@ -130,7 +136,7 @@ import WorkspaceTestKit
         var answered = 0
         for number in 1...600 as ClosedRange<UInt64> where try come(number, club) { answered += 1 }
         #expect(answered > 0)
-        #expect(answered * PeerSession.agreementsPerAnswer <= 100)
+        #expect(answered * PeerSession.agreementsPerAnswer <= 300)
         #expect(try Self.network(mina).budget.halfOpenCount <= SecretRank.newest.placesMax / 2)
         #expect(try come(900, acme))
         #expect(try Self.network(mina).links[LinkID(1_000_900)] != nil)

@@ -58,7 +58,8 @@ import WorkspaceTestKit
         table.bench.advance(2_000)
         let members = [table.ada, table.bob, table.cleo]
         try expectNobody(knowing: key, at: members, "as it comes")
-        // It is the end of a device all the same, and an admin answers it.
+        // No device of a guest holds one, so nothing has to be changed.
+        for node in members { #expect(try GuestTable.workspace(of: node).keyEnds().isEmpty) }
         table.bench.advance(60_000)
         try expectNobody(knowing: key, at: members, "later")
         for node in members {
@@ -66,6 +67,63 @@ import WorkspaceTestKit
         }
         try table.ada.send("not for guests")
         #expect(try table.bob.log().last == "not for guests")
+    }
+
+    /// Where nobody is in who gave a key, the newest of those that members gave seals until an admin
+    /// has changed it.
+    @Test func `is made by no guest, though all are out who made one`() throws {
+        let table = try GuestTable()
+        let (ada, bob, cleo, gita) = (table.ada, table.bob, table.cleo, table.gita)
+        let phone = try linked(to: gita, table.bench, "Gita phone")
+        try ada.ok("channel.transfer", ["channel": "board", "member": "@Bob"])
+        try ada.ok("workspace.transfer", ["member": "Bob"])
+        table.bench.advance(5_000)
+        for near in [ada, cleo, gita, phone] { table.bench.cut(bob, near) }
+        let key = SymmetricKey(using: SeededRandom(seed: 3))
+        try gita.author(ending(device(phone), naming: key, by: gita))
+        table.bench.advance(2_000)
+        try ada.ok("workspace.leave")
+        table.bench.advance(2_000)
+        let workspace = try GuestTable.workspace(of: cleo)
+        let given = workspace.keyIndex.newestFirst.filter { workspace.keys.holds($0.key) }
+        #expect(given.allSatisfy { !workspace.isGiverIn($0.operation) })
+        try expectNobody(knowing: key, at: [cleo], "all are out")
+        #expect(workspace.sealingKey != nil)
+    }
+
+    /// Wim was away while an admin removed Joon, and ends a device, which is a deeper word.
+    @Test func `is the one that knows what admins said, where none knows everything`() throws {
+        let world = try RemovalBench()
+        let (mina, ada, wim, joon, bench) =
+            (world.mina, world.ada, world.wim, world.joon, world.bench)
+        let phone = try linked(to: wim, bench, "Wim phone")
+        let nora = try bench.guest("Nora", of: mina)
+        bench.advance(20_000)
+        for near in [mina, ada, joon, nora, phone] { bench.cut(wim, near) }
+        try mina.ok("member.remove", ["member": "Joon"])
+        bench.advance(5_000)
+        let answer = try #require(try nora.workspace().sealingKey)
+        for name in ["one", "two", "three"] {
+            try wim.ok("channel.create", ["name": .string(name)])
+        }
+        let id = JSONValue.string(PublicID.device(try device(phone)))
+        try wim.ok("device.revoke", ["device": id])
+        // No admin is there who could change the key.
+        for far in [mina, ada] {
+            for near in [nora, wim, phone, joon] { bench.cut(far, near) }
+        }
+        bench.heal(wim, nora)
+        bench.advance(60_000)
+        for node in [wim, nora] {
+            let workspace = try node.workspace()
+            #expect(workspace.keyEnds().count == 2)
+            let sealing = try #require(workspace.sealingKey)
+            #expect(sealing.id == answer.id && !sealing.answersAll && sealing.answersAdmins)
+        }
+        // An admin answers both.
+        bench.heal(mina, nora)
+        bench.advance(60_000)
+        #expect(try nora.workspace().sealingKey?.answersAll == true)
     }
 
     @Test func `is not in what a guest says who ends an own device`() throws {
@@ -153,7 +211,34 @@ import WorkspaceTestKit
         }
         table.bench.advance(60_000)
         let sealing = try #require(GuestTable.workspace(of: table.ada).sealingKey)
-        #expect(sealing.answersAll && sealing.id != old && sealing.id != new)
+        // A guest has ended nothing that held a key.
+        #expect(sealing.answersAll && sealing.id != old && (sealing.id == new) == byGuest)
+    }
+
+    /// A guest names keys that nobody holds, and of small value.
+    @Test func `is asked for before and without what a guest names`() throws {
+        let table = try GuestTable()
+        let phone = try linked(to: table.gita, table.bench, "Gita phone")
+        let key = SymmetricKey(using: SeededRandom(seed: 7))
+        let small = KeyID([UInt8](repeating: 0, count: 16))
+        try table.gita.author(ending(device(phone), naming: key, as: small, by: table.gita))
+        table.bench.advance(2_000)
+        let core = try #require(table.bob.host?.core)
+        let workspace = try GuestTable.workspace(of: table.bob)
+        #expect(workspace.keyIndex.introduces(small) && core.lackedGroupKeys(of: workspace).isEmpty)
+        // What a member's words lie under comes before what members name.
+        let (low, high) = (
+            KeyID([UInt8](repeating: 1, count: 16)), KeyID([UInt8](repeating: 250, count: 16))
+        )
+        let document = try #require(workspace.defaultChannel)
+        workspace.lackedKeys.note(
+            .init(key: high, document: document, device: try device(table.ada)),
+            by: workspace.member)
+        let cleo = try linked(to: table.cleo, table.bench, "Cleo phone")
+        try table.cleo.author(ending(device(cleo), naming: key, as: low, by: table.cleo))
+        table.bench.advance(100)
+        #expect(core.lackedGroupKeys(of: workspace).filter { $0 != low } == [high])
+        #expect(core.lackedGroupKeys(of: workspace).first == high)
     }
 
     /// Whoever names a key anew that somebody is just making does not take its effect.
