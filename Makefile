@@ -46,8 +46,9 @@ CAMPAIGN = @WSX_NODE="$(or $(WSX_NODE),$(abspath $(RELEASE)))" WSX_SEED="$(WSX_S
 
 # A target may import only what Package.swift names for it.
 CHECKS = --explicit-target-dependency-import-check error
-# There are no XCTest cases, which the build would look for in an index (Tests/XCTMain.swift).
-TESTING = --disable-xctest --disable-index-store $(CHECKS)
+# There are no XCTest cases, which the build would look for in an index (Tests/XCTMain.swift). With an
+# entry point of our own `swift test` runs nothing unless it is told which library there is.
+TESTING = --enable-swift-testing --disable-xctest --disable-index-store $(CHECKS)
 RELEASE = .build/release/wsx-node
 # The C++ runtime goes into the program: to load it took a third of the time of a short command.
 # The C libraries stay outside, where the system keeps them up to date.

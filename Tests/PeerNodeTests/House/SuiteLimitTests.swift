@@ -52,11 +52,19 @@ import WorkspaceTestKit
     }
 
     @Test func `ends as what it runs does`() throws {
-        let good = try run(Self.begun)
+        let good = try run(Self.begun + "echo '━ Test run with 4 tests in 1 suite passed'")
         #expect(good.status == 0)
         #expect(!good.output.contains("==="))
         let bad = try run("echo '✘ Test first() recorded an issue at A.swift: no'\nexit 3")
         #expect(bad.status == 3)
         #expect(bad.output.components(separatedBy: "recorded an issue").count == 4)
+    }
+
+    /// A build alone passes, too: whoever looks for tests may have found none.
+    @Test(arguments: ["", "echo '━ Test run with 0 tests in 0 suites passed'"])
+    func `fails where no test was run`(said: String) throws {
+        let outcome = try run("echo 'Build complete!'\n" + said)
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("=== no test was run"))
     }
 }
