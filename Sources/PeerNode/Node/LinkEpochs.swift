@@ -57,7 +57,8 @@ extension Workspace {
         for known in keyIndex.newestFirst where keys.holds(known.key) {
             let count = counts[known.key] ?? 0
             guard count > 0 || counts.count < Limits.linkEpochsMax else { break }
-            guard count < Self.introductionsMax, gives(known), isGiverIn(known.operation) else {
+            guard count < Limits.linkEpochIntroductionsMax, gives(known), isGiverIn(known.operation)
+            else {
                 continue
             }
             counts[known.key] = count + 1
@@ -66,9 +67,6 @@ extension Workspace {
         discoverySecrets.epochs.use(newest, at: keyIndex.generation) { keys[$0] }
         return discoverySecrets.epochs.newestFirst
     }
-
-    /// So many who name one key and do not know of each other are looked at.
-    private static var introductionsMax: Int { 4 }
 
     /// Those of them that nobody can know who is out: what made them knows of every end of a
     /// membership. Where there is none, those that know all but ends of own devices, for these are

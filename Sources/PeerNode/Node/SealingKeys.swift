@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Which epoch key seals what is written now (PROTOCOL.md, 4.1).
+/// Which epoch key seals what is written now (PROTOCOL.md, 4.2).
 struct SealingKey {
     /// The key's name.
     let id: KeyID

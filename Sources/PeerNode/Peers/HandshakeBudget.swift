@@ -89,7 +89,7 @@ public struct HandshakeBudget: Sendable {
 
     /// Says in how many workspaces the node is.
     public mutating func divide(among workspaceCount: Int) {
-        let parts = max(1, min(workspaceCount, 8))
+        let parts = max(1, min(workspaceCount, Limits.handshakeSharesMax))
         guard parts != self.parts else { return }
         self.parts = parts
         for name in shares.keys { shares[name]?.divide(among: parts) }

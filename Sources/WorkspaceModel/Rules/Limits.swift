@@ -124,6 +124,8 @@ public enum Limits {
     /// Group keys of one workspace under which links are answered, the newest: who was away for longer
     /// comes under a discovery secret.
     public static let linkEpochsMax = 16
+    /// Operations that name one of them and do not know of each other, the newest: honest ones are one.
+    public static let linkEpochIntroductionsMax = 4
 
     // MARK: Messages
 
@@ -345,6 +347,9 @@ public enum Limits {
     /// Handshakes under way of those that have: what is answered in 5 s at 200 agreements a
     /// second, with room for those that are on their way.
     public static let knownHandshakesMax = 256
+    /// Into so many parts at most these and the key agreements of a second are divided among workspaces:
+    /// in more, each has that part all the same.
+    public static let handshakeSharesMax = 8
     /// Connections that are taken out of the kernel's queue in one turn: about 3 ms.
     public static let acceptedPerTurnMax = 256
     /// Descriptors that the process asks for: twice what strangers may take.

@@ -96,6 +96,7 @@ import WorkspaceTestKit
         bench.advance(5_000)
         let newest = try known(to: mina, [.newest])
         #expect(newest.isDisjoint(with: try known(to: wim)))
+        #expect(try mina.workspace().linkEpochs().count == Limits.linkEpochsMax)
         if onlyWaits { wim.host?.core.network.registry = PeerRegistry() }
         bench.heal(mina, wim)
         bench.advance(onlyWaits ? 300_000 : 60_000)

@@ -16,8 +16,6 @@ import WorkspaceTestKit
         joon = try bench.guest("Joon", of: mina)
         bench.advance(20_000)
         bench.cut(mina, joon)
-        // Nobody dials but who comes in.
-        for node in [mina, joon] { node.host?.core.network.registry = PeerRegistry() }
     }
 
     private func meetInAnother() throws {

@@ -241,6 +241,31 @@ import WorkspaceTestKit
         #expect(core.lackedGroupKeys(of: workspace).first == high)
     }
 
+    /// They do not know of each other, so none of them repeats another.
+    @Test func `that very many name at once takes no more room of links than a few`() throws {
+        let world = try RemovalBench()
+        let (mina, wim) = (world.mina, world.wim)
+        let phone = try linked(to: wim, world.bench, "Wim phone")
+        let key = SymmetricKey(using: SeededRandom(seed: 8))
+        let document = try mina.workspace().id
+        let (payload, heads) = (
+            try ending(device(phone), naming: key, by: wim), try ForgedLog.heads(of: mina)
+        )
+        let count = Limits.linkEpochIntroductionsMax + 3
+        for number in 0..<UInt32(count) {
+            var log = try ForgedLog(wim, incarnation: 90 + number)
+            try mina.take([log.write(payload, knowing: heads).run(in: document)])
+        }
+        let workspace = try mina.workspace()
+        #expect(workspace.keyIndex.newestFirst.count { $0.key == key.keyID } == count)
+        let links = workspace.linkEpochs().count { $0.key == key.keyID }
+        #expect(links == Limits.linkEpochIntroductionsMax)
+        // Nor is it a secret more than once.
+        let psk = key.derived(Array("link".utf8)).exposedCopy()
+        let candidates = try #require(mina.host?.core).pskCandidates()
+        #expect(candidates.count { $0.psk.exposedCopy() == psk } == 1)
+    }
+
     /// Whoever names a key anew that somebody is just making does not take its effect.
     @Test func `counts though somebody who does not know of it names it, too`() throws {
         let world = try RemovalBench()
