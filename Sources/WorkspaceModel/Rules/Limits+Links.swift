@@ -1,0 +1,93 @@
+/// Links to peers, and what strangers may cost.
+extension Limits {
+    // MARK: Peers
+
+    /// One encrypted frame: the length prefix is 16 bits.
+    public static let frameBytesMax = 65_535
+    /// One fragment of a message, so that bulk never delays a live operation for long.
+    public static let fragmentBytesMax = 16 * 1024
+    /// One sync message.
+    public static let messageBytesMax = 256 * 1024
+    /// One `ops` message: the answer to a pull.
+    public static let operationsMessageBytesMax = 1024 * 1024
+    /// Messages of one link whose rest is still to come: an answer to a pull, and what is more urgent.
+    public static let unfinishedPerLinkBytesMax = operationsMessageBytesMax + 2 * messageBytesMax
+    /// The same of all links together, for they may be many.
+    public static let unfinishedBytesMax = 24 * 1024 * 1024
+    /// Pulls that may be outstanding on one session.
+    public static let pullsOutstandingMax = 2
+    /// Private documents that a guest names in one opening: 136 KB, half of what a message takes.
+    public static let scopeDocumentsMax = 4_096
+    /// Logs of which one peer's claims and receipts are remembered; more come with the next
+    /// comparison.
+    public static let rememberedTipsMax = 16_384
+    /// Besides, logs of the authority document that one peer may claim: there anybody can begin them,
+    /// under keys just made. One takes some 450 bytes, so 2 MB on a link.
+    public static let authorityTipsMax = 4_096
+    /// The same while a workspace comes for the first time: whoever joins hears of every log of the
+    /// authority document at once, and of none of them again.
+    public static let authorityTipsMaxAtJoining = 65_536
+    /// Unasked pushes that may wait in one peer's send buffer before it gets `tips` only.
+    public static let unaskedUnsentBytesMax = 256 * 1024
+    /// Everything that may wait in one peer's send buffer.
+    public static let unsentBytesMax = 2 * 1024 * 1024
+    /// A peer that takes nothing for this long is closed.
+    public static let stalledMilliseconds: UInt64 = 30_000
+    /// The whole handshake, from the first byte to the last.
+    public static let handshakeMilliseconds: UInt64 = 5_000
+    /// Connections that have not shown to know a secret: with 5,000 new ones a second an honest one
+    /// that needs 200 ms for it loses its place 1 time of 280, one that needs 60 ms 1 of 35,000, and
+    /// each comes again twice in 5 s. That is 16 MiB of the kernel's memory and 2 MiB of ours, and
+    /// only while somebody does that.
+    public static let anonymousLinksMax = 4_096
+    /// First messages of connections that are remembered, so that nobody uses a recorded one: more
+    /// than all members dial in a day, in a quarter of a MiB.
+    public static let greetingsMax = 8_192
+    /// Handshakes under way of those that have: what is answered in 5 s at 200 agreements a
+    /// second, with room for those that are on their way.
+    public static let knownHandshakesMax = 256
+    /// Into so many parts at most these and the key agreements of a second are divided among workspaces:
+    /// in more, each has that part all the same.
+    public static let handshakeSharesMax = 8
+    /// Connections that are taken out of the kernel's queue in one turn: about 3 ms.
+    public static let acceptedPerTurnMax = 256
+    /// Descriptors that the process asks for: twice what strangers may take.
+    public static let descriptorsWanted: UInt64 = 8_192
+    /// Lines of the log a minute about strangers' links that ended.
+    public static let strangerLinesPerMinuteMax = 30
+    /// Bytes of a frame that the kernel gathers before it wakes the node: a turn costs little beside
+    /// so many, and who sends slowly is still heard every few seconds.
+    public static let gatheredBytesMax = 1_024
+    /// Links to one device: one for each store, of a home and its copies. A device that claims more
+    /// stores than that gets no more links for it.
+    public static let linksPerDeviceMax = 4
+    /// Devices of which a node tells that their homes run twice, once each in the life of a process.
+    public static let copiesToldMax = 1_024
+    /// Accepted links of peers that have no grant here (yet).
+    public static let strangerLinksMax = 64
+    /// Handshakes under way from one IPv4 address or one IPv6 /64, anonymous ones and others each.
+    public static let halfOpenPerAddressMax = 8
+    /// Key agreements a second that strangers may cost us.
+    public static let strangerAgreementsPerSecondMax = 200
+    /// Silence after which a peer is pinged.
+    public static let pingMilliseconds: UInt64 = 30_000
+    /// Silence after which a peer is dead.
+    public static let deadMilliseconds: UInt64 = 90_000
+    /// How long somebody who was removed may be silent before the link ends over which they are
+    /// told so: a round trip round the world with its losses.
+    public static let farewellMilliseconds: UInt64 = 5_000
+    /// How long such a link stands at most, however slowly they take what they may see.
+    public static let farewellMillisecondsMax: UInt64 = 10 * 60 * 1_000
+    /// Sealed bytes in a transport above which no more are sealed: they can no longer be overtaken.
+    public static let sealedUnsentBytesMax = 64 * 1024
+    /// Dials under way at a time: enough for a start with many peers, few enough for any router.
+    public static let dialsInFlightMax = 16
+    /// Addresses that are kept of one device: several networks, some of them old.
+    public static let addressesPerDeviceMax = 16
+    /// Address records that are kept: one for every device of a large workspace, twice.
+    public static let addressRecordsMax = 4_096
+    /// An address record counts for a week after it was signed.
+    public static let addressRecordMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
+    /// Addresses without a device that are dialled because a beacon was heard or a link was read.
+    public static let heardAddressesMax = 64
+}
