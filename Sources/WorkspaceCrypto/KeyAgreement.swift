@@ -9,6 +9,24 @@ extension Named {
 /// The public half of an X25519 key pair: 32 bytes, of which the highest bit means nothing.
 public typealias AgreementPublicKey = Identifier32<Named.AgreementKey>
 
+extension AgreementPublicKey {
+    /// The key of the same point that everybody writes: below 2^255 - 19, so without the highest bit.
+    /// Two keys that have one in common agree with everybody on the same secrets.
+    ///
+    /// - Source: RFC 7748, 5.
+    public var canonical: AgreementPublicKey {
+        var bytes = self.bytes
+        bytes[31] &= 0x7f
+        let isAbove =
+            bytes[0] >= 0xed && bytes[31] == 0x7f && bytes[1..<31].allSatisfy { $0 == 0xff }
+        guard isAbove else { return AgreementPublicKey(bytes) }
+        return AgreementPublicKey([bytes[0] - 0xed] + [UInt8](repeating: 0, count: 31))
+    }
+
+    /// Whether it is that key.
+    public var isCanonical: Bool { self == canonical }
+}
+
 /// Why two keys agree on nothing.
 public enum AgreementError: Error, Equatable, Sendable {
     /// The other public key is of low order: anybody could know the result.

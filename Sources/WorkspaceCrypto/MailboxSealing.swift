@@ -21,15 +21,17 @@ extension MailboxPayload {
     public static func batches(of deliveries: [MailboxDelivery]) -> [[MailboxDelivery]] {
         let largest = boxCounts.last ?? 1
         var batches: [[MailboxDelivery]] = []
+        // By the point: two keys of one have the same secret, and so the same tag.
         var firstFree: [AgreementPublicKey: Int] = [:]
         var firstOpen = 0
         for delivery in deliveries {
-            var batch = max(firstFree[delivery.recipient] ?? 0, firstOpen)
+            let point = delivery.recipient.canonical
+            var batch = max(firstFree[point] ?? 0, firstOpen)
             while batch < batches.count, batches[batch].count == largest { batch += 1 }
             while firstOpen < batches.count, batches[firstOpen].count == largest { firstOpen += 1 }
             if batch == batches.count { batches.append([]) }
             batches[batch].append(delivery)
-            firstFree[delivery.recipient] = batch + 1
+            firstFree[point] = batch + 1
         }
         return batches
     }
@@ -45,16 +47,17 @@ extension MailboxPayload {
         _ batch: [MailboxDelivery], from own: AgreementKey, at place: MailboxPlace,
         using random: any RandomSource
     ) -> MailboxPayload {
-        precondition(Set(batch.map(\.recipient)).count == batch.count, "two boxes for one device")
+        precondition(
+            Set(batch.map(\.recipient.canonical)).count == batch.count, "two boxes for one device")
         guard let count = boxCounts.first(where: { $0 >= batch.count }) else {
             preconditionFailure("a batch of \(batch.count)")
         }
+        let secrets = batch.map { try? MailboxSecret(own: own, other: $0.recipient) }
         // Two equal tags of 8 random bytes happen to nobody; the next nonce has others.
-        while true {
+        for _ in 0..<8 {
             let nonce = random.bytes(nonceByteCount)
-            var boxes = batch.compactMap { delivery in
-                (try? MailboxSecret(own: own, other: delivery.recipient))?
-                    .seal(delivery.message, nonce: nonce, at: place)
+            var boxes = zip(batch, secrets).compactMap { delivery, secret in
+                secret?.seal(delivery.message, nonce: nonce, at: place)
             }
             while boxes.count < count {
                 boxes.append(
@@ -62,5 +65,6 @@ extension MailboxPayload {
             }
             if let payload = MailboxPayload(nonce: nonce, boxes: boxes) { return payload }
         }
+        preconditionFailure("no chance makes equal tags eight times")
     }
 }

@@ -119,6 +119,7 @@ extension FuzzTarget {
         guard let packet = BeaconPacket(untrusted: bytes) else { return }
         try hold(packet.bytes == bytes && packet.port != 0, "another packet")
         let key = SymmetricKey([UInt8](repeating: 7, count: 32))
-        try hold(!packet.matches(key, wallMilliseconds: .max), "a key that nobody has")
+        try hold(
+            !packet.matches(key, from: .ipv4(1), wallMilliseconds: .max), "a key that nobody has")
     }
 }

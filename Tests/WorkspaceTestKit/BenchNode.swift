@@ -9,6 +9,8 @@ public final class BenchNode {
     public let name: String
     /// Under which others reach it.
     public let address: String
+    /// The host part of `address`.
+    public var hostAddress: String { String(address.prefix { $0 != ":" }) }
     /// Its home.
     public let files = BenchHome()
     /// Every random byte it uses.
@@ -25,8 +27,10 @@ public final class BenchNode {
     public var notices: [Notice] = []
     /// Addresses it dialled.
     public private(set) var dialled: [String] = []
-    /// Beacons it sent.
-    public private(set) var beaconCount = 0
+    /// Beacons it sent, and from which addresses.
+    public private(set) var beacons: [(bytes: [UInt8], host: String)] = []
+    /// How many these are.
+    public var beaconCount: Int { beacons.count }
     /// Passphrases that it has turned into keys.
     public private(set) var stretchCount = 0
     /// Whether it asked that its home be wiped.
@@ -34,7 +38,7 @@ public final class BenchNode {
     /// Whether it asked to be ended.
     public private(set) var hasStopped = false
     /// The newest of them.
-    public private(set) var lastBeacon: [UInt8]?
+    public var lastBeacon: [UInt8]? { beacons.last?.bytes }
     /// Whether it announces itself; read when it starts.
     public var announces = false
     /// Times that node.db was opened.
@@ -94,6 +98,7 @@ public final class BenchNode {
             rebuildStore: { [unowned self] () throws(StorageError) in try self.rebuildStore() })
         isReachable = host?.wantsNetwork == true
         bench.give(.listening(isReachable ? [address] : []), to: self)
+        bench.give(.beaconSources([hostAddress]), to: self)
         bench.settle()
     }
 
@@ -249,9 +254,8 @@ public final class BenchNode {
         case .setNetwork(let isOn):
             isReachable = isOn
             bench.give(.listening(isOn ? [address] : []), to: self)
-        case .announce(let bytes):
-            beaconCount += 1
-            lastBeacon = bytes
+        case .announce(let bytes, let host):
+            beacons.append((bytes, host))
         case .log(_, let line): log.append(line)
         case .stop, .fail: hasStopped = true
         }

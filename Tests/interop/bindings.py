@@ -56,6 +56,8 @@ def fault(a, o):
     most = {FOR_LINKING: 1, FOR_RETURN: 16}.get(where[0], 2)
     if not 1 <= len(devices) <= most or len({d[0] for d in devices}) < len(devices):
         return "A-2"
+    if any(int.from_bytes(d[1], "little") >= 2**255 - 19 for d in devices):
+        return "A-1"
     said, signing = company(*where, member, devices), devices
     if where[0] in (FOR_CREATE, FOR_JOINING) and len(devices) == 2:
         recovery, signing = devices[0], devices[1:]

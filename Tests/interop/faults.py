@@ -162,8 +162,13 @@ def recut(a, o, author):
     widened = a.knows_as(o, o.map[1], REMOVE, RMDEV, RVINV, LEAVE, GRANT)
     if not widened or widened.type == GRANT and not (widened.map[4] or a.drops(widened)):
         return "A-25"
-    return broken("A-25", a.author(widened).member == author.member
-                  or a.rank_of_author(o) <= a.rank_of_author(widened))
+    own = a.author(widened).member == author.member
+    not_weaker = a.rank_of_author(o) <= a.rank_of_author(widened)
+    if widened.type == LEAVE:
+        return broken("A-25", not own, author.role <= ADMIN)
+    if widened.type == RMDEV and own:
+        return broken("A-25", not_weaker)
+    return broken("A-25", author.role <= ADMIN, own or not_weaker)
 
 
 def confirm(a, o, author):

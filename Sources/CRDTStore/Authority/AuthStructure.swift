@@ -32,7 +32,7 @@ extension AuthEvaluator {
                 ?? listingFault(record, grant.devices, of: grant.member)
                 ?? transferFault(record, role, grant)
         case .recut:
-            return recutFault(record)
+            return recutFault(record, role)
         case .revokeInvite:
             return revokeInviteFault(record, role)
         case .remove(let member):
@@ -134,11 +134,19 @@ extension AuthEvaluator {
         return record.rank.author <= records[invite].rank.author ? nil : .roleTooWeak
     }
 
-    /// only the author of a revocation or somebody stronger keeps more than it does.
-    private func recutFault(_ record: AuthRecord) -> AuthFault? {
+    /// who keeps more than a revocation does could have made it. Nobody does so of the own leave:
+    /// what is said after it would be as good as what was said before.
+    private func recutFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         guard let widened = record.reference, records[widened].operation.action.isRevocation
         else { return .noReference }
         let isOwn = records[widened].author == record.author
-        return isOwn || record.rank.author <= records[widened].rank.author ? nil : .roleTooWeak
+        let isNotWeaker = record.rank.author <= records[widened].rank.author
+        let mayWiden =
+            switch records[widened].operation.action {
+            case .leave: !isOwn && role <= .admin
+            case .removeDevice where isOwn: isNotWeaker
+            default: role <= .admin && (isOwn || isNotWeaker)
+            }
+        return mayWiden ? nil : .roleTooWeak
     }
 }

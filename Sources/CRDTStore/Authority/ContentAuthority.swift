@@ -45,8 +45,10 @@ extension AuthEvaluator {
     ///   - grant: the workspace grant in the operations' headers.
     ///   - leastRole: the weakest role that may write this: member in public documents, guest in
     ///     private ones.
+    ///   - isWidened: whether what recuts list is kept too. They keep what was said, not what somebody
+    ///     did to others.
     public func contentLimit(
-        grant: OperationID, log: LogName, leastRole: Role
+        grant: OperationID, log: LogName, leastRole: Role, isWidened: Bool = true
     ) -> ContentLimit {
         guard let index = indices[grant], records[index].isValid,
             let role = records[index].role, role <= leastRole,
@@ -54,11 +56,23 @@ extension AuthEvaluator {
         else { return .nothing }
         var groups: [ArraySlice<CutPlace>] = []
         for revocation in ends(ofContent: exposure, leastRole: leastRole) {
-            let kept = cutEntries(of: revocation, log: log)
+            let kept =
+                isWidened
+                ? cutEntries(of: revocation, log: log) : cuts[revocation]?[log] ?? []
             guard !kept.isEmpty else { return .nothing }
             groups.append(kept.map(CutPlace.init)[...])
         }
         return groups.isEmpty ? .everything : .cuts(groups)
+    }
+
+    /// Whether recuts keep anything of what a log holds under a grant.
+    public func isWidened(grant: OperationID, log: LogName, leastRole: Role) -> Bool {
+        guard !recuts.isEmpty, let index = indices[grant],
+            let exposure = contentExposure(index, log.device)
+        else { return false }
+        return ends(ofContent: exposure, leastRole: leastRole).contains { end in
+            (recuts[end] ?? []).contains { records[$0].isValid && cuts[$0]?[log] != nil }
+        }
     }
 
     /// Whether one content operation is valid; see `contentLimit` and `ContentLimit.allows`.

@@ -6,8 +6,14 @@ public struct PrivateIntroduction: Hashable, Sendable {
     public let operation: OperationID
     /// Its depth: of keys that will do, the one with the largest (depth, operation) seals.
     public let lamport: UInt64
+    /// Who wrote it.
+    public let author: MemberID?
     /// What the operation says of the key.
     public let epoch: PrivateEpoch
+    /// The ends of memberships and devices that it answers: of what it says, all but such ends of its
+    /// author's own membership as the grant does not know under which it was written. Who ends that
+    /// knows its name before anybody has heard of it.
+    public let answers: [OperationID]
 }
 
 /// Which keys there are, which one seals, and who may be given which.
@@ -36,7 +42,7 @@ extension PrivateAuthority {
         let ends = latestOnEachBranch(validEnds)
         var answering: [OperationID: [Int]] = [:]
         for known in introductions where known.isValid {
-            for answer in known.epoch.answers where revocations.contains(answer) {
+            for answer in answers(of: known) where revocations.contains(answer) {
                 answering[answer, default: []].append(known.operation)
             }
         }
@@ -126,7 +132,16 @@ extension PrivateAuthority {
     private func introduction(_ known: Introduction) -> PrivateIntroduction {
         PrivateIntroduction(
             operation: operations[known.operation].id, lamport: known.lamport,
-            epoch: known.epoch)
+            author: operations[known.operation].author, epoch: known.epoch,
+            answers: answers(of: known))
+    }
+
+    private func answers(of known: Introduction) -> [OperationID] {
+        let operation = operations[known.operation]
+        return known.epoch.answers.filter { end in
+            subjects[end] == nil || subjects[end] != operation.author
+                || operation.knownEnds.contains(end)
+        }
     }
 }
 

@@ -109,6 +109,16 @@ extension PrivateAuthority {
         return PrivateMember(member: member, role: role, seat: seat)
     }
 
+    /// Whether one of them could take the other out now: is owner or admin, and the stronger one.
+    public func couldRemove(_ member: MemberID, by other: MemberID) -> Bool {
+        guard member != other, let role = evaluator.role(of: other), role <= .admin,
+            let own = evaluator.bestGrant(of: member.asDevice).flatMap(evaluator.rank(ofGrant:)),
+            let stronger = evaluator.bestGrant(of: other.asDevice)
+                .flatMap(evaluator.rank(ofGrant:))
+        else { return false }
+        return stronger < own
+    }
+
     /// Whether a member ever had a valid seat of this role or a stronger one.
     public func hasSeated(_ member: MemberID, asAtLeast role: Role) -> Bool {
         seats(of: member).contains { seat in

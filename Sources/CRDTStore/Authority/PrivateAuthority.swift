@@ -25,6 +25,8 @@ public struct PrivateAuthority: Sendable {
     public let root: PrivateRoot?
 
     let evaluator: AuthEvaluator
+    /// Whose membership in the workspace each end ended.
+    let subjects: [OperationID: MemberID]
     /// Those that are placed, ascending by id.
     let operations: [PrivateOperation]
     let indices: [OperationID: Int]
@@ -66,6 +68,9 @@ public struct PrivateAuthority: Sendable {
         for (index, operation) in sorted.enumerated() { indices[operation.id] = index }
 
         self.document = document
+        var subjects: [OperationID: MemberID] = [:]
+        for (member, ended) in ends { for end in ended { subjects[end] = member } }
+        self.subjects = subjects
         self.operations = sorted
         self.indices = indices
         root = Self.root(of: document, known)

@@ -2,13 +2,14 @@ import WorkspaceModel
 
 /// Short numbers for the names that a million operations repeat: grants and epoch keys.
 ///
-/// A key gets its number when it is first cited, whether or not the key itself is held.
+/// A key gets its number when it is first cited, whether or not the key itself is held. Anybody who
+/// writes can cite as many as they like, so of keys those looked up last are in memory.
 struct NumberedNames {
     private let connection: Connection
     private var grantNumbers: [OperationID: Int64] = [.zero: 0]
     private var grants: [Int64: OperationID] = [0: .zero]
-    private var keyNumbers: [KeyPlace: Int64] = [:]
-    private var keys: [Int64: KeyID] = [:]
+    private var keyNumbers = RecentlyUsed<KeyPlace, Int64>(max: Limits.keyNamesInMemoryMax)
+    private var keys = RecentlyUsed<Int64, KeyID>(max: Limits.keyNamesInMemoryMax)
     private var nextGrant: Int64 = 1
     private var nextKey: Int64 = 1
     /// Keys that got their numbers by being held, since the start, and were not cited yet.
@@ -28,21 +29,25 @@ struct NumberedNames {
             grants[row.integer(0)] = id
             nextGrant = max(nextGrant, row.integer(0) + 1)
         }
-        try connection.statement("SELECT kid, workspace, kind, id FROM epoch_key").forEachRow {
-            (row) throws(StorageError) in
-            nextKey = max(nextKey, row.integer(0) + 1)
-            guard row.integer(2) == SecretKind.epochKey.rawValue else { return }
-            let id: KeyID = try row.identifier16(3)
-            keyNumbers[KeyPlace(workspace: row.integer(1), id: id)] = row.integer(0)
-            keys[row.integer(0)] = id
-        }
+        nextKey = (try connection.statement("SELECT max(kid) FROM epoch_key").integer() ?? 0) + 1
     }
 
     /// The grant behind a number.
     func grant(_ number: Int64) -> OperationID? { grants[number] }
 
+    /// How many names of keys are in memory.
+    var keyCount: Int { keys.count }
+
     /// The epoch key behind a number.
-    func key(_ number: Int64) -> KeyID? { keys[number] }
+    mutating func key(_ number: Int64) throws(StorageError) -> KeyID? {
+        if let known = keys[number] { return known }
+        let found = try connection.statement("SELECT id FROM epoch_key WHERE kid = ? AND kind = 1")
+            .firstRow(.integer(number)) { (row) throws(StorageError) -> KeyID in
+                try row.identifier16(0)
+            }
+        if let found { keys[number] = found }
+        return found
+    }
 
     /// The number of a grant, made now if it has none.
     mutating func number(ofGrant grant: OperationID) throws(StorageError) -> Int64 {
@@ -72,23 +77,32 @@ struct NumberedNames {
     mutating func number(
         ofHeldKey id: KeyID, in workspace: Int64
     ) throws(StorageError) -> Int64 {
-        let place = KeyPlace(workspace: workspace, id: id)
-        if let number = keyNumbers[place] { return number }
+        if let number = try knownNumber(ofKey: id, in: workspace) { return number }
         let number = try insertSecret(.epochKey, id.bytes, in: workspace)
-        keyNumbers[place] = number
+        keyNumbers[KeyPlace(workspace: workspace, id: id)] = number
         keys[number] = id
         uncited.insert(number)
         return number
     }
 
     /// The number of a key that has one.
-    func knownNumber(ofKey id: KeyID, in workspace: Int64) -> Int64? {
-        keyNumbers[KeyPlace(workspace: workspace, id: id)]
+    mutating func knownNumber(
+        ofKey id: KeyID, in workspace: Int64
+    ) throws(StorageError) -> Int64? {
+        let place = KeyPlace(workspace: workspace, id: id)
+        if let known = keyNumbers[place] { return known }
+        let found = try connection.statement(
+            "SELECT kid FROM epoch_key WHERE workspace = ? AND kind = 1 AND id = ?"
+        ).integer(.integer(workspace), .blob(id.bytes))
+        if let found { keyNumbers[place] = found }
+        return found
     }
 
     /// Whether an operation may be stored that cites the key. What was there at the start may be.
-    func mayBeCited(_ id: KeyID, in workspace: Int64) -> Bool {
-        guard let number = keyNumbers[KeyPlace(workspace: workspace, id: id)] else { return false }
+    mutating func mayBeCited(
+        _ id: KeyID, in workspace: Int64
+    ) throws(StorageError) -> Bool {
+        guard let number = try knownNumber(ofKey: id, in: workspace) else { return false }
         return !uncited.contains(number)
     }
 

@@ -237,8 +237,10 @@ extension OperationStore {
 
     /// Whether an operation may be stored that is sealed under the key: for a key that nothing cites
     /// nothing has to be gone through.
-    public func mayBeSealed(under key: KeyID, in workspace: Int64) -> Bool {
-        names.mayBeCited(key, in: workspace)
+    public func mayBeSealed(
+        under key: KeyID, in workspace: Int64
+    ) throws(StorageError) -> Bool {
+        try names.mayBeCited(key, in: workspace)
     }
 
     /// The number of a grant, if any operation cites it.
@@ -274,7 +276,7 @@ extension OperationStore {
         ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
         var stretches: Set<ContentStretch> = []
         for (branch, grant, key) in rows {
-            guard let keyID = names.key(key) else { continue }
+            guard let keyID = try names.key(key) else { continue }
             stretches.insert(ContentStretch(branch: branch, grant: grant, keyID: keyID))
         }
         return stretches
@@ -295,14 +297,18 @@ extension OperationStore {
             .integer(Int64(bitPattern: OperationKind.redact.rawValue)), .integer(number)
         ) { ($0.integer(0), $0.integer(1)) }
         readCount &+= rows.count
-        return rows.compactMap { arrival, key in names.key(key).map { (arrival, $0) } }
+        var sealed: [(arrival: Int64, key: KeyID)] = []
+        for (arrival, number) in rows {
+            if let key = try names.key(number) { sealed.append((arrival, key)) }
+        }
+        return sealed
     }
 
     /// The arrival numbers of what a branch holds under one key, ascending.
     public func arrivals(
         sealedUnder key: KeyID, in branch: Int64, of workspace: Int64
     ) throws(StorageError) -> [Int64] {
-        guard let number = names.knownNumber(ofKey: key, in: workspace) else { return [] }
+        guard let number = try names.knownNumber(ofKey: key, in: workspace) else { return [] }
         return try connection.statement(
             "SELECT arr FROM operation WHERE lid = ? AND kid = ? ORDER BY seq"
         ).rows(.integer(branch), .integer(number)) { $0.integer(0) }

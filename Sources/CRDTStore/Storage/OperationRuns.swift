@@ -159,7 +159,7 @@ extension OperationStore {
             let signature = Signature(untrusted: row.blob(7))
         else { throw StorageError(.corrupt, "an operation without grant or signature") }
         var keyID: KeyID?
-        if let number = row.optionalInteger(4) { keyID = names.key(number) }
+        if let number = row.optionalInteger(4) { keyID = try names.key(number) }
         let payload = row.blob(6)
         let absent = Self.isBlank(payload) ? try absentPayload(arrival)?.payload : nil
         return OperationRun.Entry(

@@ -306,17 +306,25 @@ public final class ViewStore {
             .firstRow(.integer(document), .integer(sort), .integer(arrival)) { Self.message($0) }
     }
 
-    /// How many visible messages reply to this one.
-    public func replyCount(to key: MessageKey) throws(StorageError) -> Int64 {
+    /// How many visible messages of these documents reply to this one.
+    public func replyCount(
+        to key: MessageKey, in documents: Set<Int64>
+    ) throws(StorageError) -> Int64 {
         let sql = """
-            SELECT count(*) FROM message WHERE thread_hlc = ? AND thread_id = ? AND hidden NOT IN (1, 3)
+            SELECT count(*) FROM message INDEXED BY message_thread
+                WHERE thread_hlc = ? AND thread_id = ? AND did = ? AND hidden NOT IN (1, 3)
             """
-        return try connection.statement(sql).integer(
-            .integer(Int64(bitPattern: key.timestamp.rawValue)),
-            .integer(Int64(bitPattern: key.idPrefix))) ?? 0
+        var count: Int64 = 0
+        for document in documents {
+            count +=
+                try connection.statement(sql).integer(
+                    .integer(Int64(bitPattern: key.timestamp.rawValue)),
+                    .integer(Int64(bitPattern: key.idPrefix)), .integer(document)) ?? 0
+        }
+        return count
     }
 
-    private static func message(_ row: borrowing Row) -> MessageRow {
+    static func message(_ row: borrowing Row) -> MessageRow {
         var thread: MessageKey?
         if let timestamp = row.optionalInteger(6) {
             thread = key(timestamp, row.integer(7))

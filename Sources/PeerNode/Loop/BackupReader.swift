@@ -17,9 +17,9 @@ struct BackupReader {
         let bytes: [UInt8]
         let size: Int64
         do throws(SystemError) {
-            file = try FileSystem.openFile(path, O_RDONLY)
+            file = try FileSystem.openPlainFile(path)
             bytes = try file.readFully(byteCount: BackupHeader.byteCount, path: path)
-            size = try FileSystem.status(of: path).byteCount
+            size = try file.byteCount(path: path)
         } catch { throw .backup("read", error) }
         guard let header = BackupHeader(bytes) else {
             throw .damagedBackup(path, "it has no whole header of this version")
@@ -144,8 +144,17 @@ struct BackupReader {
             home.device == reader.header.device
         else { throw .damagedBackup(path, "its identity cannot be read") }
         try reader.read(2, key) { _ in }
-        let copy = path + ".verify"
-        defer { _ = try? FileSystem.remove(copy) }
+        // In a folder that nobody else has made: beside it may stand a file of that name.
+        let folder: String
+        do throws(SystemError) { folder = try FileSystem.makeOwnFolder(at: path + ".verify") } catch
+        {
+            throw .backup("verify", error)
+        }
+        let copy = folder + "/node.db"
+        defer {
+            for name in [copy, copy + "-wal", copy + "-shm"] { _ = try? FileSystem.remove(name) }
+            rmdir(folder)
+        }
         try reader.extract(0, key, to: copy)
         let operations = try checkStore(copy, of: path)
         var object = json(of: reader.header, path: path).objectValue ?? JSONObject()

@@ -81,7 +81,7 @@ struct BackupWriter {
 
     private func small(_ path: String) throws(NodeError) -> [UInt8] {
         do throws(SystemError) {
-            return try FileSystem.read(path, byteCountMax: Self.smallByteCountMax)
+            return try FileSystem.readPlain(path, byteCountMax: Self.smallByteCountMax)
         } catch { throw .backup("read", error) }
     }
 
@@ -128,7 +128,7 @@ struct BackupWriter {
     private func write(
         _ path: String, as part: Int, to file: FileDescriptor, _ key: BackupKey?
     ) throws(SystemError) -> BackupHeader.Part {
-        let source = try FileSystem.openFile(path, O_RDONLY)
+        let source = try FileSystem.openPlainFile(path)
         let hash = HashStream("wsx-backup1")
         var written = BackupHeader.Part()
         var number: UInt64 = 0

@@ -42,7 +42,17 @@ public enum FileSystem {
     ///
     /// - Parameter byteCountMax: a longer file throws EFBIG and is not read.
     public static func read(_ path: String, byteCountMax: Int) throws(SystemError) -> [UInt8] {
-        let file = try openFile(path, O_RDONLY)
+        try read(try openFile(path, O_RDONLY), path, byteCountMax: byteCountMax)
+    }
+
+    /// The same of a plain file, and of nothing else: see `openPlainFile`.
+    static func readPlain(_ path: String, byteCountMax: Int) throws(SystemError) -> [UInt8] {
+        try read(try openPlainFile(path), path, byteCountMax: byteCountMax)
+    }
+
+    private static func read(
+        _ file: FileDescriptor, _ path: String, byteCountMax: Int
+    ) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
             let step = min(64 * 1024, byteCountMax - bytes.count + 1)
@@ -179,6 +189,31 @@ public enum FileSystem {
         return try .result(of: "open", path: path) { open(path, flags | O_CLOEXEC, 0o600) }
     }
 
+    /// Opens a plain file to be read, whatever a name from outside stands for: a pipe or a device is
+    /// never waited for.
+    ///
+    /// - Throws: `SystemError`; EINVAL where it is none.
+    static func openPlainFile(_ path: String) throws(SystemError) -> FileDescriptor {
+        let file = try openFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw SystemError("fstat", path: path) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return file
+        case S_IFDIR: throw SystemError("open", path: path, number: EISDIR)
+        default: throw SystemError("open", path: path, number: EINVAL)
+        }
+    }
+
+    /// Makes a folder that nobody else has made, for the owner alone.
+    ///
+    /// - Parameter prefix: how its path begins.
+    static func makeOwnFolder(at prefix: String) throws(SystemError) -> String {
+        try checkPath(prefix)
+        var template = Array((prefix + ".XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError("mkdtemp", path: prefix) }
+        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     private static func synchronize(
         _ file: FileDescriptor, path: String
     ) throws(SystemError) {
@@ -193,6 +228,13 @@ public enum FileSystem {
 }
 
 extension FileDescriptor {
+    /// How long the file is, in bytes.
+    func byteCount(path: String) throws(SystemError) -> Int64 {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw SystemError("fstat", path: path) }
+        return Int64(status.st_size)
+    }
+
     /// What the next `read` gives, empty at the end of the file.
     func readSome(byteCountMax: Int, path: String? = nil) throws(SystemError) -> [UInt8] {
         var count = 0

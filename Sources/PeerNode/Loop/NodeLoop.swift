@@ -231,7 +231,7 @@ public final class NodeLoop {
         case .dial(let number, let address):
             links.dial(number: number, address: address, now: now)
         case .setNetwork(let isOn): setNetwork(isOn: isOn)
-        case .announce(let bytes): network.announce(bytes)
+        case .announce(let bytes, let host): network.announce(bytes, from: host)
         case .log(let level, let text): log.write(level, text)
         case .stop: isStopping = true
         case .fail:

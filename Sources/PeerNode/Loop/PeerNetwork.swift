@@ -23,6 +23,7 @@ final class PeerNetwork {
     private var isOn = false
     /// What was told last.
     private var addresses: [String]?
+    private var beaconSources: [String] = []
     private var inputs: [NodeInput] = []
 
     /// - Parameter seed: a random number, from which the order of ports to try follows.
@@ -87,9 +88,9 @@ final class PeerNetwork {
         tellAddresses()
     }
 
-    /// Sends one datagram to whoever is on the same network.
-    func announce(_ bytes: [UInt8]) {
-        if isOn, announces { beacon?.send(bytes) }
+    /// Sends one datagram to whoever is on the same network, from an address of this machine.
+    func announce(_ bytes: [UInt8], from host: String) {
+        if isOn, announces, let host = IPAddress(host) { beacon?.send(bytes, from: host) }
     }
 
     /// Takes what is ready.
@@ -173,10 +174,24 @@ final class PeerNetwork {
         if tellAddresses() { inputs.append(.networkChanged) }
     }
 
+    /// Tells from where beacons leave: not from addresses at which nobody listens.
+    private func tellBeaconSources() {
+        let bound = listener?.address.host
+        let current = (beacon?.sources ?? []).filter { source in
+            guard let bound else { return false }
+            return bound.isWildcard ? source.isV4 || !bound.isV4 : source == bound
+        }.map(\.description)
+        guard current != beaconSources else { return }
+        beaconSources = current
+        inputs.removeAll { if case .beaconSources = $0 { true } else { false } }
+        inputs.append(.beaconSources(current))
+    }
+
     /// - Parameter always: also when they are those told last.
     /// - Returns: whether the addresses were told.
     @discardableResult
     private func tellAddresses(always: Bool = false) -> Bool {
+        tellBeaconSources()
         let reachable = (try? NetworkInterface.reachableAddresses()) ?? []
         let current = listener.map { ListenAddress.dialable($0.address, among: reachable) } ?? []
         guard always || current != addresses else { return false }

@@ -11,6 +11,21 @@ struct AddressNews {
     var asked: [DeviceID: (at: UInt64, until: UInt64)] = [:]
     /// When the own record was signed again last because somebody had a newer one.
     var signedAgain: UInt64?
+    /// How many records of each person's devices are asked for: each is written, and others ask for it.
+    private var allowances: [[UInt8]: Allowance] = [:]
+
+    /// Counts a record that is asked for, or says that there were too many of that person's.
+    mutating func mayAsk(of person: [UInt8], at now: UInt64) -> Bool {
+        for other in allowances.keys where allowances[other]?.isFull(at: now) == true {
+            allowances[other] = nil
+        }
+        return allowances[
+            person,
+            default: Allowance(
+                tokens: Limits.addressRecordsOfOneMax,
+                refillMilliseconds: Limits.addressRecordOfOneMilliseconds)
+        ].take(at: now)
+    }
 
     /// Compares them then, unless that is done earlier.
     mutating func plan(at time: UInt64) { due = min(due ?? time, time) }
@@ -88,7 +103,7 @@ extension NodeCore {
         _ word: BookWord, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], sync.standing == .full,
-            sync.passing.take(now: time.monotonic)
+            sync.passing.take(at: time.monotonic)
         else { return }
         sync.book = word.digest
         if let wants = word.wants { give(wants, in: workspace, sync, on: link) }
@@ -148,9 +163,12 @@ extension NodeCore {
             }
             // Once on a link: what is given and not taken is not asked for again and again. And who says
             // to have a newer one than there is keeps nobody from asking others for theirs.
-            guard network.addressNews.asked[device]?.at != at,
-                sync.wanted.updateValue(at, forKey: device) != at
-            else { continue }
+            guard network.addressNews.asked[device]?.at != at, sync.wanted[device] != at else {
+                continue
+            }
+            let person = workspace.owner(of: device)?.bytes ?? device.bytes
+            guard network.addressNews.mayAsk(of: person, at: now) else { continue }
+            sync.wanted[device] = at
             network.addressNews.asked[device] = (at, now &+ Limits.bookAnswerMilliseconds)
             wants.append(name)
         }
@@ -174,15 +192,15 @@ extension NodeCore {
 
     // MARK: Learning
 
-    /// Takes over addresses that a member told.
+    /// Takes over addresses that a member was asked for.
     func learned(
         _ records: [AddressRecord], in workspace: Workspace, from link: PeerLink
     ) throws(StorageError) {
-        guard link.syncs[workspace.number]?.standing == .full else { return }
+        guard let sync = link.syncs[workspace.number], sync.standing == .full else { return }
         let members = Set(devices(of: workspace))
         var isNews = false
         for record in records where members.contains(record.device) {
-            guard record.device != ownDevice,
+            guard record.device != ownDevice, sync.wanted[record.device] == record.at,
                 network.book.add(
                     record, of: workspace.owner(of: record.device)?.bytes,
                     wallMilliseconds: time.wall) == .added
@@ -191,7 +209,7 @@ extension NodeCore {
             network.addressNews.asked[record.device] = nil
             network.registry.add(
                 record.device, of: workspace.owner(of: record.device)?.bytes,
-                addresses: record.dialable.map(learnt))
+                addresses: record.dialable(isAlone: network.isAlone).map(learnt))
             try keep(record)
         }
         if isNews { planAddressNews() }

@@ -65,7 +65,7 @@ extension NodeCore {
             name: request.name, answering: request.answering)
         // Without keys nobody is let in and no request is written: another member may.
         guard let home else { return answerJoin(.init(code: .busy), on: link) }
-        let asked = joinRequests(of: workspace).first { $0.isOf(joiner) }
+        let asked = joinRequests(of: workspace, by: joiner.member).first { $0.isOf(joiner) }
         if let refusal = refusal(of: joiner, invite, asked, in: workspace) {
             return answerJoin(.init(code: refusal), on: link)
         }
@@ -78,6 +78,7 @@ extension NodeCore {
                 return answerJoin(.init(code: .invalid), on: link)
             }
             link.asking = request.member
+            link.askedBefore = nil
             return answerJoin(.init(code: .pending), on: link)
         }
         guard workspace.evaluator.isNewcomer(joiner.member, devices.map(\.device)) else {
@@ -214,12 +215,15 @@ extension NodeCore {
             guard let member = link.asking, let (number, id) = link.invite,
                 let workspace = workspaces[number], let sync = link.syncs[number]
             else { continue }
+            // Nothing but authority decides, and much is said that is none.
+            guard link.askedBefore != workspace.authorityOrder.last else { continue }
+            link.askedBefore = workspace.authorityOrder.last
             if let admission = entry(of: link.peer?.device, as: member, in: workspace) {
                 try admitted(admission, workspace, sync, on: link)
                 continue
             }
-            let asked = joinRequests(of: workspace).filter {
-                $0.joiner.invite == id && $0.joiner.member == member
+            let asked = joinRequests(of: workspace, by: member).filter {
+                $0.joiner.invite == id
             }
             guard asked.contains(where: { state(of: $0, in: workspace) == .pending }) else {
                 link.asking = nil

@@ -4,13 +4,22 @@ import WorkspaceModel
 /// Making everything that follows from operations, in a store that holds nothing else: after its
 /// pages were damaged, and to compare it with what a store holds.
 extension NodeCore {
-    /// Builds what the store says is not built: verdicts, kept tips and views. Nobody is told, for
-    /// nothing has happened.
+    /// Builds what the store says is not built: verdicts, kept tips and views. Nobody is told of what
+    /// events tell of, for it has happened before.
     ///
     /// All of it is one transaction: a crash leaves the store as it was, and it is built again.
     func buildViews() throws(StorageError) {
         guard home != nil, try store.registry.value(StoreSalvage.unbuilt) != nil else { return }
         try store.begin()
+        try buildUntold()
+        try tellUntold()
+        var todo = SearchTodo()
+        todo.isAll = true
+        try store.registry.setValue(todo.bytes, of: Self.todoName)
+        try store.registry.setValue(nil, of: StoreSalvage.unbuilt)
+    }
+
+    private func buildUntold() throws(StorageError) {
         isBuilding = true
         defer { isBuilding = false }
         let (effects, notices, mail) = (effects, notices, mailDue)
@@ -19,7 +28,7 @@ extension NodeCore {
         try store.operations.noteAllCitations()
         for workspace in ordered {
             _ = try judgeContent(of: workspace, because: Self.built)
-            rejudgeUnshown(in: workspace)
+            try rejudgeUnshown(in: workspace)
         }
         // From row to row: in a damaged store one may stand far behind the others.
         var next: Int64 = 1
@@ -40,10 +49,20 @@ extension NodeCore {
         try settleLate()
         (self.effects, self.notices, mailDue) = (effects, notices, mail)
         (appended, moved, profileEdits) = ([], [:], [:])
-        var todo = SearchTodo()
-        todo.isAll = true
-        try store.registry.setValue(todo.bytes, of: Self.todoName)
-        try store.registry.setValue(nil, of: StoreSalvage.unbuilt)
+    }
+
+    /// Tells of what was stored and not shown yet when the store was damaged: in a channel that was
+    /// about to open, say, or while it was not judged.
+    private func tellUntold() throws(StorageError) {
+        let created = EventType.messageCreated.rawValue
+        try store.view.noteShown(byEvents: created)
+        for row in try store.view.untold(byEvents: created) {
+            guard let document = store.operations.document(numbered: row.document),
+                let workspace = workspaces[document.workspace],
+                workspace.deletedChannels[document.id] == nil
+            else { continue }
+            try recordCreated(row, in: workspace, .released(source: 0, isBackfill: false))
+        }
     }
 
     /// Enters the workspaces that the store has lost the rows of: those in whose authority document

@@ -121,10 +121,10 @@ extension NodeCore {
             .init(id: "beacon", state: state, message: message, hint: hint)
         }
         guard network.announces else { return finding("ok", "LAN discovery is off") }
-        guard !network.hearsOwnBeacon else {
+        guard !network.beacons.hearsOwn else {
             return finding("ok", "what is announced on the LAN is heard on this machine")
         }
-        guard let first = network.firstBeacon, time.monotonic &- first >= 2_000 else {
+        guard let first = network.beacons.first, time.monotonic &- first >= 2_000 else {
             return finding("ok", "nothing was announced on the LAN yet")
         }
         return finding(

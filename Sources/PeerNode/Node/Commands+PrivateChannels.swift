@@ -28,6 +28,7 @@ extension NodeCore {
         _ channel: Workspace.Channel, to heir: MemberID, in workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
         try refuseOutsider(heir, of: channel, in: workspace)
+        try answerEnds(of: heir, in: channel, workspace)
         return try change(channel, in: workspace, .role(heir, .owner, drops: true)) {
             $0.standing(of: heir)?.role == .owner
         }
@@ -37,8 +38,22 @@ extension NodeCore {
         _ role: Role, of person: MemberID, in channel: Workspace.Channel, _ workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
         try refuseOutsider(person, of: channel, in: workspace)
+        try answerEnds(of: person, in: channel, workspace)
         return try change(channel, in: workspace, .role(person, role, drops: false)) {
             $0.standing(of: person)?.role == role
+        }
+    }
+
+    /// Writes a key that answers what has ended somebody's membership before, where this member has not
+    /// answered it yet: a seat holds by the word of whoever gives it.
+    private func answerEnds(
+        of person: MemberID, in channel: Workspace.Channel, _ workspace: Workspace
+    ) throws(NodeError) {
+        let document = try document(of: channel, in: workspace)
+        let ends = workspace.memberEnds[person] ?? []
+        guard !ends.isSubset(of: document.answered(by: workspace.member)) else { return }
+        _ = try stored { () throws(StorageError) in
+            try changeKey(of: document, for: [person], in: workspace)
         }
     }
 

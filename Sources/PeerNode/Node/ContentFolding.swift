@@ -323,8 +323,11 @@ extension NodeCore {
         try reviewRedactions(of: workspace)
         try refreshChannels(of: workspace)
         // Usually there is nothing: keys come before what they seal.
-        let sealing = Set(
-            keys.filter { store.operations.mayBeSealed(under: $0, in: workspace.number) })
+        var sealing: Set<KeyID> = []
+        for key in keys
+        where try store.operations.mayBeSealed(under: key, in: workspace.number) {
+            sealing.insert(key)
+        }
         guard !sealing.isEmpty else { return }
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where [.channel, .profile].contains(

@@ -51,7 +51,7 @@ extension NodeCore {
         if network.announces, mayLink, !network.registry.isSuspended,
             !network.listening.isEmpty
         {
-            deadlines.append(network.nextBeacon)
+            deadlines.append(network.beacons.next)
         }
         return deadlines.min()
     }

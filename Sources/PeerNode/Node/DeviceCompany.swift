@@ -62,6 +62,10 @@ struct DeviceCompany {
     /// Whether every device of a list has consented. Where it may begin with a recovery device,
     /// that has certified the second instead, once, when it was made.
     func isSigned(by devices: [DeviceEntry], mayRecover: Bool) -> Bool {
+        // One point has one key: two devices with one secret could not be told apart.
+        guard devices.allSatisfy({ AgreementPublicKey($0.agreementKey).isCanonical }) else {
+            return false
+        }
         let message = message(for: devices)
         guard mayRecover, devices.count > 1, let first = devices.first else {
             return devices.allSatisfy { $0.device.signed(message, $0.signature) }

@@ -16,6 +16,8 @@ struct InviteIndex: Equatable {
     private(set) var revoked: Set<OperationID> = []
     /// Valid requests by invite, in the order of arrival.
     private(set) var requests: [OperationID: [OperationID]] = [:]
+    /// The same by who asks.
+    private(set) var requestsByMember: [MemberID: [OperationID]] = [:]
     /// Valid removals by member.
     private(set) var removals: [MemberID: [OperationID]] = [:]
 
@@ -36,7 +38,9 @@ struct InviteIndex: Equatable {
             used[joiner.invite] = people[joiner.invite]?.count
         case .invite: invites.append(id)
         case .revokeInvite(let invite): revoked.insert(invite)
-        case .request(let joiner): requests[joiner.invite, default: []].append(id)
+        case .request(let joiner):
+            requests[joiner.invite, default: []].append(id)
+            requestsByMember[joiner.member, default: []].append(id)
         case .remove(let removal): removals[removal.member, default: []].append(id)
         default: break
         }

@@ -246,7 +246,9 @@ extension NodeCore {
         var hints = Array(network.listening.prefix(1))
         let members = workspace.members.filter { $0.role <= .member }
         for device in members.flatMap(\.devices) where device != home?.device {
-            if let other = network.book.record(of: device)?.dialable.first, !hints.contains(other) {
+            let record = network.book.record(of: device)
+            if let other = record?.dialable(isAlone: network.isAlone).first, !hints.contains(other)
+            {
                 hints.append(other)
                 break
             }

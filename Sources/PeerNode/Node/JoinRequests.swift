@@ -46,14 +46,21 @@ struct JoinRequestGroup {
         return PublicID.request(name)
     }
 
-    func isOf(_ terms: JoinerTerms) -> Bool {
-        isOf(terms.unnamed)
-    }
+    func isOf(_ terms: JoinerTerms) -> Bool { Person(joiner) == Person(terms.unnamed) }
 
-    func isOf(_ other: AuthorityPayload.Joiner) -> Bool {
-        joiner.invite == other.invite && joiner.member == other.member
-            && joiner.answering == other.answering
-            && DeviceEntry.encodedKeys(joiner.devices) == DeviceEntry.encodedKeys(other.devices)
+    /// What tells one request from another.
+    struct Person: Hashable {
+        private let invite: OperationID
+        private let member: MemberID
+        private let answering: OperationID?
+        private let keys: [UInt8]
+
+        init(_ joiner: AuthorityPayload.Joiner) {
+            invite = joiner.invite
+            member = joiner.member
+            answering = joiner.answering
+            keys = DeviceEntry.encodedKeys(joiner.devices)
+        }
     }
 }
 
@@ -82,16 +89,28 @@ extension NodeCore {
     /// Every request in the order in which the invites were made and the requests came.
     func joinRequests(of workspace: Workspace) -> [JoinRequestGroup] {
         let index = workspace.invites
+        return grouped(index.invites.flatMap { index.requests[$0] ?? [] }, in: workspace)
+    }
+
+    /// What one person has asked for, in the order in which the requests came. Anybody may ask by an
+    /// open invite, so what is asked for one of them must not cost what all have asked.
+    func joinRequests(of workspace: Workspace, by member: MemberID) -> [JoinRequestGroup] {
+        grouped(workspace.invites.requestsByMember[member] ?? [], in: workspace)
+    }
+
+    private func grouped(
+        _ requests: [OperationID], in workspace: Workspace
+    ) -> [JoinRequestGroup] {
         var groups: [JoinRequestGroup] = []
-        for invite in index.invites {
-            let first = groups.count
-            for id in index.requests[invite] ?? [] {
-                guard let joiner = workspace.authority[id]?.payload.joiner else { continue }
-                if let known = groups[first...].firstIndex(where: { $0.isOf(joiner) }) {
-                    groups[known].operations.append(id)
-                } else {
-                    groups.append(JoinRequestGroup(joiner: joiner, operations: [id]))
-                }
+        var places: [JoinRequestGroup.Person: Int] = [:]
+        for id in requests {
+            guard let joiner = workspace.authority[id]?.payload.joiner else { continue }
+            let person = JoinRequestGroup.Person(joiner)
+            if let place = places[person] {
+                groups[place].operations.append(id)
+            } else {
+                places[person] = groups.count
+                groups.append(JoinRequestGroup(joiner: joiner, operations: [id]))
             }
         }
         return groups
@@ -156,14 +175,19 @@ extension NodeCore {
     private func note(on joiner: AuthorityPayload.Joiner, in workspace: Workspace) -> String? {
         guard let end = joiner.answering, let record = workspace.authority[end] else { return nil }
         let name = workspace.displayName(of: joiner.member)
+        guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload else {
+            return nil
+        }
+        let role = returningRole(of: joiner, by: invite, own: .owner, in: workspace)
+        let wish = "asks to come back as \(role == .admin ? "an" : "a") \(role.word)"
         let days = (time.wall - min(time.wall, record.timestamp.milliseconds)) / 86_400_000
         let when = days == 0 ? "today" : days == 1 ? "yesterday" : "\(days) days ago"
         guard case .remove = record.payload else {
-            return "\(name), who left \(when), asks to come back"
+            return "\(name), who left \(when), \(wish)"
         }
         let by = workspace.evaluator.author(of: end).map { workspace.displayName(of: $0) }
         let whom = by.map { " by \($0)" } ?? ""
-        return "\(name), removed \(when)\(whom), asks to come back"
+        return "\(name), removed \(when)\(whom), \(wish)"
     }
 
     private func name(of group: JoinRequestGroup, in workspace: Workspace) -> String? {
@@ -238,8 +262,7 @@ extension NodeCore {
             let own = workspace.ownRole, own <= .admin
         else { return nil }
         let devices = workspace.evaluator.byAge(joiner.devices.map(\.device), of: joiner.member)
-        // An admin makes no admin, whatever the invite says.
-        let role = own < invite.role ? invite.role : .member
+        let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
         let answered = [joiner.answering].compactMap { $0 }
         let named = workspace.evaluator.bindings(of: devices) + answered
         try gatherEnds(of: workspace.evaluator.binding(ofEach: devices) + answered, in: workspace)
@@ -258,6 +281,18 @@ extension NodeCore {
         }
         try changeKey(of: workspace)
         return made
+    }
+
+    /// As what somebody comes back: as no more than the invite gives, and than they were in the end. A used
+    /// one gives no more than being a member. An admin makes no admin, whatever the invite says.
+    private func returningRole(
+        of joiner: AuthorityPayload.Joiner, by invite: AuthorityPayload.Invite, own: Role,
+        in workspace: Workspace
+    ) -> Role {
+        var role = invite.role
+        let used = UInt64(workspace.invites.used[joiner.invite] ?? 0)
+        if used >= invite.maximum || role <= own { role = max(role, .member) }
+        return max(role, workspace.evaluator.lastRole(of: joiner.member) ?? role)
     }
 
     /// Who left by one device may not have known there what others of the same person had said.

@@ -30,6 +30,7 @@ extension NodeCore {
             try perform(link.session.endOfStream(now: time.monotonic), on: link)
             try drop(link, because: .closedByPeer)
         case .listening(let addresses): try listening(addresses)
+        case .beaconSources(let hosts): beaconsLeave(from: hosts)
         case .networkChanged: network.registry.networkChanged()
         case .stopping:
             subscriptions.say(.stopping, as: "node.stopping")
@@ -175,7 +176,7 @@ extension NodeCore {
     /// can come as often as there are keys. The oldest such link goes.
     private func makeRoom(for link: PeerLink) throws(StorageError) {
         let strangers = network.ordered.filter { other in
-            other !== link && other.peer != nil && !other.session.isInitiator
+            other !== link && other.peer != nil
                 && !other.syncs.values.contains { $0.standing == .full }
         }
         guard strangers.count >= Limits.strangerLinksMax, let oldest = strangers.first else {
@@ -281,18 +282,22 @@ extension NodeCore {
             using: environment.random)
         network.isRegistryDirty = true
         // Who was told of the own end is not dialled; who was not is, to be told.
-        if isStranger(peer.device) || ending == .farewell {
+        if isStranger(peer.device) {
+            try forgetStranger(peer.device)
+        } else if ending == .farewell {
             try forgetPeer(.device(peer.device))
         }
         try record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
     }
 
-    /// Whether nothing is worth remembering of a device: it is nobody's, and nowhere to be reached.
-    private func isStranger(_ device: DeviceID) -> Bool {
-        guard let peer = network.registry.peer(.device(device)), peer.addresses.isEmpty,
-            peer.state != .blocked
-        else { return false }
-        return !workspaces.values.contains { standing(of: device, in: $0) == .full }
+    /// Whether nothing is worth remembering of a device: it is, and was, nobody's. Whoever knows a secret
+    /// of before may answer each dial as another one.
+    func isStranger(_ device: DeviceID) -> Bool {
+        network.registry.peer(.device(device))?.state != .blocked
+            && !workspaces.values.contains {
+                !$0.evaluator.members(everUsing: device).isEmpty
+                    || standing(of: device, in: $0) == .full
+            }
     }
 
     /// The links that are open, for a host that has to close them all.

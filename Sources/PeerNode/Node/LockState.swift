@@ -68,6 +68,8 @@ struct UnlockTries: Equatable {
     private(set) var count: UInt32 = 0
     /// Until when nothing is tried, on the monotonic clock.
     private(set) var blockedUntil: UInt64 = 0
+    /// When the last one was made, on the monotonic clock.
+    private var lastAt: UInt64 = 0
 
     /// Tries that cost nothing but Argon2id.
     static let freeMax: UInt32 = 3
@@ -76,15 +78,20 @@ struct UnlockTries: Equatable {
 
     init() {}
 
-    /// What a start finds on the disk.
+    /// What a start finds on the disk. What of the wait has passed since the last try is over: else a
+    /// node that is started again and again would wait for ever. The monotonic clock goes on from one
+    /// process to the next, and begins anew with the machine; nobody can set it.
     init(stored: [UInt8]?, now: UInt64) {
-        guard let stored, stored.count == 4 else { return }
-        count = stored.reduce(0) { $0 << 8 | UInt32($1) }
-        blockedUntil = now &+ Self.wait(after: count)
+        guard let stored, stored.count == 4 || stored.count == 12 else { return }
+        count = stored.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+        lastAt = stored.dropFirst(4).reduce(0) { $0 << 8 | UInt64($1) }
+        let passed = stored.count == 4 ? 0 : now < lastAt ? now : now - lastAt
+        let wait = Self.wait(after: count)
+        blockedUntil = now &+ (wait - min(wait, passed))
     }
 
-    /// Four bytes, big endian.
-    var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) } }
+    /// Big endian: the count in 4 bytes, and when the last one was made in 8.
+    var bytes: [UInt8] { bigEndianBytes(of: UInt64(count)).suffix(4) + bigEndianBytes(of: lastAt) }
 
     /// One second after the fourth wrong one, and twice as long after each further one.
     static func wait(after count: UInt32) -> UInt64 {
@@ -95,6 +102,7 @@ struct UnlockTries: Equatable {
     /// Counts a try before it is made, so that a process that dies in it has counted it.
     mutating func begin(now: UInt64) {
         count = count == .max ? .max : count + 1
+        lastAt = now
         blockedUntil = now &+ Self.wait(after: count)
     }
 

@@ -30,7 +30,8 @@ struct NetworkState {
     /// What is left to tell and to ask of others' addresses.
     var addressNews = AddressNews()
     var announces: Bool
-    var nextBeacon: UInt64 = 0
+    /// What is called into the local network, and heard there.
+    var beacons = BeaconState()
     var joins: [JoinAttempt] = []
     /// The device link that was made here last.
     var issuedLink: IssuedDeviceLink?
@@ -54,15 +55,8 @@ struct NetworkState {
     var dials: [UInt64: PeerName] = [:]
     /// Addresses that took a connection and did not answer the handshake, and how often in a row.
     var unanswered: [String: Int] = [:]
-    var beaconTurn: UInt64 = 0
-    /// So that a node does not hear itself.
-    var ownBeaconNonce: [UInt8] = []
-    /// Whether it does hear its own beacons, which shows that multicast works on this machine.
-    var hearsOwnBeacon = false
     /// Addresses of which `peer.discovered` was told since the start.
     var told: Set<String> = []
-    /// When the first beacon was sent, on the monotonic clock.
-    var firstBeacon: UInt64?
     /// How far each peer was asked for missing payloads; outlives its links.
     var payloadRounds: [PayloadRound.Place: PayloadRound] = [:]
     /// Missing payloads that one link asks for. Tests make it smaller.
@@ -80,6 +74,9 @@ struct NetworkState {
     init(announces: Bool) { self.announces = announces }
 
     /// Notes an address that did not answer. Of very many all are forgotten: it costs attempts.
+    /// Whether it listens to nobody but this machine.
+    var isAlone: Bool { listening.allSatisfy { $0.reach == .loopback } }
+
     mutating func noteUnanswered(_ address: String) {
         if unanswered.count >= 1_000 { unanswered = [:] }
         unanswered[address, default: 0] += 1
@@ -132,6 +129,8 @@ final class PeerLink {
     var wasToldRemoval = false
     /// Who is to be told on this link what an admin decides.
     var asking: MemberID?
+    /// The newest authority operation when that was looked up last.
+    var askedBefore: OperationID?
     /// The keys of private documents that were asked for on this link.
     var wanted: [DocumentID: [KeyID]] = [:]
     /// The group keys that were asked for on this link, by the workspace's short number.
@@ -184,7 +183,9 @@ final class WorkspaceLink {
     /// What was told of how far the transfer has come.
     var progress = SyncProgress()
     /// How much the other end may still say of what passes.
-    var passing = PassingBudget()
+    var passing = Allowance(
+        tokens: UInt64(Limits.passingWordsMax),
+        refillMilliseconds: Limits.passingWordMilliseconds)
     /// What the other end's address book hashes to, as it said last.
     var book: Identifier16<BookSummary>?
     /// Of which time the other end was asked for a record, by device.

@@ -34,6 +34,8 @@ public enum NodeInput: Sendable {
     case linkClosed(LinkID)
     /// The addresses under which peers reach the listener now; empty while it is off.
     case listening([String])
+    /// The addresses of this machine that beacons leave from, without ports.
+    case beaconSources([String])
     /// The machine's addresses changed: dial again at once.
     case networkChanged
     /// The process is about to end: what waits to be written cannot wait any longer.
@@ -91,8 +93,8 @@ public enum NodeEffect: Sendable {
     case dial(number: UInt64, address: String)
     /// Turns listening, accepting and beacons on or off.
     case setNetwork(isOn: Bool)
-    /// Sends one packet to the multicast groups.
-    case announce([UInt8])
+    /// Sends one packet to the multicast group, from one of the addresses that it was told.
+    case announce([UInt8], from: String)
     /// Runs the owner's command for one message, behind those that wait already.
     case notify(Notice)
     /// Drops the notices that wait.

@@ -26,6 +26,12 @@ extension NodeCore {
                 network.registry.restore(row)
             }
         }
+        for peer in network.registry.peers {
+            guard case .device(let device) = peer.name, isStranger(device) else { continue }
+            network.registry.forgetStranger(device)
+            try write()
+            try store.peers.setEntry(nil, name: [Self.registryPrefix] + device.bytes)
+        }
         workspaceListChanged()
     }
 
@@ -40,7 +46,8 @@ extension NodeCore {
                 let person = workspace.owner(of: device)?.bytes
                 network.registry.note(device, isOf: person)
                 network.book.note(device, isOf: person)
-                let addresses = network.book.record(of: device)?.dialable ?? []
+                let record = network.book.record(of: device)
+                let addresses = record?.dialable(isAlone: network.isAlone) ?? []
                 guard !addresses.isEmpty else { continue }
                 network.registry.add(device, of: person, addresses: addresses.map(learnt))
             }
@@ -77,6 +84,16 @@ extension NodeCore {
         }
     }
 
+    /// Forgets a device that is nobody's. Addresses that somebody typed stay.
+    func forgetStranger(_ device: DeviceID) throws(StorageError) {
+        network.registry.forgetStranger(device)
+        network.book.remove(device)
+        try write()
+        for prefix in [Self.registryPrefix, Self.bookPrefix] {
+            try store.peers.setEntry(nil, name: [prefix] + device.bytes)
+        }
+    }
+
     func forgetPeer(_ name: PeerName) throws(StorageError) {
         network.registry.remove(name)
         try write()
@@ -89,104 +106,5 @@ extension NodeCore {
             try store.peers.setEntry(
                 nil, name: [Self.registryPrefix] + Array(address.text.utf8))
         }
-    }
-
-    // MARK: Beacons
-
-    /// The keys of what else beacons are sent for: open invites, and joins and links under way.
-    private var otherBeaconKeys: [SymmetricKey] {
-        var keys: [SymmetricKey] = []
-        for candidate in pskCandidates() {
-            if case .invite = candidate.label {
-                keys.append(InviteSecret.beaconKey(psk: candidate.psk))
-            }
-        }
-        keys += network.joins.map(\.link.secret.beaconKey)
-        if deviceLinkCandidates.isEmpty == false {
-            network.issuedLink.map { keys.append($0.link.secret.beaconKey) }
-        }
-        network.linking.map { keys.append($0.link.secret.beaconKey) }
-        return keys
-    }
-
-    private var workspaceBeaconKeys: [SymmetricKey] {
-        workspaces.values.sorted { $0.number < $1.number }
-            .filter { $0.standing == .member }
-            .compactMap { $0.discovery.last?.derived(Array("beacon".utf8)) }
-    }
-
-    /// Whether a member may have sent it, who may not have heard of the newest secret yet.
-    private func isOfMember(_ packet: BeaconPacket) -> Bool {
-        workspaces.values.contains { workspace in
-            workspace.standing == .member
-                && workspace.discovery.contains {
-                    packet.matches(
-                        $0.derived(Array("beacon".utf8)), wallMilliseconds: time.wall)
-                }
-        }
-    }
-
-    func heard(_ bytes: [UInt8], from host: String) throws(StorageError) {
-        guard network.announces, let packet = BeaconPacket(untrusted: bytes) else { return }
-        guard packet.nonce != network.ownBeaconNonce else {
-            network.hearsOwnBeacon = true
-            return
-        }
-        guard
-            let address = PeerAddress(
-                host.contains(":")
-                    ? "[\(host)]:\(packet.port)"
-                    : "\(host):\(packet.port)", defaultPort: packet.port)
-        else { return }
-        if isOfMember(packet), network.registry.heard(address, wallMilliseconds: time.wall) {
-            try tellDiscovered(address)
-        }
-        for index in network.joins.indices
-        where packet.matches(
-            network.joins[index].link.secret.beaconKey, wallMilliseconds: time.wall)
-        {
-            network.joins[index].heard(address)
-        }
-        if let key = network.linking?.link.secret.beaconKey,
-            packet.matches(key, wallMilliseconds: time.wall)
-        {
-            network.linking?.heard(address)
-        }
-    }
-
-    /// Tells of a peer that nobody knew under this address: once a start, for whoever comes and
-    /// goes, and fails to answer, is heard again and again.
-    private func tellDiscovered(_ address: PeerAddress) throws(StorageError) {
-        let isKnown = network.registry.peers.contains { peer in
-            guard case .device = peer.name else { return false }
-            return peer.addresses.contains { $0.address == address }
-        }
-        guard !isKnown, mayWrite, network.told.count < Limits.heardAddressesMax,
-            network.told.insert(address.text).inserted
-        else { return }
-        try record(.peerDiscovered, workspace: nil, extra: Array(address.text.utf8))
-    }
-
-    /// Sends a beacon when it is time.
-    func announceWhenDue() {
-        guard network.announces, !network.registry.isSuspended,
-            home != nil || lock.certified != nil,
-            network.nextBeacon <= time.monotonic, let port = network.listening.first?.port
-        else { return }
-        let keys = BeaconPacket.keys(
-            first: workspaceBeaconKeys, others: otherBeaconKeys, turn: network.beaconTurn)
-        guard !keys.isEmpty else {
-            network.nextBeacon = time.monotonic + 5_000
-            return
-        }
-        let packet = BeaconPacket(
-            port: port, keys: keys, wallMilliseconds: time.wall,
-            using: environment.random)
-        network.beaconTurn &+= 1
-        network.ownBeaconNonce = packet.nonce
-        network.firstBeacon = network.firstBeacon ?? time.monotonic
-        network.nextBeacon =
-            time.monotonic + 40_000 + environment.random.number(below: 10_000)
-        effects.append(.announce(packet.bytes))
     }
 }

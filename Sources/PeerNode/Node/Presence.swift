@@ -96,7 +96,7 @@ extension NodeCore {
     /// can speak for somebody else.
     func presenceHeard(_ word: PresenceWord, in workspace: Workspace, on link: PeerLink) {
         guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
-            sync.passing.take(now: time.monotonic),
+            sync.passing.take(at: time.monotonic),
             workspace.ownRole ?? .guest <= .member,
             let member = companion(on: link, in: workspace)
         else { return }

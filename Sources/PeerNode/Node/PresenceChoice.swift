@@ -75,22 +75,3 @@ extension PresenceWord.State {
         self = found
     }
 }
-
-/// How much one peer may say of what passes: `Limits.passingWordsMax` at once, then one in
-/// `Limits.passingWordMilliseconds`.
-struct PassingBudget {
-    private var left = Limits.passingWordsMax
-    private var filled: UInt64 = 0
-
-    /// Whether one more is heard.
-    mutating func take(now: UInt64) -> Bool {
-        let fresh = (now &- min(filled, now)) / Limits.passingWordMilliseconds
-        if fresh > 0 {
-            left = min(Limits.passingWordsMax, left + Int(clamping: fresh))
-            filled = now
-        }
-        guard left > 0 else { return false }
-        left -= 1
-        return true
-    }
-}

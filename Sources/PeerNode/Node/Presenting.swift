@@ -265,7 +265,10 @@ extension NodeCore {
             object.version = PublicID.operation(stored.place.link.id)
             object.isBot = message.isBot
         }
-        object.replies = try store.view.replyCount(to: row.key)
+        // Anybody may name anything as what they reply to.
+        let channel = self.channel(row.document, in: workspace)
+        object.replies = try store.view.replyCount(
+            to: row.key, in: Set([row.document] + (channel.map { [$0.number] + $0.others } ?? [])))
         // What is deleted has no text any more, whatever else was said about it.
         if object.deleted == nil { try addAnnotations(to: &object, row, in: workspace) }
         object.isSelf = author == workspace.member

@@ -25,7 +25,7 @@ extension NodeCore {
         let wasOut = Set(new.flatMap { workspace.memberEnds[$0] ?? [] })
         let comesBack =
             new.contains { !document.authority.ends(of: $0).isEmpty }
-            || !wasOut.isSubset(of: document.answered)
+            || !wasOut.isSubset(of: document.answered(by: workspace.member))
         if comesBack || document.root?.history == .fromJoin || sealing == nil {
             let (key, epoch) = newEpoch(of: document, for: new, in: workspace)
             plan.payload.epoch = epoch

@@ -208,7 +208,8 @@ extension NodeCore {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
             workspace.privateDocuments.values.sorted { $0.id < $1.id }.compactMap { document in
                 let count = document.lackedKeys(for: workspace.member).count
-                guard count > 0, !document.isLeft, let channel = workspace.channel(of: document),
+                guard count > 0, !document.isLeft(by: workspace.member),
+                    let channel = workspace.channel(of: document),
                     channel.includes(workspace.member)
                 else { return nil }
                 let keys = count == 1 ? "1 key is" : "\(count) keys are"

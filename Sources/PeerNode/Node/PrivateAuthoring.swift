@@ -88,7 +88,7 @@ extension NodeCore {
         let ends = ends(in: document, besides: new, of: workspace)
         let trial = PrivateAuthority(
             of: document.id,
-            operations(of: document, ends: ends, in: workspace) + [
+            try operations(of: document, ends: ends, in: workspace) + [
                 PrivateOperation(
                     id: signed.id, author: workspace.member, previous: previous,
                     dependencies: heads.map { $0 }, keyID: sealing.keyID, change: change,

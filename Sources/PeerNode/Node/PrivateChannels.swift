@@ -55,7 +55,7 @@ extension Workspace {
         for standing in authority.members { circle.roles[standing.member] = standing.role }
         circle.isFromJoin = root.history == .fromJoin
         circle.isArchived = fields.archived
-        if document.isLeft { circle.roles[member] = nil }
+        if document.isLeft(by: member) { circle.roles[member] = nil }
         var channel = Channel(
             id: document.id,
             publicID: isDirect
@@ -70,12 +70,6 @@ extension Workspace {
         channel.description = fields.description.flatMap { $0.isEmpty ? nil : $0 }
         return channel
     }
-}
-
-extension PrivateDocument {
-    /// Whether the own member was told to be out, by an operation whose key it does not get. Once
-    /// that can be read, it speaks for itself.
-    var isLeft: Bool { notices.contains { records[$0]?.change == nil } }
 }
 
 /// Events of private channels.

@@ -61,8 +61,8 @@ final class PrivateDocument {
     var unfoldedKeys: Set<KeyID> = []
     /// What is stored and no key opens.
     var sealed = SealedContent()
-    /// Notices that the own member is out, by the operation that says so.
-    var notices: Set<OperationID> = []
+    /// Notices that the own member is out.
+    var notices: Set<PrivateNotice> = []
     /// How far content of a log is valid, until authority changes.
     var limits: [LimitPlace: PrivateContentLimit] = [:]
     /// How far a log has a right over what others wrote, of those that redactions made one ask

@@ -78,12 +78,13 @@ extension NodeCore {
                     .sealing(subkey, of: name, under: key, using: environment.random))
             }
         }
-        let unanswered = endsToAnswer(in: document, besides: new, of: workspace)
-            .subtracting(document.answered)
-        // Theirs first: of very many the rest is answered by the next key.
-        let theirs = Set(new.flatMap { workspace.memberEnds[$0] ?? [] })
+        let ends = endsToAnswer(in: document, besides: new, of: workspace)
+        // Theirs first: of very many the rest is answered by the next key. And whatever others have
+        // answered: a seat holds by the word of whoever gives it.
+        let theirs = Set(new.flatMap { workspace.memberEnds[$0] ?? [] }).intersection(ends)
+            .subtracting(document.answered(by: workspace.member))
         let answers =
-            unanswered.intersection(theirs).sorted() + unanswered.subtracting(theirs).sorted()
+            theirs.sorted() + ends.subtracting(document.answered).subtracting(theirs).sorted()
         return (
             key,
             PrivateEpoch(
@@ -94,12 +95,13 @@ extension NodeCore {
 
     /// Writes an operation that does nothing but change the key.
     ///
+    /// - Parameter people: whose ends it answers besides: they are given another seat next.
     /// - Returns: its id, or `nil` when this device may not; then nothing is written.
     @discardableResult
     func changeKey(
-        of document: PrivateDocument, in workspace: Workspace
+        of document: PrivateDocument, for people: [MemberID] = [], in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
-        let (key, epoch) = newEpoch(of: document, in: workspace)
+        let (key, epoch) = newEpoch(of: document, for: people, in: workspace)
         guard
             let id = try author(
                 .rekey(epoch), in: document, of: workspace, introducing: key)
@@ -114,14 +116,20 @@ extension PrivateDocument {
     var people: Set<MemberID> { Set(authority.members.map(\.member)) }
 
     /// What valid keys answer already: each of them has its answers in its past.
-    var answered: Set<OperationID> {
+    var answered: Set<OperationID> { Set(keysInThePast.flatMap(\.answers)) }
+
+    /// The same of keys that one member has introduced.
+    func answered(by member: MemberID) -> Set<OperationID> {
+        Set(keysInThePast.filter { $0.author == member }.flatMap(\.answers))
+    }
+
+    private var keysInThePast: [PrivateIntroduction] {
         let heads = Set(authority.heads)
-        return Set(
-            authority.epochs.filter { epoch in
-                heads.contains {
-                    $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0)
-                }
-            }.flatMap(\.epoch.answers))
+        return authority.epochs.filter { epoch in
+            heads.contains {
+                $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0)
+            }
+        }
     }
 
     /// The newest key that is held, whether or not it should still seal.

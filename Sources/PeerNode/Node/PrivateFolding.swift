@@ -37,12 +37,12 @@ extension NodeCore {
         _ document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) -> Set<PrivateDocument.LimitPlace>? {
         guard document.authority.root != nil else {
-            judge(document, in: workspace)
+            try judge(document, in: workspace)
             return nil
         }
         try completeLimits(of: document, in: workspace)
         let before = document.limits
-        judge(document, in: workspace)
+        try judge(document, in: workspace)
         return Set(before.keys.filter { document.limits[$0] != before[$0] })
     }
 
@@ -77,7 +77,7 @@ extension NodeCore {
         _ = try openClosed(document, in: workspace)
         document.told = former.told
         document.unfoldedKeys = []
-        judge(document, in: workspace)
+        try judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
 
@@ -115,14 +115,14 @@ extension NodeCore {
         for id in store.operations.documents(ofWorkspace: workspace.number) {
             guard let document = try privateDocument(id, in: workspace) else { continue }
             _ = try openClosed(document, in: workspace)
-            judge(document, in: workspace)
+            try judge(document, in: workspace)
             document.unfoldedKeys = []
         }
         workspace.forgetChannelIndex()
         let first = try firstUnfolded()
         let unjudged = try takeUnjudged(of: workspace)
         for document in workspace.privateDocuments.values {
-            document.told = toldLast(
+            document.told = try toldLast(
                 of: document, before: [first, unjudged[document.id]].compactMap { $0 }.min(),
                 in: workspace)
         }
@@ -132,7 +132,7 @@ extension NodeCore {
     /// What these changed is told as they are folded.
     private func toldLast(
         of document: PrivateDocument, before first: Int64?, in workspace: Workspace
-    ) -> Workspace.Channel? {
+    ) throws(StorageError) -> Workspace.Channel? {
         let now = workspace.channel(of: document)
         guard let first, document.records.values.contains(where: { $0.arrival >= first }) else {
             return now
@@ -140,7 +140,7 @@ extension NodeCore {
         let (authority, shown) = (document.authority, document.shown)
         document.authority = PrivateAuthority(
             of: document.id,
-            operations(of: document, ends: document.ends, in: workspace)
+            try operations(of: document, ends: document.ends, in: workspace)
                 .filter { document.records[$0.id]?.arrival ?? 0 < first }, ends: document.ends)
         document.shown = nil
         let before = workspace.channel(of: document)
@@ -155,15 +155,15 @@ extension NodeCore {
     ) throws(StorageError) {
         guard let document = workspace.privateDocuments[id] else { return }
         tally.noteRejudged()
-        judge(document, in: workspace)
+        try judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
 
     /// Judges all private documents of a workspace anew without showing what follows: all of it is
     /// being built.
-    func rejudgeUnshown(in workspace: Workspace) {
+    func rejudgeUnshown(in workspace: Workspace) throws(StorageError) {
         for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id }) {
-            judge(document, in: workspace)
+            try judge(document, in: workspace)
         }
         workspace.forgetChannelIndex()
         for document in workspace.privateDocuments.values {
@@ -254,7 +254,9 @@ extension NodeCore {
     }
 
     /// Judges everything of a document, from nothing.
-    private func judge(_ document: PrivateDocument, in workspace: Workspace) {
+    private func judge(
+        _ document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) {
         workspace.forgetSealing(of: document.id)
         document.shown = nil
         document.noteJudged()
@@ -263,7 +265,7 @@ extension NodeCore {
         document.noteNamed { workspace.evaluator.hasLetIn($0) }
         document.ends = ends(in: document, of: workspace)
         document.authority = PrivateAuthority(
-            of: document.id, operations(of: document, ends: document.ends, in: workspace),
+            of: document.id, try operations(of: document, ends: document.ends, in: workspace),
             ends: document.ends)
         document.noteRights()
         for place in before.keys { document.limits[place] = document.contentLimit(at: place) }
@@ -288,23 +290,37 @@ extension NodeCore {
     /// What the evaluator needs to know of a document's operations.
     func operations(
         of document: PrivateDocument, ends: [MemberID: Set<OperationID>], in workspace: Workspace
-    ) -> [PrivateOperation] {
+    ) throws(StorageError) -> [PrivateOperation] {
         var knownBy: [OperationID: Set<OperationID>] = [:]
-        return document.telling.compactMap { id in
-            guard let record = document.records[id] else { return nil }
+        var operations: [PrivateOperation] = []
+        for id in document.telling {
+            guard let record = document.records[id] else { continue }
             // Many operations are under one grant.
             let known = knownBy[record.grant] ?? known(ends, by: record.grant, in: workspace)
             knownBy[record.grant] = known
+            let least = record.change?.leastRole
+            let stands = try standsUnwidened(
+                record.sequence, on: record.branch, under: record.grant, asAtLeast: least,
+                in: workspace)
             // What stands between membership operations of one log is content.
-            return PrivateOperation(
-                id: id, author: record.author, previous: record.previous,
-                dependencies: record.dependencies.filter { document.records[$0] != nil },
-                keyID: record.keyID, change: record.change,
-                isAllowed: store.operations.isValid(record.sequence, in: record.branch)
-                    || id == document.rootID
-                        && store.operations.branch(record.branch)?.kept != nil,
-                knownEnds: known, people: document.everIn, cuts: record.cuts)
+            operations.append(
+                PrivateOperation(
+                    id: id, author: record.author, previous: record.previous,
+                    dependencies: record.dependencies.filter { document.records[$0] != nil },
+                    keyID: record.keyID, change: record.change,
+                    isAllowed: stands
+                        || id == document.rootID && mayMake(record, asAtLeast: least, workspace)
+                            && store.operations.branch(record.branch)?.kept != nil,
+                    knownEnds: known, people: document.everIn, cuts: record.cuts))
         }
+        return operations
+    }
+
+    private func mayMake(
+        _ record: PrivateDocument.Record, asAtLeast least: Role?, _ workspace: Workspace
+    ) -> Bool {
+        guard let least else { return true }
+        return workspace.evaluator.role(ofGrant: record.grant).map { $0 <= least } ?? false
     }
 
     /// The header of a stored operation, as far as a sealed payload is bound to it.

@@ -3,8 +3,73 @@ import WorkspaceModel
 
 /// Being told that one is out of a private document: the operation that says so is sealed under a
 /// key that one does not get, so whoever wrote it also leaves a word in the mailbox.
+///
+/// Anybody who knows of a document can leave such a word, so it counts for little: where the
+/// operation that it names is here, is by the one who sent it and could have put the own member out,
+/// and cannot be opened. An owner is put out by nobody, and nobody out of a conversation.
+struct PrivateNotice: Hashable, Comparable {
+    /// The operation by which the own member is out.
+    let operation: OperationID
+    /// Who sent it; `nil` where that was not kept.
+    let sender: MemberID?
+
+    static func < (left: Self, right: Self) -> Bool {
+        left.operation == right.operation
+            ? left.sender ?? .zero < right.sender ?? .zero : left.operation < right.operation
+    }
+}
+
+extension PrivateNotice {
+    static let byteCount = OperationID.byteCount + MemberID.byteCount
+
+    var bytes: [UInt8] { operation.bytes + (sender ?? .zero).bytes }
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount,
+            let operation = OperationID(untrusted: Array(bytes.prefix(OperationID.byteCount))),
+            let sender = MemberID(untrusted: Array(bytes.dropFirst(OperationID.byteCount)))
+        else { return nil }
+        self.init(operation: operation, sender: sender == .zero ? nil : sender)
+    }
+}
+
+extension PrivateDocument {
+    /// Whether the own member was told to be out, by an operation whose key it does not get. Once
+    /// that can be read, it speaks for itself.
+    func isLeft(by member: MemberID) -> Bool {
+        guard root?.subtype == .channel, !notices.isEmpty else { return false }
+        return notices.contains { notice in
+            guard let record = records[notice.operation], record.change == nil,
+                let author = record.author, notice.sender ?? author == author
+            else { return false }
+            return authority.couldRemove(member, by: author)
+        }
+    }
+
+    /// Takes a notice in. There is room for few, most of all of those who could have put the own member
+    /// out.
+    ///
+    /// - Returns: whether it is new and has room.
+    func take(_ notice: PrivateNotice, to member: MemberID) -> Bool {
+        guard !notices.contains(notice) else { return false }
+        func leads(_ notice: PrivateNotice) -> Bool {
+            notice.sender.map { authority.couldRemove(member, by: $0) } ?? true
+        }
+        let ofSender = notices.count { $0.sender == notice.sender }
+        guard ofSender < Limits.unprovenKeysMax else { return false }
+        if notices.count >= Limits.privateNoticesMax {
+            guard leads(notice), let idle = notices.sorted().first(where: { !leads($0) }) else {
+                return false
+            }
+            notices.remove(idle)
+        }
+        notices.insert(notice)
+        return true
+    }
+}
+
 extension NodeCore {
-    private static func noticeName(_ document: Int64) -> String { "private.out.\(document)" }
+    private static func name(_ document: Int64) -> String { "private.notices.\(document)" }
 
     /// - Returns: the document, when this is news from somebody who was in it.
     func takeNotice(
@@ -14,21 +79,28 @@ extension NodeCore {
         guard let document = try privateDocument(id, in: workspace),
             let author = workspace.evaluator.subject(ofGrant: header.grant),
             document.everIn.contains(author),
-            document.notices.count < Limits.unprovenKeysMax,
-            document.notices.insert(operation).inserted
+            document.take(.init(operation: operation, sender: author), to: workspace.member)
         else { return nil }
         try write()
         try store.registry.setValue(
-            document.notices.sorted().flatMap(\.bytes), of: Self.noticeName(document.number))
+            document.notices.sorted().flatMap(\.bytes), of: Self.name(document.number))
         try rejudgePrivate(id, in: workspace, from: .released(source: 0, isBackfill: false))
         return nil
     }
 
     func loadNotices(of document: PrivateDocument) throws(StorageError) {
-        let bytes = try store.registry.value(Self.noticeName(document.number)) ?? []
-        for start in stride(from: 0, to: bytes.count, by: OperationID.byteCount) {
-            let part = Array(bytes[start..<min(start + OperationID.byteCount, bytes.count)])
-            OperationID(untrusted: part).map { _ = document.notices.insert($0) }
+        let bytes = try store.registry.value(Self.name(document.number)) ?? []
+        for start in stride(from: 0, to: bytes.count, by: PrivateNotice.byteCount) {
+            let part = Array(bytes[start..<min(start + PrivateNotice.byteCount, bytes.count)])
+            PrivateNotice(part).map { _ = document.notices.insert($0) }
+        }
+        // Earlier versions did not keep who had sent one.
+        let former = try store.registry.value("private.out.\(document.number)") ?? []
+        for start in stride(from: 0, to: former.count, by: OperationID.byteCount) {
+            let part = Array(former[start..<min(start + OperationID.byteCount, former.count)])
+            OperationID(untrusted: part).map {
+                _ = document.notices.insert(.init(operation: $0, sender: nil))
+            }
         }
     }
 }

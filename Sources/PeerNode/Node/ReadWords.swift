@@ -61,7 +61,7 @@ extension NodeCore {
     ) throws(StorageError) {
         let name = word.conversation
         guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
-            sync.passing.take(now: time.monotonic), isOwnDevice(on: link, in: workspace),
+            sync.passing.take(at: time.monotonic), isOwnDevice(on: link, in: workspace),
             workspace.standing == .member,
             workspace.channelIndex.place(of: PublicID.conversation(name.bytes)) != nil
         else { return }

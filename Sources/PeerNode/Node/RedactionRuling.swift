@@ -235,6 +235,7 @@ extension NodeCore {
     private func power(
         of member: MemberID, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Int? {
+        guard try isUnwidened(stored, in: workspace) else { return nil }
         let limits = deletionLimits(of: stored.entry.grant, in: stored.log, workspace)
         if let branch = store.operations.branch(stored.place.branch) {
             var search = CutSearch(branch, store.operations, workspace: workspace.number)
@@ -244,6 +245,15 @@ extension NodeCore {
             }
         }
         return workspace.ruling(ofChannel: stored.log.document)?.power(of: member)
+    }
+
+    /// Whether somebody could have said it while in: a recut gives no say about what others wrote.
+    private func isUnwidened(
+        _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        try standsUnwidened(
+            stored.place.sequence, on: stored.place.branch, under: stored.entry.grant,
+            in: workspace)
     }
 
     /// How far what a log says under a grant has the right of an owner, and of an admin.
@@ -267,7 +277,8 @@ extension NodeCore {
         _ workspace: Workspace
     ) throws(StorageError) -> Int? {
         guard document.root?.subtype == .channel, let key = stored.entry.keyID,
-            let branch = store.operations.branch(stored.place.branch)
+            let branch = store.operations.branch(stored.place.branch),
+            try isUnwidened(stored, in: workspace)
         else { return nil }
         let limits = document.deletionLimits(
             at: .init(log: stored.log, member: member, key: key))

@@ -40,7 +40,7 @@ extension NodeCore {
     func typingHeard(_ document: DocumentID, in workspace: Workspace, on link: PeerLink) {
         let now = time.monotonic
         guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
-            sync.passing.take(now: now),
+            sync.passing.take(at: now),
             let number = store.operations.document(document, in: workspace.number)?.number,
             let channel = channel(number, in: workspace), channel.includes(workspace.member),
             let member = reader(on: link, of: channel, in: workspace)

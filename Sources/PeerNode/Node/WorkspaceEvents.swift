@@ -9,9 +9,10 @@ extension NodeCore {
     ) throws(StorageError) {
         let type: EventType
         switch payload {
-        case .request:
+        case .request(let joiner):
             // The same person may have been written down by several members.
-            let group = joinRequests(of: workspace).first { $0.operations.contains(id) }
+            let group = joinRequests(of: workspace, by: joiner.member)
+                .first { $0.operations.contains(id) }
             guard group?.operations.first == id else { return }
             type = .requestCreated
         case .remove(let removal):
@@ -42,7 +43,7 @@ extension NodeCore {
         of member: MemberID, _ arrival: Int64, _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         guard workspace.hasRequests else { return }
-        for group in joinRequests(of: workspace) where group.joiner.member == member {
+        for group in joinRequests(of: workspace, by: member) {
             let state = state(of: group, in: workspace)
             guard state == .approved || state == .rejected, let first = group.operations.first,
                 !isOld(state, group, before: arrival, in: workspace)
@@ -91,7 +92,9 @@ extension NodeCore {
 
     func requestData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
         guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
-            let group = joinRequests(of: workspace).first(where: { $0.operations.contains(id) })
+            let joiner = workspace.authority[id]?.payload.joiner,
+            let group = joinRequests(of: workspace, by: joiner.member)
+                .first(where: { $0.operations.contains(id) })
         else { return .null }
         return object(of: group, in: workspace).json
     }

@@ -31,10 +31,20 @@ extension AddressRecord {
             && addresses.allSatisfy { $0.utf8.count <= PeerAddress.textBytesMax }
     }
 
-    /// The addresses that can be dialled from here, in order.
-    public var dialable: [PeerAddress] {
-        addresses.compactMap { PeerAddress($0) }
-            .filter { $0.reach != .none && $0.reach != .linkLocal }
+    /// The addresses that are dialled from here, in order. No names, which would have somebody's name
+    /// server hear of it and everybody wait for that; and of this machine itself none, but where it
+    /// listens to nobody else.
+    ///
+    /// - Parameter isAlone: whether this node listens on its own machine only.
+    public func dialable(isAlone: Bool) -> [PeerAddress] {
+        addresses.compactMap { PeerAddress($0) }.filter { address in
+            if case .name = address.host { return false }
+            return switch address.reach {
+            case .site, .global: true
+            case .loopback: isAlone
+            case .none, .linkLocal: false
+            }
+        }
     }
 
     /// Whether a record signed at `at` counts: for a week, and not before its time by more than

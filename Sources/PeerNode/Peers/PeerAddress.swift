@@ -72,12 +72,7 @@ public struct PeerAddress: Hashable, Sendable {
 
     /// The one text of this address. IPv6 is written as RFC 5952 recommends.
     public var text: String {
-        switch host {
-        case .ipv4(let number): "\(AddressText.dotted(number)):\(port)"
-        case .ipv6(let high, let low, let scope):
-            "[\(AddressText.colons(high, low))\(scope == 0 ? "" : "%\(scope)")]:\(port)"
-        case .name(let name): "\(name):\(port)"
-        }
+        if case .ipv6 = host { "[\(host.text)]:\(port)" } else { "\(host.text):\(port)" }
     }
 
     /// How far this address reaches.
@@ -106,6 +101,18 @@ public struct PeerAddress: Hashable, Sendable {
         case 100 where number >> 22 == 0x6440 >> 6: .site
         case 169 where number >> 16 == 0xa9fe: .linkLocal
         default: .global
+        }
+    }
+}
+
+extension PeerAddress.Host {
+    /// The host alone, IPv6 without brackets.
+    public var text: String {
+        switch self {
+        case .ipv4(let number): AddressText.dotted(number)
+        case .ipv6(let high, let low, let scope):
+            AddressText.colons(high, low) + (scope == 0 ? "" : "%\(scope)")
+        case .name(let name): name
         }
     }
 }

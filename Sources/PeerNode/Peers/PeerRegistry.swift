@@ -9,7 +9,8 @@ public import WorkspaceModel
 /// wakes everybody. A link that breaks soon after it was made counts as a failure too, so a peer
 /// that hangs up on everyone is not dialled a hundred times a second. Of one person's devices few
 /// are dialled at a time, and whoever has fewest under way goes first: anybody may link devices and
-/// sign addresses without number.
+/// sign addresses without number. And of each person's, and of what beacons tell, only so many a
+/// minute.
 ///
 ///     idle ──dialsDue──▶ dialing ──connected──▶ connected
 ///      ▲  ◀─next address─┘ │ all failed            │ disconnected
@@ -70,6 +71,7 @@ public struct PeerRegistry: Sendable {
     }
 
     private var entries: [PeerName: Entry] = [:]
+    private var allowances = DialAllowances<Group>()
     private var lastNumber: UInt64 = 0
 
     /// Whether all dialling is off.
@@ -162,6 +164,22 @@ extension PeerRegistry {
         entries[.address(known.address)] = entry
     }
 
+    /// Forgets a device that nothing is shared with, and where it was. What somebody typed is looked up
+    /// again, with the patience that it has come to.
+    public mutating func forgetStranger(_ device: DeviceID) {
+        guard let entry = entries.removeValue(forKey: .device(device)) else { return }
+        for known in entry.addresses.entries where known.source == .manual {
+            guard entries[.address(known.address)] == nil else { continue }
+            var typed = entry
+            typed.person = nil
+            typed.addresses = AddressList()
+            _ = typed.addresses.add(known)
+            typed.next = 0
+            if typed.stage == .connected { typed.stage = .idle }
+            entries[.address(known.address)] = typed
+        }
+    }
+
     /// Forgets a peer with all its addresses. Its link, if any, is the owner's to close.
     public mutating func remove(_ name: PeerName) { entries[name] = nil }
 
@@ -186,6 +204,7 @@ extension PeerRegistry {
 
     /// Everybody who rests is due at once: what failed before says nothing about this network.
     public mutating func networkChanged() {
+        allowances = DialAllowances()
         for name in entries.keys {
             entries[name]?.forgetFailures()
             guard case .waiting = entries[name]?.stage else { continue }
@@ -208,7 +227,9 @@ extension PeerRegistry {
         var due = entries.filter { isDue($0.value, now: now) }
             .map { (name: $0.key, group: group(of: $0.key, $0.value), entry: $0.value) }
             .filter { underWay[$0.group] ?? 0 < Limits.dialsInFlightOfOneMax }
+            .filter { nextAllowed($0.group) <= now }
         guard !due.isEmpty else { return [] }
+        allowances.forgetFull(at: now)
         // The group that has failed least goes first, in it whoever has, and then who answered before.
         let tries = triesByGroup
         due.sort { left, right in
@@ -223,6 +244,7 @@ extension PeerRegistry {
             guard let address = entry.next < addresses.count ? addresses[entry.next] : nil else {
                 continue
             }
+            if isCounted(group), !allowances.take(group, at: now) { continue }
             places -= 1
             underWay[group, default: 0] += 1
             lastNumber += 1
@@ -267,6 +289,15 @@ extension PeerRegistry {
         return entry.isPassing ? .heard : .typed(name)
     }
 
+    /// Where nobody but this home's owner told addresses, none are counted.
+    private func isCounted(_ group: Group) -> Bool {
+        if case .typed = group { false } else { true }
+    }
+
+    private func nextAllowed(_ group: Group) -> UInt64 {
+        isCounted(group) ? allowances.next(of: group) : 0
+    }
+
     private func isDue(_ entry: Entry, now: UInt64) -> Bool {
         guard !entry.isBlocked, !entry.addresses.entries.isEmpty else { return false }
         switch entry.stage {
@@ -287,10 +318,10 @@ extension PeerRegistry {
             var due: UInt64 = 0
             if case .waiting(let until) = entry.stage { due = until }
             // Whose it is is looked up last: this is asked in each turn.
-            guard due < next ?? .max,
-                underWay[group(of: name, entry)] ?? 0 < Limits.dialsInFlightOfOneMax
-            else { continue }
-            next = due
+            guard due < next ?? .max else { continue }
+            let group = group(of: name, entry)
+            guard underWay[group] ?? 0 < Limits.dialsInFlightOfOneMax else { continue }
+            next = min(next ?? .max, max(due, nextAllowed(group)))
         }
         return next
     }
@@ -334,6 +365,11 @@ extension PeerRegistry {
         {
             let isManual = dialled.addresses.entries.contains {
                 $0.address == address && $0.source == .manual
+            }
+            // Who is new there takes over how patient the dials have come to be.
+            if entries[.device(device)] == nil {
+                entry.schedule = dialled.schedule
+                (entry.failures, entry.tries) = (dialled.failures, dialled.tries)
             }
             // The address is this device's, whoever was expected there.
             if name != .device(device) { resolve(name, attempt: attempt) }

@@ -26,7 +26,8 @@ public final class LANBeacon {
 
     private struct Side {
         let descriptor: FileDescriptor
-        var joined: [UInt32]
+        /// The numbers of interfaces, with the addresses of this kind that they have.
+        var joined: [UInt32: [IPAddress]]
     }
 
     private let port: UInt16
@@ -57,41 +58,43 @@ public final class LANBeacon {
     /// others. Call it again whenever the network changed. An interface that refuses is left out:
     /// the beacon is a bonus.
     public func join(_ interfaces: [NetworkInterface]) {
-        let hasV4 = interfaces.filter { $0.addresses.contains(where: \.isV4) }.map(\.index)
-        let hasV6 = interfaces.filter { !$0.addresses.allSatisfy(\.isV4) }.map(\.index)
+        var hasV4: [UInt32: [IPAddress]] = [:]
+        var hasV6: [UInt32: [IPAddress]] = [:]
+        for interface in interfaces {
+            let v4 = interface.addresses.filter(\.isV4)
+            if !v4.isEmpty { hasV4[interface.index] = v4 }
+            if v4.count < interface.addresses.count {
+                hasV6[interface.index] = interface.addresses.filter { !$0.isV4 }
+            }
+        }
         // In two steps: to read a side while it is being assigned is a conflict that traps.
-        let joinedV4 = v4.map { side in hasV4.filter { Self.joinV4(side, $0) } }
-        let joinedV6 = v6.map { side in hasV6.filter { Self.joinV6(side, $0) } }
-        v4?.joined = joinedV4 ?? []
-        v6?.joined = joinedV6 ?? []
+        let joinedV4 = v4.map { side in hasV4.filter { Self.joinV4(side, $0.key) } }
+        let joinedV6 = v6.map { side in hasV6.filter { Self.joinV6(side, $0.key) } }
+        v4?.joined = joinedV4 ?? [:]
+        v6?.joined = joinedV6 ?? [:]
     }
 
-    /// Sends one datagram on each interface, by IPv4 and IPv6.
+    /// The addresses of this machine that `send` takes, each once, in their fixed order.
+    public var sources: [IPAddress] {
+        let all = [v4, v6].compactMap { $0 }.flatMap { $0.joined.values.joined() }
+        return Set(all).sorted()
+    }
+
+    /// Sends one datagram from an address of this machine, on the interface that has it.
     ///
-    /// - Returns: how many left. None is no error: a laptop on a train has no network.
+    /// - Returns: whether it left. That it did not is no error: a laptop on a train has no network.
     @discardableResult
-    public func send(_ bytes: [UInt8]) -> Int {
+    public func send(_ bytes: [UInt8], from source: IPAddress) -> Bool {
         precondition(bytes.count <= Self.datagramByteCountMax, "the core made too long a beacon")
-        var sent = 0
-        if let v4 {
-            for index in v4.joined {
-                var request = ip_mreqn()
-                request.imr_ifindex = Int32(bitPattern: index)
-                let level = Int32(IPPROTO_IP)
-                let isChosen = withUnsafeBytes(of: &request) {
-                    setOption(v4.descriptor, level, IP_MULTICAST_IF, $0)
-                }
-                guard isChosen else { continue }
-                sent += send(bytes, by: v4, to: SocketAddress(host: Self.groupV4, port: port))
-            }
+        guard let side = source.isV4 ? v4 : v6,
+            let index = side.joined.first(where: { $0.value.contains(source) })?.key,
+            Self.choose(source, on: index, side)
+        else { return false }
+        var group = Self.groupV4
+        if !source.isV4, case .v6(let high, let low, _) = Self.groupV6 {
+            group = .v6(high: high, low: low, scope: index)
         }
-        if let v6, case .v6(let high, let low, _) = Self.groupV6 {
-            for index in v6.joined {
-                let group = IPAddress.v6(high: high, low: low, scope: index)
-                sent += send(bytes, by: v6, to: SocketAddress(host: group, port: port))
-            }
-        }
-        return sent
+        return send(bytes, by: side, to: SocketAddress(host: group, port: port))
     }
 
     /// The datagrams that wait, at most `countMax`; the rest is reported ready again. Longer ones
@@ -111,14 +114,14 @@ public final class LANBeacon {
         return heard
     }
 
-    private func send(_ bytes: [UInt8], by side: Side, to address: SocketAddress) -> Int {
+    private func send(_ bytes: [UInt8], by side: Side, to address: SocketAddress) -> Bool {
         let count = RawSocketAddress(address).withPointer { pointer, length in
             uninterrupted {
                 let flags = Int32(MSG_NOSIGNAL)
                 return sendto(side.descriptor.number, bytes, bytes.count, flags, pointer, length)
             }
         }
-        return count == bytes.count ? 1 : 0
+        return count == bytes.count
     }
 }
 
@@ -139,7 +142,25 @@ extension LANBeacon {
             try descriptor.setOption(level, IP_MULTICAST_ALL, 0)
         }
         try descriptor.bind(RawSocketAddress(address), path: "udp \(address)")
-        return Side(descriptor: descriptor, joined: [])
+        return Side(descriptor: descriptor, joined: [:])
+    }
+
+    /// Has what is sent next leave by an interface and from an address of it.
+    private static func choose(_ source: IPAddress, on index: UInt32, _ side: Side) -> Bool {
+        if source.isV4 {
+            var request = ip_mreqn()
+            request.imr_ifindex = Int32(bitPattern: index)
+            withUnsafeMutableBytes(of: &request.imr_address) { $0.copyBytes(from: source.bytes) }
+            return withUnsafeBytes(of: &request) {
+                setOption(side.descriptor, Int32(IPPROTO_IP), IP_MULTICAST_IF, $0)
+            }
+        }
+        // struct in6_pktinfo: an address, and the number of an interface (RFC 3542, 6.1).
+        var information = source.bytes
+        withUnsafeBytes(of: index) { information += $0 }
+        return information.withUnsafeBytes {
+            setOption(side.descriptor, Int32(IPPROTO_IPV6), packetInformationV6, $0)
+        }
     }
 
     private static func joinV4(_ side: Side, _ index: UInt32) -> Bool {
@@ -161,6 +182,9 @@ extension LANBeacon {
         } || currentErrorNumber() == EADDRINUSE
     }
 }
+
+/// IPV6_PKTINFO, which the headers show to those alone who ask for more than POSIX.
+private let packetInformationV6: Int32 = 50
 
 /// Sets an option whose value is a structure; EADDRINUSE says that a group is joined already.
 private func setOption(

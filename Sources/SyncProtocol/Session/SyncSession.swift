@@ -445,31 +445,3 @@ public struct SyncSession: Sendable {
         effects.append(.send(message, messageClass, isUnasked: isUnasked))
     }
 }
-
-/// So many at once, and one more each time a while has passed.
-struct Allowance: Sendable {
-    private let capacity: UInt64
-    private let refillMilliseconds: UInt64
-    private var tokens: UInt64
-    private var since: UInt64?
-
-    init(tokens: UInt64, refillMilliseconds: UInt64) {
-        capacity = tokens
-        self.refillMilliseconds = refillMilliseconds
-        self.tokens = tokens
-    }
-
-    /// When there is one to take again, in milliseconds.
-    var next: UInt64 { tokens > 0 ? 0 : (since ?? 0) + refillMilliseconds }
-
-    /// Takes one, or says that there is none left.
-    mutating func take(at now: UInt64) -> Bool {
-        let start = since ?? now
-        let refills = (now - min(start, now)) / refillMilliseconds
-        since = start + refills * refillMilliseconds
-        tokens = min(capacity, tokens + refills)
-        guard tokens > 0 else { return false }
-        tokens -= 1
-        return true
-    }
-}

@@ -63,7 +63,8 @@ extension Limits {
     public static let linksPerDeviceMax = 4
     /// Devices of which a node tells that their homes run twice, once each in the life of a process.
     public static let copiesToldMax = 1_024
-    /// Accepted links of peers that have no grant here (yet).
+    /// Links of peers that have no grant here (yet), whoever opened them: who knows a secret of before
+    /// may have itself dialled.
     public static let strangerLinksMax = 64
     /// Handshakes under way from one IPv4 address or one IPv6 /64, anonymous ones and others each.
     public static let halfOpenPerAddressMax = 8
@@ -90,4 +91,25 @@ extension Limits {
     public static let addressRecordMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
     /// Addresses without a device that are dialled because a beacon was heard or a link was read.
     public static let heardAddressesMax = 64
+    /// Beacons that are looked at at once: a team that comes to the same network together.
+    public static let beaconsAtOnceMax: UInt64 = 64
+    /// And one more in this many milliseconds: a tag is tried with each secret that was ever one, half a
+    /// millisecond at worst.
+    public static let beaconMilliseconds: UInt64 = 50
+    /// Beacons of members that are remembered, so that each has somebody dialled once: those of 60 nodes
+    /// for as long as a tag means something, in 300 KiB.
+    public static let beaconsKnownMax = 4_096
+    /// Addresses of this machine from which a beacon is sent.
+    public static let beaconSourcesMax = 16
+    /// Dials to addresses that others told of the devices of one person, or by beacons, at once: all
+    /// devices of a person at all addresses of theirs. A member can name any address, and as often as it
+    /// likes.
+    public static let dialsOfOneMax: UInt64 = 64
+    /// And one more in this many milliseconds.
+    public static let dialOfOneMilliseconds: UInt64 = 2_000
+    /// Address records of the devices of one person that are asked for at once: of all devices that one
+    /// can link.
+    public static let addressRecordsOfOneMax: UInt64 = 64
+    /// And one more in this many milliseconds; a device that moves signs one.
+    public static let addressRecordOfOneMilliseconds: UInt64 = 5_000
 }

@@ -24,6 +24,8 @@ extension Limits {
     /// Keys under one name that cannot prove themselves: members who hand on a wrong one must not
     /// make others try thousands.
     public static let unprovenKeysMax = 8
+    /// Notices of one document that are kept: anybody who was ever in can leave any, eight at most.
+    public static let privateNoticesMax = 64
     /// Members that one operation seats: as many as a workspace is made for, in 42 KB.
     public static let privateSeatsMax = 2_000
     /// Names that one addition tells to guests, in at most 140 KB.
@@ -55,6 +57,9 @@ extension Limits {
     /// Discovery secrets of one workspace under which links are answered, the newest: whoever opens
     /// one makes a node try them all. An older one leads nowhere any more, as a lost address does.
     public static let discoverySecretsMax = 256
+    /// Names of keys that are in memory with their numbers: more than anybody writes under in a year, in
+    /// a MiB.
+    public static let keyNamesInMemoryMax = 8_192
     /// Group keys of one workspace under which links are answered, the newest: who was away for longer
     /// comes under a discovery secret.
     public static let linkEpochsMax = 16

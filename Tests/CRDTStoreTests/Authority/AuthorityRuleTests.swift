@@ -179,6 +179,56 @@ import WorkspaceTestKit
         #expect(last() == 6)
     }
 
+    /// a cut is no proof that somebody held it in time. So who widens an end could have made it,
+    /// and nobody does that for the own leave: what is said afterwards would be as good as before.
+    @Test(arguments: [
+        (
+            AuthorityEnd.leave,
+            ["owner": true, "ann": true, "late": true, "bob": false, "eve": false, "phone": false]
+        ),
+        (
+            .ownDevice,
+            ["owner": true, "ann": true, "late": true, "bob": true, "eve": false, "tablet": false]
+        ),
+        (.removal, ["owner": true, "ann": true, "late": false, "eve": false]),
+    ])
+    func `an end is widened by who could have made it`(
+        end: AuthorityEnd, expected: [String: Bool]
+    ) throws {
+        for (author, isAllowed) in expected.sorted(by: { $0.key < $1.key }) {
+            var story = Story(admins: ["ann"], members: ["eve", "bob"])
+            let start = story.start
+            let phone = story.write("bob", after: start, .addDevices([story.device("phone")]))
+            let tablet = story.write("bob", after: [phone], .addDevices([story.device("tablet")]))
+            let invite = story.write("root", after: [tablet], .invite(InviteTerms(role: .admin)))
+            let late = story.admit("late", on: invite, by: "root", after: [invite])
+            let grants = ["late": late, "phone": phone, "tablet": tablet]
+            let ending =
+                switch end {
+                case .leave: story.write("phone", under: phone, after: [late], .leave)
+                case .ownDevice:
+                    story.write("bob", after: [late], .removeDevice(story.device("phone")))
+                case .removal:
+                    story.write("ann", after: [late], .remove(member: story.member("bob")))
+                }
+            let name = author == "owner" ? "root" : author
+            let recut = story.write(
+                name, under: grants[author], after: [ending], .recut(revocation: ending))
+            let history = story.history.operations.filter { $0.id != recut }
+            var evaluator = try AuthEvaluator.evaluateFromScratch(history)
+            let operation = try #require(story.history[recut])
+            var fault: AuthError?
+            do throws(AuthError) { try evaluator.add(operation) } catch { fault = error }
+            #expect((fault == nil) == isAllowed, "\(author) \(end): \(fault as Any)")
+            var generator = SeededGenerator(seed: 1)
+            let definition = AuthDefinition(story.history, visitingWith: &generator)
+                .validOperations()
+            #expect(definition.contains(recut) == isAllowed, "\(author) \(end), as defined")
+        }
+    }
+
+    enum AuthorityEnd { case leave, ownDevice, removal }
+
     @Test(arguments: [(Role.member, true), (.guest, false)])
     func `a new role takes content only where it no longer allows it`(
         role: Role, isKept: Bool

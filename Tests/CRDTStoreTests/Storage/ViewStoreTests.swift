@@ -57,8 +57,10 @@ import WorkspaceTestKit
         #expect(try view.message(arrival: 2, sort: 20, document: 1) == rows[1])
         #expect(try view.message(arrival: 2, sort: 20, document: 2) == nil)
         #expect(try view.message(arrival: 2, sort: 21, document: 1) == nil)
-        #expect(try view.replyCount(to: key) == 1)
-        #expect(try view.replyCount(to: rows[0].key) == 0)
+        #expect(try view.replyCount(to: key, in: [1]) == 1)
+        // Who names it from elsewhere replies to nothing there.
+        #expect(try view.replyCount(to: key, in: [2]) == 0)
+        #expect(try view.replyCount(to: rows[0].key, in: [1]) == 0)
     }
 
     @Test func `hides what its grant does not carry`() throws {
@@ -79,7 +81,7 @@ import WorkspaceTestKit
         #expect(try shown() == [1, 2, 3, 4, 5])
         try view.setVisibility(.hidden, of: places, in: 1)
         #expect(try shown() == [1, 3, 5])
-        #expect(try view.replyCount(to: root.key) == 2)
+        #expect(try view.replyCount(to: root.key, in: [1]) == 2)
         #expect(try view.message(Self.row(2).key) == nil)
         #expect(try view.message(arrival: 2, sort: 20, document: 1) == nil)
         // Only what was never shown is new when it comes to be shown.

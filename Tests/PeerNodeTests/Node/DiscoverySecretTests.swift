@@ -106,11 +106,12 @@ import WorkspaceTestKit
         #expect(!held.contains { $0.id == all[1] })
         // Beacons of members tell him nothing any more.
         let newest = try #require(try mina.workspace().discovery.last)
+        let sender = PeerAddress.Host.ipv4(0x0A00_0001)
         let beacon = BeaconPacket(
-            port: 4_000, keys: [newest.derived(Array("beacon".utf8))],
+            from: sender, port: 4_000, keys: [newest.derived(Array("beacon".utf8))],
             wallMilliseconds: bench.wall, using: SeededRandom(seed: 1))
         let own = try joon.workspace().discovery.map { $0.derived(Array("beacon".utf8)) }
-        #expect(!own.contains { beacon.matches($0, wallMilliseconds: bench.wall) })
+        #expect(!own.contains { beacon.matches($0, from: sender, wallMilliseconds: bench.wall) })
         // Under the old one he is told that he is out, and nothing else.
         try joon.restart()
         bench.advance(60_000)

@@ -1,5 +1,6 @@
 import CRDTStore
 import Testing
+import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
@@ -47,11 +48,12 @@ import WorkspaceTestKit
             try mina.events(types: ["peer.discovered"]).compactMap { $0["data"] }
         }
         // Where it is linked it is known.
-        bench.give(.beacon(beacon, host: "10.0.0.2"), to: mina)
+        bench.give(.beacon(beacon, host: joon.hostAddress), to: mina)
         bench.settle()
         #expect(try discovered().isEmpty)
-        for _ in 0..<3 {
-            bench.give(.beacon(beacon, host: "10.9.9.9"), to: mina)
+        for seed in 0..<3 {
+            let elsewhere = try Self.beacon(of: joon, from: 0x0A09_0909, seed: UInt64(seed))
+            bench.give(.beacon(elsewhere, host: "10.9.9.9"), to: mina)
             bench.settle()
         }
         let found = try discovered()
@@ -63,9 +65,22 @@ import WorkspaceTestKit
         stranger.announces = true
         try stranger.restart()
         bench.advance(60_000)
-        bench.give(.beacon(try #require(stranger.lastBeacon), host: "10.8.8.8"), to: mina)
+        let unknown = try Self.beacon(of: stranger, from: 0x0A08_0808, seed: 1)
+        bench.give(.beacon(unknown, host: "10.8.8.8"), to: mina)
         bench.settle()
         #expect(try discovered().count == 1)
+    }
+
+    /// What a member's node sends from an address, which is none of its own in the bench.
+    private static func beacon(
+        of node: BenchNode, from host: UInt32, seed: UInt64
+    ) throws -> [UInt8] {
+        let secret = try #require(try node.workspace().discovery.last)
+        return BeaconPacket(
+            from: .ipv4(host), port: 4_000, keys: [secret.derived(Array("beacon".utf8))],
+            wallMilliseconds: try #require(node.host?.core.time.wall),
+            using: SeededRandom(seed: seed)
+        ).bytes
     }
 
     @Test func `says that discovery is off`() throws {

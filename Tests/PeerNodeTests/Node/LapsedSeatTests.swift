@@ -179,7 +179,7 @@ import WorkspaceTestKit
             let key = try #require(document.newestKey)
             let trial = PrivateAuthority(
                 of: document.id,
-                core.operations(of: document, ends: ends, in: workspace) + [
+                try core.operations(of: document, ends: ends, in: workspace) + [
                     PrivateOperation(
                         id: id, author: workspace.member, previous: nil,
                         dependencies: document.authority.heads, keyID: key.keyID,

@@ -96,6 +96,72 @@ import WorkspaceTestKit
         #expect(try mina.digest() == phone.digest())
     }
 
+    /// Else who was out would have led what they led before, by the word of whoever lets them in again.
+    @Test func `has words back when coming back, and not what was done to others meanwhile`() throws
+    {
+        let (bench, mina, joon) = try world()
+        let kim = try bench.guest("Kim", of: mina)
+        let phone = try bench.bareNode("Phone")
+        try joon.link(phone)
+        try mina.ok("channel.create", ["name": "vault", "private": true])
+        try mina.ok("channel.add", ["channel": "vault", "members": ["Joon"]])
+        try mina.ok("channel.role", ["channel": "vault", "member": "Joon", "role": "admin"])
+        try mina.send("mine", to: "vault")
+        bench.advance(10_000)
+        for node in [mina, kim, joon] { bench.cut(phone, node) }
+        try joon.send("late", to: "vault")
+        try joon.ok("channel.edit", ["channel": "vault", "name": "taken"])
+        try joon.ok("channel.add", ["channel": "taken", "members": ["Kim"]])
+        let words = try joon.ok("message.history", ["channel": "taken", "limit": 10]).items
+        let minas = try #require(words.first { $0["text"] == "mine" })
+        try joon.ok("message.delete", ["message": minas["id"] ?? .null])
+        bench.advance(20_000)
+        #expect(try mina.ok("channel.get", ["channel": "taken"])["members"] == 3)
+        // The device that leaves knows nothing of that.
+        try phone.ok("workspace.leave")
+        for node in [mina, kim, joon] { bench.heal(phone, node) }
+        bench.advance(20_000)
+        #expect(try mina.log(of: "vault") == ["mine"])
+        try phone.comeBack(to: mina, in: bench)
+        bench.advance(20_000)
+        #expect(try mina.log(of: "vault") == ["mine", "late"])
+        let shown = try mina.ok("channel.get", ["channel": "vault"])
+        #expect(shown["members"] == 1, "\(shown)")
+        #expect(try kim.ok("channel.list").items.allSatisfy { $0["name"] != "taken" })
+        try mina.send("to nobody else", to: "vault")
+        bench.advance(5_000)
+        #expect(try kim.ok("channel.list").items.allSatisfy { $0["name"] != "taken" })
+        #expect(try mina.digest() == kim.digest())
+        #expect(try mina.ok("node.check")["problem_count"] == 0)
+    }
+
+    /// A link of before, of which there is one for admins, or a used one, brings nobody back as more than
+    /// they were.
+    @Test func `comes back as no more than before`() throws {
+        let (bench, mina, joon) = try world()
+        let link = try mina.link(["role": "admin", "uses": 2])
+        let kim = try bench.bareNode("Kim")
+        try kim.join(link)
+        bench.advance(5_000)
+        #expect(try kim.ok("workspace.get")["role"] == "admin")
+        for (node, last) in [(kim, "member"), (joon, "member")] {
+            if node === kim {
+                try mina.ok("member.role", ["member": "Kim", "role": "member"])
+                bench.advance(2_000)
+            }
+            try mina.ok("member.remove", ["member": .string(node.name), "force": true])
+            bench.advance(20_000)
+            #expect(node.ask(link) == "pending")
+            bench.advance(2_000)
+            let request = try #require(try mina.requests().first { $0["state"] == "pending" })
+            #expect(
+                request["note"]?.stringValue?.hasSuffix("asks to come back as a member") == true)
+            try mina.decide("join.approve")
+            bench.advance(20_000)
+            #expect(try node.ok("workspace.get")["role"] == .string(last), "\(node.name)")
+        }
+    }
+
     /// No is an answer to a question, and takes nothing that was said before.
     @Test(arguments: [true, false])
     func `and is turned down keeps every word`(hasLeft: Bool) throws {

@@ -220,6 +220,33 @@ import WorkspaceTestKit
         #expect(node.session["retry_ms"] == 0)
     }
 
+    /// A supervisor starts it every second, with the right one in a file.
+    @Test func `are over when their time has passed, however often the node is started`() throws {
+        let bench = CoreBench()
+        let node = try bench.sealedNode("Mina")
+        try node.ok("lock.now")
+        for count in 1...7 {
+            #expect(
+                try node.refused("session.unlock", ["passphrase": "a wrong passphrase"]).kind
+                    == .wrongSecret)
+            bench.advance(UnlockTries.wait(after: UInt32(count)))
+        }
+        #expect(
+            try node.refused("session.unlock", ["passphrase": "a wrong passphrase"]).kind
+                == .wrongSecret)
+        let wait = UnlockTries.wait(after: 8)
+        for _ in stride(from: UInt64(1_000), to: wait, by: 1_000) {
+            bench.advance(1_000)
+            try node.restart()
+            #expect(
+                try node.refused("session.unlock", ["passphrase": .string(goodPassphrase)]).kind
+                    == .rateLimited)
+        }
+        bench.advance(1_000)
+        try node.restart()
+        try node.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+    }
+
     @Test func `are counted before they are tried`() throws {
         let bench = CoreBench()
         let node = try bench.sealedNode("Mina")

@@ -36,6 +36,50 @@ import WorkspaceTestKit
         #expect(try joon.eventTypes().allSatisfy { $0 != "fork.found" && $0 != "store.restored" })
     }
 
+    @Test func `tells of what nobody was told of, and of nothing twice`() throws {
+        let (mina, joon) = try bench.life()
+        func toldAnew() throws -> [String] {
+            let before = try joon.cursor()
+            joon.kill()
+            try joon.rebuildStore()
+            try joon.boot()
+            return try joon.events(since: before, types: ["message.created"])
+                .compactMap { $0["data"]?["id"]?.stringValue }
+        }
+        let before = try joon.cursor()
+        for text in ["one", "two", "three"] { try mina.send(text) }
+        bench.advance(5_000)
+        let ids = try joon.events(since: before, types: ["message.created"])
+            .compactMap { $0["data"]?["id"]?.stringValue }
+        #expect(ids.count == 3)
+
+        #expect(try toldAnew() == [])
+        let newest = "(SELECT max(seq) FROM event WHERE type = 20)"
+        try joon.damage("DELETE FROM event WHERE seq = \(newest)")
+        #expect(try toldAnew() == ids.suffix(1))
+        #expect(try toldAnew() == [])
+        // Who is told of deleted messages, and of those that are older than all events?
+        try joon.damage("DELETE FROM event WHERE seq = \(newest)")
+        try mina.ok("message.delete", ["message": .string(ids[2])])
+        bench.advance(5_000)
+        #expect(try toldAnew() == [])
+        try joon.damage("DELETE FROM event WHERE seq < (SELECT max(seq) FROM event)")
+        #expect(try toldAnew() == [])
+    }
+
+    @Test func `knows what of the hidden was shown before`() throws {
+        let (_, joon) = try bench.life()
+        let shown = "SELECT arr FROM event WHERE type = 20 ORDER BY seq DESC LIMIT 1"
+        let store = try #require(joon.host?.core.store)
+        try store.begin()
+        try joon.damage("UPDATE message SET hidden = 1")
+        try joon.damage("DELETE FROM event WHERE arr <> (\(shown))")
+        try store.view.noteShown(byEvents: 20)
+        #expect(try joon.rowCount("message WHERE hidden = 3 AND arr = (\(shown))") == 1)
+        #expect(try joon.rowCount("message WHERE hidden = 3") == 1)
+        #expect(try joon.rowCount("message WHERE hidden = 1") > 0)
+    }
+
     @Test func `is not built twice in ten minutes, for that would mend nothing`() throws {
         let mina = try bench.node("Mina")
         func fail() -> NodeError.Kind? {

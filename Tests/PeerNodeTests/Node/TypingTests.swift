@@ -112,15 +112,17 @@ import WorkspaceTestKit
     }
 
     @Test func `has a budget that fills up with time`() {
-        var budget = PassingBudget()
+        var budget = Allowance(
+            tokens: UInt64(Limits.passingWordsMax),
+            refillMilliseconds: Limits.passingWordMilliseconds)
         var taken = 0
-        for _ in 0..<100 where budget.take(now: 1_000_000) { taken += 1 }
+        for _ in 0..<100 where budget.take(at: 1_000_000) { taken += 1 }
         #expect(taken == Limits.passingWordsMax)
         let later: [UInt64] = [
             1_000_000 + Limits.passingWordMilliseconds - 1,
             1_000_000 + Limits.passingWordMilliseconds,
             1_000_000 + Limits.passingWordMilliseconds, .max,
         ]
-        #expect(later.map { now in budget.take(now: now) } == [false, true, false, true])
+        #expect(later.map { now in budget.take(at: now) } == [false, true, false, true])
     }
 }

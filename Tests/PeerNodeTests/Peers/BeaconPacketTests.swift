@@ -7,6 +7,7 @@ import WorkspaceTestKit
 @Suite struct `A beacon packet` {
     static let window = BeaconPacket.windowMilliseconds
     static let wall: UInt64 = 1_795_000_000_000
+    static let sender = PeerAddress.Host.ipv4(0x0A00_0001)
 
     static func keys(_ count: Int, seed: UInt64 = 1) -> [SymmetricKey] {
         let random = SeededRandom(seed: seed)
@@ -17,8 +18,8 @@ import WorkspaceTestKit
         _ keys: [SymmetricKey], turn: UInt64 = 0, wall: UInt64 = wall, seed: UInt64 = 7
     ) -> BeaconPacket {
         BeaconPacket(
-            port: 29_790, keys: BeaconPacket.keys(first: keys, others: [], turn: turn),
-            wallMilliseconds: wall,
+            from: sender, port: 29_790,
+            keys: BeaconPacket.keys(first: keys, others: [], turn: turn), wallMilliseconds: wall,
             using: SeededRandom(seed: seed))
     }
 
@@ -37,8 +38,33 @@ import WorkspaceTestKit
         let packet = Self.packet([key])
         let number = Self.wall / Self.window
         let windowBytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
-        let tag = Hash.keyed(key, windowBytes + packet.nonce).prefix(8)
+        let address: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1]
+        let tag = Hash.keyed(key, windowBytes + packet.nonce + address + [0x74, 0x5e]).prefix(8)
         #expect(Array(packet.bytes[18..<26]) == Array(tag))
+    }
+
+    /// Anybody can send on what others sent, from elsewhere, and change what no tag covers.
+    @Test func `means nothing from another address or with another port`() throws {
+        let key = Self.keys(1)[0]
+        let packet = Self.packet([key])
+        func means(_ packet: BeaconPacket, from host: PeerAddress.Host) -> Bool {
+            packet.matches(key, from: host, wallMilliseconds: Self.wall)
+        }
+        #expect(means(packet, from: Self.sender))
+        // The same host, as a socket for both kinds sees it.
+        #expect(means(packet, from: .ipv6(0, 0xffff_0a00_0001, scope: 3)))
+        for other: PeerAddress.Host in [
+            .ipv4(0x0A00_0002), .ipv6(0, 0x0a00_0001, scope: 0), .name("10.0.0.1"),
+        ] {
+            #expect(!means(packet, from: other), "\(other)")
+        }
+        for place in 16..<18 {
+            var bytes = packet.bytes
+            bytes[place] ^= 1
+            let changed = try #require(BeaconPacket(untrusted: bytes))
+            #expect(changed.port != packet.port)
+            #expect(!means(changed, from: Self.sender))
+        }
     }
 
     @Test(arguments: [(0, true), (1, true), (-1, true), (2, false), (-2, false)])
@@ -46,8 +72,9 @@ import WorkspaceTestKit
         let key = Self.keys(1)[0]
         let packet = Self.packet([key])
         let heard = UInt64(Int(Self.wall) + offset * Int(Self.window))
-        #expect(packet.matches(key, wallMilliseconds: heard) == expected)
-        #expect(!packet.matches(Self.keys(1, seed: 2)[0], wallMilliseconds: heard))
+        #expect(packet.matches(key, from: Self.sender, wallMilliseconds: heard) == expected)
+        let other = Self.keys(1, seed: 2)[0]
+        #expect(!packet.matches(other, from: Self.sender, wallMilliseconds: heard))
     }
 
     /// A member may write very many invites, and each has a key.
@@ -74,7 +101,7 @@ import WorkspaceTestKit
 
     @Test func `works at the beginning of time`() {
         let key = Self.keys(1)[0]
-        #expect(Self.packet([key], wall: 0).matches(key, wallMilliseconds: 0))
+        #expect(Self.packet([key], wall: 0).matches(key, from: Self.sender, wallMilliseconds: 0))
     }
 
     /// Two packets of one node share a byte at a place only by chance, but for the port.
@@ -83,7 +110,7 @@ import WorkspaceTestKit
         let random = SeededRandom(seed: 3)
         let packets = (0..<200).map { index in
             BeaconPacket(
-                port: 29_790, keys: keys,
+                from: Self.sender, port: 29_790, keys: keys,
                 wallMilliseconds: Self.wall + UInt64(index % 2) * Self.window, using: random
             ).bytes
         }
@@ -110,7 +137,7 @@ import WorkspaceTestKit
         for turn in 0..<19 {
             let packet = Self.packet(keys, turn: UInt64(turn), seed: UInt64(turn))
             let matching = keys.indices.filter {
-                packet.matches(keys[$0], wallMilliseconds: Self.wall)
+                packet.matches(keys[$0], from: Self.sender, wallMilliseconds: Self.wall)
             }
             #expect(matching.count == 8)
             heard.formUnion(matching)

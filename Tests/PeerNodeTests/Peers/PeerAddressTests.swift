@@ -116,9 +116,15 @@ import WorkspaceTestKit
 
     @Test func `keeps what it does not understand, and does not dial it`() throws {
         let message = AddressRecord(
-            device: Self.key.device, at: 1, addresses: ["onion!x", "[fe80::1]:1", "a:1"],
+            device: Self.key.device, at: 1,
+            addresses: ["onion!x", "[fe80::1]:1", "a:1", "127.0.0.2:1", "[::1]:1", "192.0.2.1:1"],
             signature: Signature([UInt8](repeating: 0, count: 64)))
-        #expect(message.dialable.map(\.text) == ["a:1"])
+        // Names would have their owner's name server hear who is in a workspace.
+        #expect(message.dialable(isAlone: false).map(\.text) == ["192.0.2.1:1"])
+        // Who listens on this machine alone has its peers there.
+        #expect(
+            message.dialable(isAlone: true).map(\.text)
+                == ["127.0.0.2:1", "[::1]:1", "192.0.2.1:1"])
         #expect(try AddressRecord(row: message.row) == message)
     }
 

@@ -73,7 +73,13 @@ extension AuthDefinition {
             let other = facts[widened].author
         else { return "A-25" }
         let isOwn = other.member == author.member
-        return rules.has(.a25) && !isOwn && rank(of: other) < rank(of: author) ? "A-25" : nil
+        let isWeaker = rank(of: other) < rank(of: author)
+        guard rules.has(.a25) else { return nil }
+        switch facts[widened].operation.action {
+        case .leave: return isOwn || author.role > 1 ? "A-25" : nil
+        case .removeDevice where isOwn: return isWeaker ? "A-25" : nil
+        default: return author.role > 1 || !isOwn && isWeaker ? "A-25" : nil
+        }
     }
 
     /// remove, rmdev, rvinv, leave, or a grant that replaces or drops.

@@ -103,6 +103,7 @@ public final class SimulatedNode: SimulatedHost {
         }
         isNetworkOn = host?.wantsNetwork == true
         give(.listening(isNetworkOn ? [address] : []))
+        give(.beaconSources([hostAddress]))
         setAlarm()
     }
 
@@ -335,7 +336,7 @@ public final class SimulatedNode: SimulatedHost {
             dials.insert(number)
             world.network.dial(from: self, number: number, to: address)
         case .setNetwork(let isOn): setNetwork(isOn)
-        case .announce(let bytes): world.network.announce(bytes, from: self)
+        case .announce(let bytes, _): world.network.announce(bytes, from: self)
         case .log(let level, let text): note(level, text)
         case .stop, .fail:
             hasStopped = true

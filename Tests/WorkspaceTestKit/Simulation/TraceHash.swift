@@ -27,7 +27,7 @@ public struct TraceHash: Sendable, Equatable {
         case .close(let link): Array("close \(link.number)".utf8)
         case .dial(let number, let address): Array("dial \(number) \(address)".utf8)
         case .setNetwork(let isOn): Array("network \(isOn)".utf8)
-        case .announce(let bytes): Array("announce ".utf8) + bytes
+        case .announce(let bytes, _): Array("announce ".utf8) + bytes
         case .log(let level, let text): Array("log \(level.rawValue) \(text)".utf8)
         case .putOff: Array("off".utf8)
         case .job: Array("job".utf8)

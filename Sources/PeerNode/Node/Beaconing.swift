@@ -1,0 +1,155 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What a node calls into the local network, and hears there (PROTOCOL.md, 5.7).
+struct BeaconState {
+    /// The addresses that beacons leave from.
+    var sources: [PeerAddress.Host] = []
+    /// Which of many keys have their turn.
+    var turn: UInt64 = 0
+    /// When the next ones are sent, on the monotonic clock.
+    var next: UInt64 = 0
+    /// When the first ones were sent.
+    var first: UInt64?
+    /// Whether the node hears its own, which shows that multicast works on this machine.
+    var hearsOwn = false
+    /// Of the own ones, so that a node does not hear itself.
+    private var own = RecentNames(max: Limits.beaconSourcesMax * 2)
+    /// Of those that meant something: a datagram gives one dial, however often it comes.
+    private var known = RecentNames(max: Limits.beaconsKnownMax)
+    /// How many are looked at: a tag is tried with each secret that was ever one.
+    private var attention = Allowance(
+        tokens: Limits.beaconsAtOnceMax, refillMilliseconds: Limits.beaconMilliseconds)
+
+    mutating func sent(_ packet: BeaconPacket) {
+        RecentNames.Name(untrusted: packet.nonce).map { _ = own.insert($0) }
+    }
+
+    /// Whether a packet is to be looked at: it is none of the own, did not come before, and not too
+    /// many have come of late.
+    mutating func isWorthLooking(_ packet: BeaconPacket, at now: UInt64) -> Bool {
+        guard let name = RecentNames.Name(untrusted: packet.nonce) else { return false }
+        if own.contains(name) {
+            hearsOwn = true
+            return false
+        }
+        return !known.contains(name) && attention.take(at: now)
+    }
+
+    mutating func understood(_ packet: BeaconPacket) {
+        RecentNames.Name(untrusted: packet.nonce).map { _ = known.insert($0) }
+    }
+}
+
+extension NodeCore {
+    // MARK: Keys
+
+    /// The keys of what else beacons are sent for: open invites, and joins and links under way.
+    private var otherBeaconKeys: [SymmetricKey] {
+        var keys: [SymmetricKey] = []
+        for candidate in pskCandidates() {
+            if case .invite = candidate.label {
+                keys.append(InviteSecret.beaconKey(psk: candidate.psk))
+            }
+        }
+        keys += network.joins.map(\.link.secret.beaconKey)
+        if deviceLinkCandidates.isEmpty == false {
+            network.issuedLink.map { keys.append($0.link.secret.beaconKey) }
+        }
+        network.linking.map { keys.append($0.link.secret.beaconKey) }
+        return keys
+    }
+
+    private var workspaceBeaconKeys: [SymmetricKey] {
+        workspaces.values.sorted { $0.number < $1.number }
+            .filter { $0.standing == .member }
+            .compactMap { $0.discovery.last?.derived(Array("beacon".utf8)) }
+    }
+
+    // MARK: Hearing
+
+    func heard(_ bytes: [UInt8], from host: String) throws(StorageError) {
+        guard network.announces, let packet = BeaconPacket(untrusted: bytes),
+            let address = PeerAddress(
+                host.contains(":")
+                    ? "[\(host)]:\(packet.port)"
+                    : "\(host):\(packet.port)", defaultPort: packet.port),
+            network.beacons.isWorthLooking(packet, at: time.monotonic)
+        else { return }
+        func matches(_ key: SymmetricKey) -> Bool {
+            guard packet.matches(key, from: address.host, wallMilliseconds: time.wall) else {
+                return false
+            }
+            network.beacons.understood(packet)
+            return true
+        }
+        if isOfMember(matches), network.registry.heard(address, wallMilliseconds: time.wall) {
+            try tellDiscovered(address)
+        }
+        for index in network.joins.indices
+        where matches(network.joins[index].link.secret.beaconKey) {
+            network.joins[index].heard(address)
+        }
+        if let key = network.linking?.link.secret.beaconKey, matches(key) {
+            network.linking?.heard(address)
+        }
+    }
+
+    /// Whether a member may have sent it, who may not have heard of the newest secret yet.
+    private func isOfMember(_ matches: (SymmetricKey) -> Bool) -> Bool {
+        workspaces.values.contains { workspace in
+            workspace.standing == .member
+                && workspace.discovery.contains { matches($0.derived(Array("beacon".utf8))) }
+        }
+    }
+
+    /// Tells of a peer that nobody knew under this address: once a start, for whoever comes and
+    /// goes, and fails to answer, is heard again and again.
+    private func tellDiscovered(_ address: PeerAddress) throws(StorageError) {
+        let isKnown = network.registry.peers.contains { peer in
+            guard case .device = peer.name else { return false }
+            return peer.addresses.contains { $0.address == address }
+        }
+        guard !isKnown, mayWrite, network.told.count < Limits.heardAddressesMax,
+            network.told.insert(address.text).inserted
+        else { return }
+        try record(.peerDiscovered, workspace: nil, extra: Array(address.text.utf8))
+    }
+
+    // MARK: Sending
+
+    /// Takes over from which addresses beacons leave.
+    func beaconsLeave(from hosts: [String]) {
+        network.beacons.sources = hosts.compactMap { host in
+            let text = host.contains(":") ? "[\(host)]:1" : "\(host):1"
+            return PeerAddress(text).map(\.host)
+        }.filter { if case .name = $0 { false } else { true } }
+    }
+
+    /// Sends a beacon from each address when it is time.
+    func announceWhenDue() {
+        guard network.announces, !network.registry.isSuspended,
+            home != nil || lock.certified != nil,
+            network.beacons.next <= time.monotonic, let port = network.listening.first?.port
+        else { return }
+        let keys = BeaconPacket.keys(
+            first: workspaceBeaconKeys, others: otherBeaconKeys, turn: network.beacons.turn)
+        guard !keys.isEmpty, !network.beacons.sources.isEmpty else {
+            network.beacons.next = time.monotonic + 5_000
+            return
+        }
+        for source in network.beacons.sources.prefix(Limits.beaconSourcesMax) {
+            let packet = BeaconPacket(
+                from: source, port: port, keys: keys, wallMilliseconds: time.wall,
+                using: environment.random)
+            network.beacons.sent(packet)
+            effects.append(.announce(packet.bytes, from: source.text))
+        }
+        network.beacons.turn &+= 1
+        network.beacons.first = network.beacons.first ?? time.monotonic
+        network.beacons.next =
+            time.monotonic + 40_000 + environment.random.number(below: 10_000)
+    }
+}

@@ -1,0 +1,45 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What recuts do not keep: a recut keeps what somebody said. What they did to others, by membership
+/// operations of private documents and by deleting what others wrote, counts only as far as the end
+/// of their membership or device kept it itself (PROTOCOL.md, 4.0.6). Else whoever lets somebody in again, and
+/// keeps what was said meanwhile, would have done all that somebody who was out did.
+extension NodeCore {
+    /// Whether an operation that counts as content would count without any recut.
+    ///
+    /// - Parameters:
+    ///   - sequence: its place on `branch`.
+    ///   - grant: the one in its header.
+    ///   - role: the weakest role that may do it; of those who may write there where it is left out.
+    func standsUnwidened(
+        _ sequence: UInt64, on branch: Int64, under grant: OperationID, asAtLeast role: Role? = nil,
+        in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard store.operations.isValid(sequence, in: branch) else { return false }
+        guard let row = store.operations.branch(branch) else { return false }
+        let kind = store.operations.document(numbered: row.document)?.kind ?? .unknown
+        let leastRole = role ?? kind.leastRole
+        guard
+            leastRole != kind.leastRole
+                || workspace.evaluator.isWidened(grant: grant, log: row.log, leastRole: leastRole)
+        else { return true }
+        let limit = workspace.evaluator.contentLimit(
+            grant: grant, log: row.log, leastRole: leastRole, isWidened: false)
+        if limit == .everything { return true }
+        var search = CutSearch(row, store.operations, workspace: workspace.number)
+        return try search.bound(of: limit).map { sequence <= $0 } ?? false
+    }
+}
+
+extension PrivateChange {
+    /// As what in the workspace somebody has to act: a guest makes no channel, and lets nobody in. `nil`
+    /// for whatever everybody may who is in.
+    var leastRole: Role? {
+        switch action {
+        case .root(let root): root.subtype == .channel ? .member : nil
+        case .add, .role: .member
+        default: nil
+        }
+    }
+}

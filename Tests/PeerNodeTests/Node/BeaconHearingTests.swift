@@ -1,0 +1,126 @@
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What is heard on the local network, where anybody can send anything, also what others sent.
+@Suite struct `What is heard on the local network` {
+    let bench = CoreBench()
+    let mina: BenchNode
+
+    init() throws {
+        mina = try bench.bareNode("Mina")
+        mina.announces = true
+        try mina.restart()
+        try mina.ok("identity.create", ["name": "Mina"])
+        try mina.ok("workspace.create", ["name": "acme"])
+        bench.advance(60_000)
+    }
+
+    private func secret() throws -> SymmetricKey {
+        try #require(try mina.workspace().discovery.last).derived(Array("beacon".utf8))
+    }
+
+    private func packet(
+        from host: UInt32, port: UInt16 = 4_000, seed: UInt64 = 1
+    ) throws -> BeaconPacket {
+        BeaconPacket(
+            from: .ipv4(host), port: port, keys: [try secret()], wallMilliseconds: bench.wall,
+            using: SeededRandom(seed: seed))
+    }
+
+    /// Has a packet come, and lets what follows happen.
+    private func hear(_ bytes: [UInt8], from host: String) {
+        bench.give(.beacon(bytes, host: host), to: mina)
+        bench.settle()
+    }
+
+    @Test func `has its sender dialled once, however often it comes`() throws {
+        let beacon = try packet(from: 0x0A07_0707).bytes
+        for _ in 0..<20 {
+            hear(beacon, from: "10.7.7.7")
+            bench.advance(1_000)
+        }
+        #expect(mina.dialled == ["10.7.7.7:4000"])
+        // The next one that it sends counts again.
+        hear(try packet(from: 0x0A07_0707, seed: 2).bytes, from: "10.7.7.7")
+        #expect(mina.dialled.count == 2)
+    }
+
+    @Test func `has nobody dialled who did not send it`() throws {
+        let beacon = try packet(from: 0x0A07_0707).bytes
+        // A stranger sends it on: under the own address, another's, or with another port.
+        for host in ["10.6.6.6", "192.0.2.1", "fe80::1%3", "::ffff:10.6.6.6"] {
+            hear(beacon, from: host)
+        }
+        for port in [UInt8](0...200) {
+            var changed = beacon
+            changed[16] = port &+ 1
+            if changed != beacon { hear(changed, from: "10.7.7.7") }
+        }
+        bench.advance(60_000)
+        #expect(mina.dialled.isEmpty)
+        hear(beacon, from: "10.7.7.7")
+        #expect(mina.dialled == ["10.7.7.7:4000"])
+    }
+
+    @Test func `costs few dials of whoever knows a secret, and little attention of all others`()
+        throws
+    {
+        // Who was removed knows an old secret for ever, and may name any address.
+        for number in 0..<UInt32(2_000) {
+            let port = UInt16(1_000 + number)
+            let beacon = try packet(from: 0x0A07_0707, port: port, seed: UInt64(number)).bytes
+            bench.give(.beacon(beacon, host: "10.7.7.7"), to: mina)
+            if number % 10 == 0 { bench.advance(500) }
+        }
+        bench.advance(1_000)
+        let seconds = 2_000 / 10 / 2 + 1
+        let most = Int(Limits.dialsOfOneMax) + seconds * 1_000 / Int(Limits.dialOfOneMilliseconds)
+        #expect(mina.dialled.count <= most + 1, "\(mina.dialled.count)")
+        #expect(mina.dialled.count > Int(Limits.dialsOfOneMax))
+
+        // Above so many a second nothing is looked at.
+        bench.advance(600_000)
+        let before = mina.dialled.count
+        var state = BeaconState()
+        var looked = 0
+        for seed in 0..<UInt64(1_000) {
+            let beacon = try packet(from: 1, seed: seed)
+            if state.isWorthLooking(beacon, at: bench.wall + seed) { looked += 1 }
+        }
+        #expect(
+            looked == Int(Limits.beaconsAtOnceMax) + Int(999 / Limits.beaconMilliseconds))
+        hear(try packet(from: 0x0A05_0505, seed: 9_000).bytes, from: "10.5.5.5")
+        #expect(mina.dialled.count == before + 1)
+    }
+
+    @Test func `is said from each address that it holds for`() throws {
+        let before = mina.beaconCount
+        let hosts = ["10.0.0.1", "fe80::7%2", "2001:db8::1", "a.name", ""]
+        bench.give(.beaconSources(hosts), to: mina)
+        bench.advance(60_000)
+        #expect(mina.beacons.count == mina.beaconCount)
+        let sent = Array(mina.beacons.dropFirst(before))
+        #expect(sent.map(\.host) == ["10.0.0.1", "fe80::7%2", "2001:db8::1"])
+        for (bytes, host) in sent {
+            let packet = try #require(BeaconPacket(untrusted: bytes))
+            let text = host.contains(":") ? "[\(host)]:1" : "\(host):1"
+            let source = try #require(PeerAddress(text)).host
+            let key = try secret()
+            #expect(packet.matches(key, from: source, wallMilliseconds: bench.wall))
+            for other in sent where other.host != host {
+                let text = other.host.contains(":") ? "[\(other.host)]:1" : "\(other.host):1"
+                let elsewhere = try #require(PeerAddress(text)).host
+                #expect(!packet.matches(key, from: elsewhere, wallMilliseconds: bench.wall))
+            }
+        }
+        #expect(Set(sent.map { Array($0.bytes.prefix(16)) }).count == 3)
+        bench.give(.beaconSources([]), to: mina)
+        let last = mina.beaconCount
+        bench.advance(120_000)
+        #expect(mina.beaconCount == last)
+    }
+}

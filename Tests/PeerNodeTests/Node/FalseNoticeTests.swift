@@ -1,0 +1,115 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Words in the mailbox by which somebody is told to be out of a private document. Anybody who knows of
+/// the document can leave them.
+@Suite struct `A notice that one is out` {
+    let bench = CoreBench()
+    let mina: BenchNode
+    let joon: BenchNode
+    let kim: BenchNode
+
+    init() throws {
+        mina = try bench.node("Mina")
+        joon = try bench.guest("Joon", of: mina)
+        kim = try bench.guest("Kim", of: mina)
+        bench.advance(5_000)
+        try mina.ok("channel.create", ["name": "vault", "private": true])
+        try mina.ok("channel.add", ["channel": "vault", "members": ["Joon", "Kim"]])
+        bench.advance(5_000)
+    }
+
+    private func vault(_ node: BenchNode) throws -> PrivateDocument {
+        let workspace = try node.workspace()
+        let shown = try #require(workspace.channelIndex.all.first { $0.name == "vault" })
+        return try #require(workspace.privateDocuments[shown.id])
+    }
+
+    /// Leaves notices for devices of others.
+    private func tell(
+        _ others: [BenchNode], of operation: OperationID, in document: DocumentID,
+        by node: BenchNode
+    ) throws {
+        let people = try others.map { try $0.workspace().member }
+        try node.inTurn { core, known in
+            try core.mail(
+                known.boxKeys(of: Set(people)).map {
+                    MailboxDelivery(.notice(operation, in: document), to: $0.agreementKey)
+                }, in: known)
+        }
+        bench.advance(5_000)
+    }
+
+    private func seesIn(_ node: BenchNode, members: Int64 = 3) throws -> Bool {
+        let shown = try node.ok("channel.get", ["channel": "vault"])
+        return shown["joined"] == true && shown["members"] == .integer(members)
+    }
+
+    private static func chance(_ number: UInt8) -> OperationID {
+        OperationID([UInt8](repeating: number, count: 32))
+    }
+
+    @Test func `counts for nothing where it names nothing`() throws {
+        let document = try vault(kim).id
+        for number in UInt8(1)...12 {
+            try tell([mina, joon], of: Self.chance(number), in: document, by: kim)
+        }
+        for node in [mina, joon] {
+            #expect(try seesIn(node), "\(node.name)")
+            try node.restart()
+            #expect(try seesIn(node), "\(node.name) after a restart")
+            try node.send("from \(node.name)", to: "vault")
+        }
+        bench.advance(20_000)
+        let heard = try kim.log(of: "vault")
+        #expect(Set(heard) == ["from Mina", "from Joon"], "\(heard)")
+        #expect(try vault(joon).notices.count == Limits.unprovenKeysMax)
+
+        // And takes no room of what is true.
+        try mina.ok("channel.remove", ["channel": "vault", "members": ["Joon"]])
+        bench.advance(20_000)
+        #expect(try joon.ok("channel.get", ["channel": "vault"])["joined"] == false)
+        #expect(try seesIn(kim, members: 2))
+    }
+
+    /// What it names is there and cannot be opened, but is by somebody who may put nobody out.
+    @Test func `counts for nothing where it is of somebody who could not do that`() throws {
+        let document = try vault(kim)
+        let random = SeededRandom(seed: 3)
+        let stranger = SymmetricKey(using: random)
+        var log = ForgedDocumentLog(
+            try kim.hostile(), document: document.id, incarnation: 95, at: bench.wall)
+        let member = try kim.workspace().member
+        let seat = try #require(document.authority.standing(of: member)).seat
+        let root = try #require(document.records[document.rootID])
+        log.write(
+            PrivateChange(.rekey(PrivateEpoch(keyID: stranger.keyID)), seat: seat),
+            knowing: [
+                OperationReference(
+                    device: root.log.device, incarnation: root.log.incarnation,
+                    sequence: root.sequence, id: document.rootID)
+            ], under: stranger, random)
+        let named = try #require(log.operations.first)
+        for node in [mina, joon] { try node.take([named.run(in: document.id)]) }
+        bench.advance(5_000)
+        #expect(try vault(joon).records[named.id] != nil)
+        try tell([mina, joon], of: named.id, in: document.id, by: kim)
+        for node in [mina, joon] { #expect(try seesIn(node), "\(node.name)") }
+    }
+
+    @Test func `counts for nothing in conversations`() throws {
+        let made = try kim.ok("dm.open", ["members": ["@Mina", "@Joon"]])
+        try kim.send("hello", to: try made.text("id"))
+        bench.advance(5_000)
+        let before = try joon.ok("dm.list").items
+        let direct = try #require(
+            try kim.workspace().channelIndex.all.first { $0.isDirect })
+        try tell([joon], of: Self.chance(7), in: direct.id, by: kim)
+        #expect(try joon.ok("dm.list").items == before)
+    }
+}
