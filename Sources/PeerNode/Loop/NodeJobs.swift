@@ -2,16 +2,19 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Runs what commands handed over, one at a time, on a thread of its own.
+/// Runs what commands handed over, one at a time, on a thread of its own. What turns passphrases into
+/// keys has another one: who opens the node does not wait for what a script has asked for.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class NodeJobs {
     private let home: HomeFolder
     private let wakeup: Wakeup
     /// Made with the first job: most nodes never have one.
-    private var pool: JobPool<Outcome>?
-    private var calls: [UInt64: CallID] = [:]
+    private var pools: [Lane: JobPool<Outcome>] = [:]
+    private var calls: [UInt64: (call: CallID, lane: Lane)] = [:]
     private var last: UInt64 = 0
+
+    private enum Lane { case files, keys }
 
     /// What a job gives back.
     private enum Outcome: Sendable {
@@ -21,7 +24,7 @@ final class NodeJobs {
         case backup(Result<JSONValue, NodeError>, at: UInt64)
     }
 
-    /// Calls that may wait for a job at a time.
+    /// Calls that may wait for a job of one kind at a time.
     private static let waitingMax = 16
 
     init(home: HomeFolder, wakeup: Wakeup) {
@@ -34,7 +37,7 @@ final class NodeJobs {
     /// - Returns: the answer, where there can be no job.
     func begin(_ call: CallID, _ job: NodeJob) -> Result<JSONValue, NodeError>? {
         let home = home
-        let isBegun = submit(call) {
+        let isBegun = submit(call, to: .files) {
             let result = Self.run(job, home)
             if case .createBackup(_, _, _, let at) = job { return .backup(result, at: at) }
             return .answer(result)
@@ -46,7 +49,8 @@ final class NodeJobs {
     ///
     /// - Returns: what the core is to be told, where there can be no job.
     func begin(_ call: CallID, _ job: StretchJob) -> NodeInput? {
-        submit(call) { .input(job.run(for: call)) } ? nil : .stretched(call, .failure(Self.busy))
+        submit(call, to: .keys) { .input(job.run(for: call)) }
+            ? nil : .stretched(call, .failure(Self.busy))
     }
 
     /// Begins to look through the store.
@@ -54,7 +58,7 @@ final class NodeJobs {
     /// - Returns: what the core is to be told, where there can be no job.
     func begin(_ call: CallID, _ job: InspectionJob) -> NodeInput? {
         let home = home
-        let isBegun = submit(call) {
+        let isBegun = submit(call, to: .files) {
             defer { StoreFile.removeInspection(home) }
             return .input(job.run(for: call, in: StoreFile.inspection(home)))
         }
@@ -62,12 +66,14 @@ final class NodeJobs {
             ? nil : .inspected(call, .failure(.beside(StorageError(.busy, "too many jobs"))))
     }
 
-    private func submit(_ call: CallID, _ work: @escaping @Sendable () -> Outcome) -> Bool {
-        guard calls.count < Self.waitingMax else { return false }
-        if pool == nil { pool = try? JobPool(threadCount: 1, wakeup: wakeup) }
+    private func submit(
+        _ call: CallID, to lane: Lane, _ work: @escaping @Sendable () -> Outcome
+    ) -> Bool {
+        guard calls.values.count(where: { $0.lane == lane }) < Self.waitingMax else { return false }
+        if pools[lane] == nil { pools[lane] = try? JobPool(threadCount: 1, wakeup: wakeup) }
         last += 1
-        guard let pool, pool.submit(id: last, work) else { return false }
-        calls[last] = call
+        guard let pool = pools[lane], pool.submit(id: last, work) else { return false }
+        calls[last] = (call, lane)
         return true
     }
 
@@ -77,9 +83,9 @@ final class NodeJobs {
     ) {
         var answers: [(call: CallID, result: Result<JSONValue, NodeError>)] = []
         var inputs: [NodeInput] = []
-        guard !calls.isEmpty, let pool else { return (answers, inputs) }
-        for job in pool.takeFinished() {
-            guard let call = calls.removeValue(forKey: job.id) else { continue }
+        guard !calls.isEmpty else { return (answers, inputs) }
+        for job in pools.values.flatMap({ $0.takeFinished() }).sorted(by: { $0.id < $1.id }) {
+            guard let call = calls.removeValue(forKey: job.id)?.call else { continue }
             switch job.output {
             case .answer(let result): answers.append((call, result))
             case .backup(let result, let at):

@@ -69,6 +69,11 @@ extension NodeCore {
                 .badRequest, "you own it already", hint: "name another member",
                 reason: "transfer.self", fields: [.init(name: "member", reason: "form")])
         }
+        guard heir.role <= .member else {
+            throw .forbidden(
+                "\(NodeError.quoted(workspace.displayName(of: heir.member))) is a guest, and a guest owns no workspace",
+                reason: "transfer.guest", hint: "first: wsx-node member role @NAME member")
+        }
         try refuseWeakTransfer(of: workspace)
         let made = try stored { () throws(StorageError) in try passOn(workspace, to: heir) }
         guard made != nil else { throw notAllowed(in: workspace) }

@@ -27,4 +27,14 @@ import WorkspaceTestKit
         }
         #expect(try table.ada.digest() == table.bob.digest())
     }
+
+    /// Whoever refuses a command has written nothing before: the node would be made anew.
+    @Test func `no owner, and the owner is told why`() throws {
+        let table = try GuestTable()
+        try table.ada.ok("invite.create")
+        let before = try table.ada.workspace().authorityOrder.count
+        let refused = try table.ada.refused("workspace.transfer", ["member": "Gita"])
+        #expect(refused.kind == .forbidden && refused.reason == "transfer.guest")
+        #expect(try table.ada.workspace().authorityOrder.count == before)
+    }
 }
