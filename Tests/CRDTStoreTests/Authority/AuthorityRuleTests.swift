@@ -190,6 +190,7 @@ import WorkspaceTestKit
             .ownDevice,
             ["owner": true, "ann": true, "late": true, "bob": true, "eve": false, "tablet": false]
         ),
+        (.adminLeave, ["owner": true, "ann": false, "pad": false, "late": true, "eve": false]),
         (.removal, ["owner": true, "ann": true, "late": false, "eve": false]),
     ])
     func `an end is widened by who could have made it`(
@@ -200,12 +201,14 @@ import WorkspaceTestKit
             let start = story.start
             let phone = story.write("bob", after: start, .addDevices([story.device("phone")]))
             let tablet = story.write("bob", after: [phone], .addDevices([story.device("tablet")]))
-            let invite = story.write("root", after: [tablet], .invite(InviteTerms(role: .admin)))
+            let pad = story.write("ann", after: [tablet], .addDevices([story.device("pad")]))
+            let invite = story.write("root", after: [pad], .invite(InviteTerms(role: .admin)))
             let late = story.admit("late", on: invite, by: "root", after: [invite])
-            let grants = ["late": late, "phone": phone, "tablet": tablet]
+            let grants = ["late": late, "phone": phone, "tablet": tablet, "pad": pad]
             let ending =
                 switch end {
                 case .leave: story.write("phone", under: phone, after: [late], .leave)
+                case .adminLeave: story.write("pad", under: pad, after: [late], .leave)
                 case .ownDevice:
                     story.write("bob", after: [late], .removeDevice(story.device("phone")))
                 case .removal:
@@ -227,7 +230,7 @@ import WorkspaceTestKit
         }
     }
 
-    enum AuthorityEnd { case leave, ownDevice, removal }
+    enum AuthorityEnd { case leave, ownDevice, adminLeave, removal }
 
     @Test(arguments: [(Role.member, true), (.guest, false)])
     func `a new role takes content only where it no longer allows it`(

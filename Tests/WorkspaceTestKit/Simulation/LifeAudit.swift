@@ -93,8 +93,9 @@ extension RandomLife {
         let excused = mine.filter { isExcused($0) || isGone($0.channel, in: view) }
         let former = cutsWords ? Set(excused.compactMap { id(of: $0) }) : []
         let surplus = heard.subtracting(shown).subtracting(former).count
-        if surplus > 0 || !shown.isSubset(of: heard) {
-            let missing = shown.subtracting(heard).count
+        // What came when it counted no more is told as refused, to its person alone.
+        let missing = shown.subtracting(heard).subtracting(view.refused).count
+        if surplus > 0 || missing > 0 {
             problems.append("\(missing) messages were not told, \(surplus) told are not there")
         }
         return problems
@@ -113,6 +114,8 @@ private struct WorkspaceView {
     private(set) var privateSummaries: [String: String] = [:]
     private(set) var texts: [String] = []
     private(set) var ids: [String] = []
+    /// Those of them that others do not take.
+    private(set) var refused: Set<String> = []
     private(set) var told: [String] = []
     private(set) var channelNames: Set<String> = []
     private var textsByChannel: [String: [String]] = [:]
@@ -164,7 +167,10 @@ private struct WorkspaceView {
         let name = message["id"]?.stringValue ?? "?"
         ids.append(name)
         // Its author alone sees what others do not take, and is told so.
-        if message["state"] == "refused" { return [] }
+        if message["state"] == "refused" {
+            refused.insert(name)
+            return []
+        }
         guard let shown = message["text"]?.stringValue else {
             return ["deleted \(channel) \(name)"]
         }
