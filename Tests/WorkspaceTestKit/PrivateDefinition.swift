@@ -69,8 +69,9 @@ public struct PrivateDefinition {
         let people = members()
         let candidates = introductions(valid).filter { candidate in
             let known = (story.pasts[candidate.id] ?? []).union([candidate.id])
-            let answered = introductions(valid).filter { known.contains($0.id) }
-                .flatMap { $0.change?.action.epoch?.answers ?? [] }
+            let answered = introductions(valid).filter { other in
+                known.contains(other.id) && other.author.map { people[$0] != nil } ?? false
+            }.flatMap { $0.change?.action.epoch?.answers ?? [] }
             return known.isSuperset(of: ends) && revocations.isSubset(of: answered)
                 && candidate.author.map { people[$0] != nil } ?? false
         }

@@ -91,12 +91,14 @@ public struct PrivateStory {
     @discardableResult
     public mutating func write(
         _ name: String, after: [OperationID]? = nil, _ action: PrivateAction,
-        under seat: OperationID? = nil, sealed: UInt8? = nil, isAllowed: Bool = true
+        under seat: OperationID? = nil, sealed: UInt8? = nil, isAllowed: Bool = true,
+        knowing ends: Set<OperationID> = []
     ) -> OperationID {
         let past = closure(of: after ?? heads)
         let seat = seat ?? latestSeat(of: Self.member(name), in: past) ?? .zero
         return write(
-            name, after: after ?? heads, action, seat: seat, sealed: sealed, isAllowed: isAllowed)
+            name, after: after ?? heads, action, seat: seat, sealed: sealed, isAllowed: isAllowed,
+            knowing: ends)
     }
 
     /// Writes an operation that nobody can read.
@@ -107,7 +109,7 @@ public struct PrivateStory {
 
     private mutating func write(
         _ name: String, after: [OperationID], _ action: PrivateAction?, seat: OperationID?,
-        sealed: UInt8? = nil, isAllowed: Bool = true
+        sealed: UInt8? = nil, isAllowed: Bool = true, knowing ends: Set<OperationID> = []
     ) -> OperationID {
         let author = Self.member(name)
         let past = closure(of: after)
@@ -117,7 +119,7 @@ public struct PrivateStory {
             dependencies: heads(of: past).filter { $0 != previous }.shuffled(using: &generator),
             keyID: sealed.map { Self.key($0) } ?? action?.epoch?.keyID ?? Self.key(1),
             change: action.map { PrivateChange($0, seat: seat) }, isAllowed: isAllowed,
-            people: people)
+            knownEnds: ends, people: people)
         operations.append(operation)
         byID[operation.id] = operation
         pasts[operation.id] = past

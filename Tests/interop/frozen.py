@@ -71,6 +71,11 @@ class Workspace:
         """What the grant in a header knows."""
         return self.authority.past.get(o.grant, set())
 
+    def past_of_grant(self, id_):
+        """What a grant knows; nothing where it is none."""
+        o = self.authority.ops.get(id_)
+        return self.authority.past[id_] if o is not None and o.type in GRANTS else set()
+
     def counts(self, o, private):
         """Whether an operation has effect in its private document."""
         if o.kind == PRIVATE:

@@ -170,12 +170,11 @@ class PrivateAuthority(Authority):
             return False
         seat = o.grant[0]
         known = set()
-        giver = self.workspace.author(self.whole[seat])
         for s in {seat} | self.heard[seat]:
             known |= self.workspace.grant_past(self.whole[s])
-            # Of what others say they have heard of, the giver's word counts, of somebody else's end.
-            if giver != o.device and self.workspace.author(self.whole[s]) == giver:
-                known |= set((self.epoch(self.whole[s]) or [0, 0, []])[2])
+            # A grant that is named is proof of what it knows; an end that is named proves nothing.
+            for named in (self.epoch(self.whole[s]) or [0, 0, []])[2]:
+                known |= self.workspace.past_of_grant(named)
         return not self.workspace.ends(o.device) & self.workspace.grant_past(o.whole) <= known
 
     def is_valid(self, o):

@@ -65,6 +65,25 @@ extension AuthEvaluator {
         return groups.isEmpty ? .everything : .cuts(groups)
     }
 
+    /// How far what `log` holds under a grant is valid as far as roles decide it: by the grants alone that
+    /// have replaced this one by less than `leastRole`. `nil` where the grant gives less.
+    public func roleLimit(
+        grant: OperationID, log: LogName, leastRole: Role
+    ) -> ContentLimit? {
+        guard let index = indices[grant], let role = records[index].role, role <= leastRole else {
+            return nil
+        }
+        guard let exposure = contentExposure(index, log.device) else { return .everything }
+        var groups: [ArraySlice<CutPlace>] = []
+        for end in ends(ofContent: exposure, leastRole: leastRole) {
+            guard case .grant = records[end].operation.action else { continue }
+            let kept = cuts[end]?[log] ?? []
+            guard !kept.isEmpty else { return .nothing }
+            groups.append(kept.map(CutPlace.init)[...])
+        }
+        return groups.isEmpty ? .everything : .cuts(groups)
+    }
+
     /// Whether recuts keep anything of what a log holds under a grant.
     public func isWidened(grant: OperationID, log: LogName, leastRole: Role) -> Bool {
         guard !recuts.isEmpty, let index = indices[grant],

@@ -82,7 +82,7 @@ extension PrivateAuthority {
     }
 
     /// Whether a seat gives a role, and nothing valid has replaced it by a weaker one.
-    private func gives(_ seat: Int, to member: MemberID, atLeast role: Role) -> Bool {
+    func gives(_ seat: Int, to member: MemberID, atLeast role: Role) -> Bool {
         guard let given = evaluator.records[seat].role, given <= role,
             let exposure = evaluator.contentExposure(seat, member.asDevice)
         else { return false }

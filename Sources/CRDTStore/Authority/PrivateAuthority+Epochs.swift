@@ -6,13 +6,12 @@ public struct PrivateIntroduction: Hashable, Sendable {
     public let operation: OperationID
     /// Its depth: of keys that will do, the one with the largest (depth, operation) seals.
     public let lamport: UInt64
-    /// Who wrote it.
-    public let author: MemberID?
     /// What the operation says of the key.
     public let epoch: PrivateEpoch
-    /// The ends of memberships and devices that it answers: of what it says, all but such ends of its
-    /// author's own membership as the grant does not know under which it was written. Who ends that
-    /// knows its name before anybody has heard of it.
+    /// The ends of memberships and devices that it answers: of what it says nothing where its author is
+    /// not in, and no ends of the author's own membership but those of which the operation is known to
+    /// know. Who ends that knows its name before anybody has heard of it, and so do accomplices; but who
+    /// is in could hand on the key itself.
     public let answers: [OperationID]
 }
 
@@ -23,7 +22,8 @@ extension PrivateAuthority {
     /// Every valid introduction of a key, ascending by (depth, operation). Two that do not know of
     /// each other may introduce one key.
     public var epochs: [PrivateIntroduction] {
-        introductions.filter(\.isValid).map { introduction($0) }
+        let present = present
+        return introductions.filter(\.isValid).map { introduction($0, present) }
     }
 
     /// Whether a valid operation introduces the key, so that it may seal.
@@ -40,9 +40,10 @@ extension PrivateAuthority {
     /// - Returns: `nil` when a new key is due first, which every member may introduce.
     public func sealingEpoch(answering revocations: Set<OperationID>) -> PrivateIntroduction? {
         let ends = latestOnEachBranch(validEnds)
+        let present = present
         var answering: [OperationID: [Int]] = [:]
         for known in introductions where known.isValid {
-            for answer in answers(of: known) where revocations.contains(answer) {
+            for answer in answers(of: known, present) where revocations.contains(answer) {
                 answering[answer, default: []].append(known.operation)
             }
         }
@@ -55,9 +56,9 @@ extension PrivateAuthority {
                     }
                 }
                 // Whoever has left by a younger seat goes on writing under an older one.
-                && operations[candidate.operation].author.flatMap(standing) != nil
+                && operations[candidate.operation].author.map(present.contains) == true
         }
-        return sealing.map { introduction($0) }
+        return sealing.map { introduction($0, present) }
     }
 
     /// The keys that may be given to the member, ascending by (depth, operation); none to whoever
@@ -129,17 +130,24 @@ extension PrivateAuthority {
         }
     }
 
-    private func introduction(_ known: Introduction) -> PrivateIntroduction {
+    /// Who is in.
+    private var present: Set<MemberID> { Set(evaluator.members.map(\.member)) }
+
+    private func introduction(
+        _ known: Introduction, _ present: Set<MemberID>
+    ) -> PrivateIntroduction {
         PrivateIntroduction(
             operation: operations[known.operation].id, lamport: known.lamport,
-            author: operations[known.operation].author, epoch: known.epoch,
-            answers: answers(of: known))
+            epoch: known.epoch, answers: answers(of: known, present))
     }
 
-    private func answers(of known: Introduction) -> [OperationID] {
+    private func answers(
+        of known: Introduction, _ present: Set<MemberID>
+    ) -> [OperationID] {
         let operation = operations[known.operation]
+        guard let author = operation.author, present.contains(author) else { return [] }
         return known.epoch.answers.filter { end in
-            subjects[end] == nil || subjects[end] != operation.author
+            subjects[end] == nil || subjects[end] != author
                 || operation.knownEnds.contains(end)
         }
     }

@@ -71,6 +71,16 @@ extension PrivateAuthority {
     /// its past. Ascending.
     public var heads: [OperationID] { evaluator.heads.compactMap { operation(named: $0) }.sorted() }
 
+    /// The ends of memberships of which something written now is known to know, besides those that its
+    /// own grant knows of.
+    public var knownEnds: Set<OperationID> {
+        var known: Set<OperationID> = []
+        for operation in operations where !operation.knownEnds.isEmpty && isValid(operation.id) {
+            known.formUnion(operation.knownEnds)
+        }
+        return known
+    }
+
     /// The same for one that is about some members: of more than fit, those first that are or know
     /// what seats these, then the strongest.
     ///
@@ -109,14 +119,19 @@ extension PrivateAuthority {
         return PrivateMember(member: member, role: role, seat: seat)
     }
 
-    /// Whether one of them could take the other out now: is owner or admin, and the stronger one.
+    /// Whether one of them could take the other out: has a seat as owner or admin that nothing here has
+    /// ended, and that is stronger. That somebody has left the workspace since takes nothing from what
+    /// they did.
     public func couldRemove(_ member: MemberID, by other: MemberID) -> Bool {
-        guard member != other, let role = evaluator.role(of: other), role <= .admin,
-            let own = evaluator.bestGrant(of: member.asDevice).flatMap(evaluator.rank(ofGrant:)),
-            let stronger = evaluator.bestGrant(of: other.asDevice)
-                .flatMap(evaluator.rank(ofGrant:))
+        guard member != other,
+            let own = evaluator.bestGrant(of: member.asDevice).flatMap(evaluator.rank(ofGrant:))
         else { return false }
-        return stronger < own
+        return ends(ofSeatsOf: other).contains { seat, ends in
+            guard ends.isEmpty, let role = evaluator.records[seat].role, role <= .admin,
+                gives(seat, to: other, atLeast: .admin), let rank = evaluator.rank(ofGrant: seat)
+            else { return false }
+            return rank < own
+        }
     }
 
     /// Whether a member ever had a valid seat of this role or a stronger one.

@@ -4,10 +4,10 @@ import WorkspaceModel
 ///
 /// Whoever leaves the workspace, or is removed from it, and comes back is not in a private channel
 /// again by the seat of before: what was written meanwhile was written without him. A seat holds
-/// beside such an end if whoever gave it is known to have heard of that: they have introduced a key
-/// that answers it by the same operation or in its past, or somebody there acts under a grant that
-/// was given with knowledge of it. What anybody else says to answer proves nothing: who ends the own
-/// membership knows the name of that before it is told.
+/// beside such an end if whoever gave it is known to have heard of that: it, or something in its past,
+/// was written under a grant that knows of the end, or names one that does among the answers of a key.
+/// That a key answers the end itself proves nothing: who ends the own membership knows the name of that
+/// before it is told, and so do accomplices.
 ///
 /// A conversation and an own document belong to the same people for ever; nothing lapses there.
 ///
@@ -31,24 +31,20 @@ struct PrivateLapses {
     ) -> Set<OperationID> {
         guard let wanted = ends[member], !wanted.isEmpty else { return [] }
         if let known = found[operation]?[member] { return known }
-        let lapses = ends(wanted, of: member, unknownTo: operation)
+        let lapses = ends(wanted, unknownTo: operation)
         found[operation, default: [:]][member] = lapses
         return lapses
     }
 
     private func ends(
-        _ wanted: Set<OperationID>, of member: MemberID, unknownTo operation: OperationID
+        _ wanted: Set<OperationID>, unknownTo operation: OperationID
     ) -> Set<OperationID> {
-        let giver = operations[operation]?.author
         var missing = wanted
         var seen: Set<OperationID> = [operation]
         var open = [operation]
         while !missing.isEmpty, let id = open.popLast() {
             guard let found = operations[id] else { continue }
             missing.subtract(found.knownEnds)
-            if giver != member, found.author == giver {
-                missing.subtract(found.introduced?.answers ?? [])
-            }
             let cited = found.dependencies + (found.previous.map { [$0] } ?? [])
             open += cited.filter { seen.insert($0).inserted }
         }

@@ -22,7 +22,8 @@ public struct PrivateOperation: Sendable {
     /// Whether the workspace lets it stand: it is valid content of a guest or more under the
     /// grant in its header (`AuthEvaluator.isContentValid`).
     public let isAllowed: Bool
-    /// Of the ends of memberships in the workspace those that the grant in its header knows of.
+    /// Of the ends of memberships in the workspace those that the grant in its header knows of, or one
+    /// that it names among the answers of a key.
     public let knownEnds: Set<OperationID>
     /// Those whom the workspace ever let in, as far as the document names them; `nil` for everybody.
     /// Nobody else gets a seat in a channel.

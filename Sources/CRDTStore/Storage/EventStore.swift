@@ -151,6 +151,16 @@ public final class EventStore {
             .run(.text(name), .integer(sequence), .integer(Int64(clamping: at)))
     }
 
+    /// The reader that moved longest ago, where there are so many.
+    public func idleReader(of count: Int) throws(StorageError) -> String? {
+        try connection.statement(
+            """
+            SELECT name FROM reader WHERE (SELECT count(*) FROM reader) >= ?
+                ORDER BY at, name LIMIT 1
+            """
+        ).firstRow(.integer(Int64(count))) { (row) throws(StorageError) in try row.text(0) }
+    }
+
     /// Forgets a reader.
     public func removeReader(_ name: String) throws(StorageError) {
         try connection.statement("DELETE FROM reader WHERE name = ?").run(.text(name))

@@ -19,23 +19,46 @@ struct BeaconState {
     private var own = RecentNames(max: Limits.beaconSourcesMax * 2)
     /// Of those that meant something: a datagram gives one dial, however often it comes.
     private var known = RecentNames(max: Limits.beaconsKnownMax)
-    /// How many are looked at: a tag is tried with each secret that was ever one.
-    private var attention = Allowance(
-        tokens: Limits.beaconsAtOnceMax, refillMilliseconds: Limits.beaconMilliseconds)
+    /// How many tags may be tried: with each secret that was ever one.
+    private var attention = Limits.beaconTriesMax
+    private var attentiveAt: UInt64 = 0
 
     mutating func sent(_ packet: BeaconPacket) {
         RecentNames.Name(untrusted: packet.nonce).map { _ = own.insert($0) }
     }
 
-    /// Whether a packet is to be looked at: it is none of the own, did not come before, and not too
-    /// many have come of late.
-    mutating func isWorthLooking(_ packet: BeaconPacket, at now: UInt64) -> Bool {
+    /// The addresses that the next ones leave from: of very many, each in its turn.
+    var nextSources: [PeerAddress.Host] {
+        let most = Limits.beaconSourcesMax
+        guard sources.count > most else { return sources }
+        let start = Int(turn % UInt64(sources.count)) * most
+        return (0..<most).map { sources[(start + $0) % sources.count] }
+    }
+
+    /// Whether a packet is to be looked at: it is none of the own, and did not come before.
+    mutating func isWorthLooking(_ packet: BeaconPacket) -> Bool {
         guard let name = RecentNames.Name(untrusted: packet.nonce) else { return false }
         if own.contains(name) {
             hearsOwn = true
             return false
         }
-        return !known.contains(name) && attention.take(at: now)
+        return !known.contains(name)
+    }
+
+    /// Whether so many more tags are tried for a packet: those of what was a secret before. What is one
+    /// now costs microseconds, and is always tried: anybody may send any number of packets.
+    mutating func isAttentive(for tries: Int, at now: UInt64) -> Bool {
+        let passed = Int(clamping: now - min(attentiveAt, now))
+        let (gained, isMuch) = passed.multipliedReportingOverflow(
+            by: Limits.beaconTriesPerMillisecond)
+        attention =
+            isMuch
+            ? Limits.beaconTriesMax
+            : min(Limits.beaconTriesMax, attention + min(gained, Limits.beaconTriesMax))
+        attentiveAt = max(attentiveAt, now)
+        guard attention >= tries else { return false }
+        attention -= tries
+        return true
     }
 
     mutating func understood(_ packet: BeaconPacket) {
@@ -76,7 +99,7 @@ extension NodeCore {
                 host.contains(":")
                     ? "[\(host)]:\(packet.port)"
                     : "\(host):\(packet.port)", defaultPort: packet.port),
-            network.beacons.isWorthLooking(packet, at: time.monotonic)
+            network.beacons.isWorthLooking(packet)
         else { return }
         func matches(_ key: SymmetricKey) -> Bool {
             guard packet.matches(key, from: address.host, wallMilliseconds: time.wall) else {
@@ -99,10 +122,15 @@ extension NodeCore {
 
     /// Whether a member may have sent it, who may not have heard of the newest secret yet.
     private func isOfMember(_ matches: (SymmetricKey) -> Bool) -> Bool {
-        workspaces.values.contains { workspace in
-            workspace.standing == .member
-                && workspace.discovery.contains { matches($0.derived(Array("beacon".utf8))) }
+        let secrets = workspaces.values.filter { $0.standing == .member }.map(\.discovery)
+        func isOne(of secrets: some Sequence<SymmetricKey>) -> Bool {
+            secrets.contains { matches($0.derived(Array("beacon".utf8))) }
         }
+        if isOne(of: secrets.compactMap(\.last)) { return true }
+        let older = secrets.flatMap { $0.dropLast() }
+        let tries = older.count * BeaconPacket.triedWindowCount
+        return tries > 0 && network.beacons.isAttentive(for: tries, at: time.monotonic)
+            && isOne(of: older)
     }
 
     /// Tells of a peer that nobody knew under this address: once a start, for whoever comes and
@@ -140,7 +168,7 @@ extension NodeCore {
             network.beacons.next = time.monotonic + 5_000
             return
         }
-        for source in network.beacons.sources.prefix(Limits.beaconSourcesMax) {
+        for source in network.beacons.nextSources {
             let packet = BeaconPacket(
                 from: source, port: port, keys: keys, wallMilliseconds: time.wall,
                 using: environment.random)

@@ -44,14 +44,14 @@ extension NodeCore {
         }
     }
 
-    /// Writes a key that answers what has ended somebody's membership before, where this member has not
-    /// answered it yet: a seat holds by the word of whoever gives it.
+    /// Writes a key that names by which grant somebody is in whose membership had ended, where nothing yet
+    /// is known to know of that: no seat holds that does not.
     private func answerEnds(
         of person: MemberID, in channel: Workspace.Channel, _ workspace: Workspace
     ) throws(NodeError) {
         let document = try document(of: channel, in: workspace)
         let ends = workspace.memberEnds[person] ?? []
-        guard !ends.isSubset(of: document.answered(by: workspace.member)) else { return }
+        guard !ends.isSubset(of: document.authority.knownEnds) else { return }
         _ = try stored { () throws(StorageError) in
             try changeKey(of: document, for: [person], in: workspace)
         }

@@ -25,7 +25,7 @@ extension NodeCore {
         let wasOut = Set(new.flatMap { workspace.memberEnds[$0] ?? [] })
         let comesBack =
             new.contains { !document.authority.ends(of: $0).isEmpty }
-            || !wasOut.isSubset(of: document.answered(by: workspace.member))
+            || !wasOut.isSubset(of: document.authority.knownEnds)
         if comesBack || document.root?.history == .fromJoin || sealing == nil {
             let (key, epoch) = newEpoch(of: document, for: new, in: workspace)
             plan.payload.epoch = epoch

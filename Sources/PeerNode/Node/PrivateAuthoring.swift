@@ -13,8 +13,10 @@ extension NodeCore {
     func makePrivate(
         _ root: PrivateRoot, in workspace: Workspace
     ) throws(StorageError) -> DocumentID? {
+        let change = PrivateChange(.root(root), seat: nil)
         guard let home, storeIdentity != nil,
-            let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
+            let grant = workspace.writingGrant(
+                of: home.device, leastRole: change.leastRole ?? .guest)
         else { return nil }
         try write()
         let timestamp = try nextTimestamp()
@@ -27,7 +29,7 @@ extension NodeCore {
             workspace: workspace.id,
             nonce: environment.random.bytes(PrivatePayload.Clear.nonceByteCount))
         let signed = draft.sealedAndSigned(
-            PrivateChange(.root(root), seat: nil), clear: clear, under: key, with: home.signing,
+            change, clear: clear, under: key, with: home.signing,
             using: environment.random)
         let document = DocumentID(sameBytesAs: signed.id)
         try takePrivate(key, of: document, in: workspace)
@@ -52,7 +54,9 @@ extension NodeCore {
         try judgeNow(document.id, in: workspace)
         guard let home, storeIdentity != nil,
             let seat = document.authority.standing(of: workspace.member)?.seat,
-            let grant = workspace.writingGrant(of: home.device, leastRole: .guest),
+            // Who was a guest meanwhile has an older grant, which does not give this.
+            let grant = workspace.writingGrant(
+                of: home.device, leastRole: PrivateChange(action, seat: seat).leastRole ?? .guest),
             let sealing = key ?? sealingKey(of: document, in: workspace)?.key
                 ?? document.newestKey
         else { return nil }
@@ -92,7 +96,11 @@ extension NodeCore {
                 PrivateOperation(
                     id: signed.id, author: workspace.member, previous: previous,
                     dependencies: heads.map { $0 }, keyID: sealing.keyID, change: change,
-                    isAllowed: true, knownEnds: known(ends, by: grant, in: workspace))
+                    isAllowed: true,
+                    knownEnds: ([grant] + grants(namedBy: change, ends, in: workspace))
+                        .reduce(into: []) {
+                            $0.formUnion(known(ends, by: $1, in: workspace))
+                        })
             ], ends: ends)
         guard trial.isValid(signed.id), isEffective(trial) else { return nil }
         try write()

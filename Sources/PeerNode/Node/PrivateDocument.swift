@@ -63,6 +63,9 @@ final class PrivateDocument {
     var sealed = SealedContent()
     /// Notices that the own member is out.
     var notices: Set<PrivateNotice> = []
+    /// Those that name what is here, and those of them that name what stands.
+    var soughtNotices: Set<PrivateNotice> = []
+    var heededNotices: Set<PrivateNotice> = []
     /// How far content of a log is valid, until authority changes.
     var limits: [LimitPlace: PrivateContentLimit] = [:]
     /// How far a log has a right over what others wrote, of those that redactions made one ask

@@ -79,12 +79,18 @@ extension NodeCore {
             }
         }
         let ends = endsToAnswer(in: document, besides: new, of: workspace)
-        // Theirs first: of very many the rest is answered by the next key. And whatever others have
-        // answered: a seat holds by the word of whoever gives it.
+        // Theirs first: of very many the rest is answered by the next key. By which grants they are in
+        // shows that their ends are known, as their seats need it.
+        let returned = new.filter { workspace.memberEnds[$0]?.isEmpty == false }
+        let grants = Set(
+            returned.compactMap { member in
+                workspace.members.first { $0.member == member }?.grant
+            })
         let theirs = Set(new.flatMap { workspace.memberEnds[$0] ?? [] }).intersection(ends)
-            .subtracting(document.answered(by: workspace.member))
+            .subtracting(document.answered)
         let answers =
-            theirs.sorted() + ends.subtracting(document.answered).subtracting(theirs).sorted()
+            grants.sorted() + theirs.sorted()
+            + ends.subtracting(document.answered).subtracting(theirs).sorted()
         return (
             key,
             PrivateEpoch(
@@ -116,20 +122,14 @@ extension PrivateDocument {
     var people: Set<MemberID> { Set(authority.members.map(\.member)) }
 
     /// What valid keys answer already: each of them has its answers in its past.
-    var answered: Set<OperationID> { Set(keysInThePast.flatMap(\.answers)) }
-
-    /// The same of keys that one member has introduced.
-    func answered(by member: MemberID) -> Set<OperationID> {
-        Set(keysInThePast.filter { $0.author == member }.flatMap(\.answers))
-    }
-
-    private var keysInThePast: [PrivateIntroduction] {
+    var answered: Set<OperationID> {
         let heads = Set(authority.heads)
-        return authority.epochs.filter { epoch in
-            heads.contains {
-                $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0)
-            }
-        }
+        return Set(
+            authority.epochs.filter { epoch in
+                heads.contains {
+                    $0 == epoch.operation || authority.isAncestor(epoch.operation, of: $0)
+                }
+            }.flatMap(\.answers))
     }
 
     /// The newest key that is held, whether or not it should still seal.

@@ -16,7 +16,9 @@ extension NodeCore {
         let count = document.order.count
         for arrival in arrivals { try enter(arrival, into: document, in: workspace) }
         let hasOpened = try openClosed(document, in: workspace)
-        let isNew = hasOpened || document.order.count != count || document.authority.root == nil
+        let isNew =
+            hasOpened || document.order.count != count || document.authority.root == nil
+            || document.awaitsNamed
         let keys = document.unfoldedKeys
         guard isNew || !keys.isEmpty else { return }
         document.unfoldedKeys = []
@@ -268,6 +270,7 @@ extension NodeCore {
             of: document.id, try operations(of: document, ends: document.ends, in: workspace),
             ends: document.ends)
         document.noteRights()
+        try heedNotices(of: document, in: workspace)
         for place in before.keys { document.limits[place] = document.contentLimit(at: place) }
     }
 
@@ -295,32 +298,57 @@ extension NodeCore {
         var operations: [PrivateOperation] = []
         for id in document.telling {
             guard let record = document.records[id] else { continue }
-            // Many operations are under one grant.
-            let known = knownBy[record.grant] ?? known(ends, by: record.grant, in: workspace)
-            knownBy[record.grant] = known
+            // Many operations are under one grant, or name one.
+            var known: Set<OperationID> = []
+            for grant in [record.grant] + grants(namedBy: record.change, ends, in: workspace) {
+                let found = knownBy[grant] ?? self.known(ends, by: grant, in: workspace)
+                knownBy[grant] = found
+                known.formUnion(found)
+            }
             let least = record.change?.leastRole
             let stands = try standsUnwidened(
                 record.sequence, on: record.branch, under: record.grant, asAtLeast: least,
                 in: workspace)
+            var isAllowed = stands
+            if !stands, id == document.rootID,
+                store.operations.branch(record.branch)?.kept != nil
+            {
+                isAllowed = try mayMake(record, asAtLeast: least, workspace)
+            }
             // What stands between membership operations of one log is content.
             operations.append(
                 PrivateOperation(
                     id: id, author: record.author, previous: record.previous,
                     dependencies: record.dependencies.filter { document.records[$0] != nil },
                     keyID: record.keyID, change: record.change,
-                    isAllowed: stands
-                        || id == document.rootID && mayMake(record, asAtLeast: least, workspace)
-                            && store.operations.branch(record.branch)?.kept != nil,
+                    isAllowed: isAllowed,
                     knownEnds: known, people: document.everIn, cuts: record.cuts))
         }
         return operations
     }
 
+    /// The grants among the answers of the key that a change introduces.
+    func grants(
+        namedBy change: PrivateChange?, _ ends: [MemberID: Set<OperationID>],
+        in workspace: Workspace
+    ) -> [OperationID] {
+        guard !ends.isEmpty, let answers = change?.action.epoch?.answers else { return [] }
+        return answers.filter { workspace.evaluator.role(ofGrant: $0) != nil }
+    }
+
+    /// Whether a root that others stand on makes a document: not where its author was made a guest
+    /// before, however that device ended.
     private func mayMake(
         _ record: PrivateDocument.Record, asAtLeast least: Role?, _ workspace: Workspace
-    ) -> Bool {
+    ) throws(StorageError) -> Bool {
         guard let least else { return true }
-        return workspace.evaluator.role(ofGrant: record.grant).map { $0 <= least } ?? false
+        guard let branch = store.operations.branch(record.branch),
+            let limit = workspace.evaluator.roleLimit(
+                grant: record.grant, log: branch.log, leastRole: least)
+        else { return false }
+        if limit == .everything { return true }
+        var search = CutSearch(branch, store.operations, workspace: workspace.number)
+        return try search.bound(of: limit).map { record.sequence <= $0 } ?? false
     }
 
     /// The header of a stored operation, as far as a sealed payload is bound to it.

@@ -37,13 +37,18 @@ extension PrivateDocument {
     /// Whether the own member was told to be out, by an operation whose key it does not get. Once
     /// that can be read, it speaks for itself.
     func isLeft(by member: MemberID) -> Bool {
-        guard root?.subtype == .channel, !notices.isEmpty else { return false }
-        return notices.contains { notice in
+        guard root?.subtype == .channel else { return false }
+        return heededNotices.contains { notice in
             guard let record = records[notice.operation], record.change == nil,
                 let author = record.author, notice.sender ?? author == author
             else { return false }
             return authority.couldRemove(member, by: author)
         }
+    }
+
+    /// Whether what a notice names has come since it was looked for.
+    var awaitsNamed: Bool {
+        notices.contains { records[$0.operation] != nil && !soughtNotices.contains($0) }
     }
 
     /// Takes a notice in. There is room for few, most of all of those who could have put the own member
@@ -69,6 +74,21 @@ extension PrivateDocument {
 }
 
 extension NodeCore {
+    /// Finds out which notices name something that the workspace lets stand.
+    func heedNotices(
+        of document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) {
+        document.heededNotices = []
+        document.soughtNotices = []
+        for notice in document.notices {
+            guard let record = document.records[notice.operation] else { continue }
+            document.soughtNotices.insert(notice)
+            let stands = try standsUnwidened(
+                record.sequence, on: record.branch, under: record.grant, in: workspace)
+            if stands { document.heededNotices.insert(notice) }
+        }
+    }
+
     private static func name(_ document: Int64) -> String { "private.notices.\(document)" }
 
     /// - Returns: the document, when this is news from somebody who was in it.

@@ -26,6 +26,10 @@ extension NodeCore {
             return try store.events.setReader(name, to: sequence, at: time.wall)
         }
         if try store.events.reader(row) == nil {
+            if let idle = try store.events.idleReader(of: Limits.eventReadersMax) {
+                try store.events.removeReader(idle)
+                try store.registry.setValue(nil, of: Self.sealedPrefix + idle)
+            }
             let place = Self.sealedPrefix + row
             try store.registry.setValue(
                 home.seal(Array(name.utf8), name: Array(place.utf8), using: environment.random),

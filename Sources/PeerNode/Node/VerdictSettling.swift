@@ -176,6 +176,8 @@ extension NodeCore {
         let known = people.map { ($0, workspace.evaluator.hasLetIn($0)) }
         for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
         where document.ends != ends(in: document, of: workspace)
+            // A grant may be named as the proof of what it knows.
+            || people.contains(where: { document.ends[$0]?.isEmpty == false })
             || known.contains(where: { document.isOutdated(on: $0, isKnown: $1) })
         {
             try rejudgePrivate(document.id, in: workspace, from: source)

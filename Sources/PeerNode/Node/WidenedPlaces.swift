@@ -33,12 +33,13 @@ extension NodeCore {
 }
 
 extension PrivateChange {
-    /// As what in the workspace somebody has to act: a guest makes no channel, and lets nobody in. `nil`
-    /// for whatever everybody may who is in.
+    /// As what in the workspace somebody has to act: a guest makes no channel, and lets nobody in, but
+    /// hands on what they led before. `nil` for whatever everybody may who is in.
     var leastRole: Role? {
         switch action {
         case .root(let root): root.subtype == .channel ? .member : nil
-        case .add, .role: .member
+        case .add: .member
+        case .role(_, _, let drops): drops ? nil : .member
         default: nil
         }
     }

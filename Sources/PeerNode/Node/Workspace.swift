@@ -381,9 +381,14 @@ final class Workspace {
     /// What a member is called: the own word, else what the admission says.
     func displayName(of member: MemberID) -> String {
         if let known = derived.names[member] { return known }
-        let name = admittedName(of: member)
+        var name = admittedName(of: member)
+        if CheckedName.isBlank(name) { name = Self.namelessName(of: member) }
         derived.names[member] = name
         return name
+    }
+
+    private static func namelessName(of member: MemberID) -> String {
+        String(PublicID.member(member).prefix(10))
     }
 
     private func admittedName(of member: MemberID) -> String {
@@ -397,7 +402,7 @@ final class Workspace {
         }
         if let name = told.people[member] { return name }
         if member == self.member, let ownName { return ownName }
-        return String(PublicID.member(member).prefix(10))
+        return Self.namelessName(of: member)
     }
 
     /// What its settings say.

@@ -23,6 +23,9 @@ public struct BeaconPacket: Equatable, Sendable {
     /// clocks may be a quarter of an hour apart.
     public static let windowMilliseconds: UInt64 = 15 * 60 * 1_000
 
+    /// In how many windows a tag is looked for.
+    static let triedWindowCount = 3
+
     private static let nonceByteCount = 16
     private static let tagByteCount = 8
 

@@ -31,6 +31,8 @@ extension Limits {
     public static let controlRequestMilliseconds: UInt64 = 30_000
     /// Streams of events on one control connection: each is looked at whenever something happens.
     public static let controlSubscriptionsMax = 64
+    /// Named readers of events. Of more the one that moved longest ago goes: its program begins anew.
+    public static let eventReadersMax = 1_024
     /// Requests of one connection that wait for an answer.
     public static let controlRequestsPendingMax = 256
     /// Calls whose keys are remembered however old they look: about 2 MB.

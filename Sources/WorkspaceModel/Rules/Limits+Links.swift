@@ -91,11 +91,11 @@ extension Limits {
     public static let addressRecordMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
     /// Addresses without a device that are dialled because a beacon was heard or a link was read.
     public static let heardAddressesMax = 64
-    /// Beacons that are looked at at once: a team that comes to the same network together.
-    public static let beaconsAtOnceMax: UInt64 = 64
-    /// And one more in this many milliseconds: a tag is tried with each secret that was ever one, half a
-    /// millisecond at worst.
-    public static let beaconMilliseconds: UInt64 = 50
+    /// Tags of beacons that are tried at once: those of 64 nodes with a workspace of 256 discovery secrets
+    /// each, which takes some 40 ms.
+    public static let beaconTriesMax = 65_536
+    /// And more for each millisecond, a twentieth of the time: anybody on the network may send any number.
+    public static let beaconTriesPerMillisecond = 64
     /// Beacons of members that are remembered, so that each has somebody dialled once: those of 60 nodes
     /// for as long as a tag means something, in 300 KiB.
     public static let beaconsKnownMax = 4_096

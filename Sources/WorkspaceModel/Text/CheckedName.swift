@@ -16,7 +16,7 @@ public struct CheckedName: Hashable, Sendable {
     public init(authored typed: String) throws(TextProblem) {
         guard typed.utf8.count <= Limits.nameBytesMax else { throw .tooManyBytes }
         let text = Self.trimmed(typed)
-        guard !text.unicodeScalars.allSatisfy(Self.isInvisible) else { throw .blank }
+        guard !Self.isBlank(text) else { throw .blank }
         guard !text.unicodeScalars.contains(where: Self.isRefused) else {
             throw .forbiddenCharacter
         }
@@ -35,6 +35,11 @@ public struct CheckedName: Hashable, Sendable {
         guard !name.unicodeScalars.contains(where: { $0.isControl || $0.isNoncharacter }) else {
             throw .forbiddenCharacter
         }
+    }
+
+    /// Whether nobody would see anything of a name that others wrote.
+    public static func isBlank(_ name: String) -> Bool {
+        name.unicodeScalars.allSatisfy(isInvisible)
     }
 
     /// As `checkWire(_:)` of a string, for bytes that may not be text at all.

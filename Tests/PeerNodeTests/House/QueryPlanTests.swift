@@ -58,6 +58,7 @@ import WorkspaceTestKit
         ("SELECT m.sort, m.arr, m.key_hlc", "the newest, by LIMIT"),
         ("SELECT sort FROM late WHERE did = ? ORDER BY sort LIMIT 1", "the first row"),
         ("SELECT message.sort, key_hlc, key_id, gid, mention FROM late", "LIMIT; what came late"),
+        ("SELECT name FROM reader WHERE", "1,024 at most, and a new name"),
         ("SELECT seq FROM event WHERE at <", "from the newest end"),
         ("SELECT seq FROM event WHERE at >=", "from the oldest end, what goes"),
         ("SELECT min(by), gid FROM redaction", "what names one operation"),

@@ -82,19 +82,36 @@ import WorkspaceTestKit
         #expect(mina.dialled.count <= most + 1, "\(mina.dialled.count)")
         #expect(mina.dialled.count > Int(Limits.dialsOfOneMax))
 
-        // Above so many a second nothing is looked at.
+        // Above so many tags a second nothing is looked at; where there are few secrets that is much.
         bench.advance(600_000)
         let before = mina.dialled.count
-        var state = BeaconState()
-        var looked = 0
-        for seed in 0..<UInt64(1_000) {
-            let beacon = try packet(from: 1, seed: seed)
-            if state.isWorthLooking(beacon, at: bench.wall + seed) { looked += 1 }
+        for tries in [6, 768] {
+            var state = BeaconState()
+            let looked = (0..<UInt64(20_000)).count { number in
+                state.isAttentive(for: tries, at: bench.wall + number / 100)
+            }
+            let most = Limits.beaconTriesMax + 199 * Limits.beaconTriesPerMillisecond
+            #expect(looked <= most / tries && looked > most / tries - 3)
         }
-        #expect(
-            looked == Int(Limits.beaconsAtOnceMax) + Int(999 / Limits.beaconMilliseconds))
+        // Of what is a secret now each is heard, however many come that mean nothing.
+        for seed in 0..<UInt64(3_000) {
+            let noise = SeededRandom(seed: seed).bytes(BeaconPacket.byteCount)
+            bench.give(.beacon(noise, host: "10.4.4.4"), to: mina)
+        }
         hear(try packet(from: 0x0A05_0505, seed: 9_000).bytes, from: "10.5.5.5")
         #expect(mina.dialled.count == before + 1)
+    }
+
+    @Test func `is said from each of very many addresses in its turn`() {
+        var state = BeaconState()
+        state.sources = (0..<50).map { .ipv4(0x0A00_0000 + $0) }
+        var said: Set<PeerAddress.Host> = []
+        for _ in 0..<4 {
+            #expect(state.nextSources.count == Limits.beaconSourcesMax)
+            said.formUnion(state.nextSources)
+            state.turn += 1
+        }
+        #expect(said.count == 50)
     }
 
     @Test func `is said from each address that it holds for`() throws {

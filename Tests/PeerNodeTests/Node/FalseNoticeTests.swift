@@ -112,4 +112,43 @@ import WorkspaceTestKit
         try tell([joon], of: Self.chance(7), in: direct.id, by: kim)
         #expect(try joon.ok("dm.list").items == before)
     }
+
+    /// The word may come before the operation that it names, and who said it may go.
+    @Test(arguments: [false, true])
+    func `is heeded whatever came first, and though its sender has left`(isFirst: Bool) throws {
+        let ada = try bench.guest("Ada", of: mina)
+        bench.advance(2_000)
+        try mina.ok("channel.add", ["channel": "vault", "members": ["Ada"]])
+        try mina.ok("channel.role", ["channel": "vault", "member": "Ada", "role": "admin"])
+        bench.advance(5_000)
+        for node in [mina, kim, ada] { bench.cut(joon, node) }
+        try ada.ok("channel.remove", ["channel": "vault", "members": ["Joon"]])
+        bench.advance(5_000)
+        let (vault, known) = (try vault(ada), try ada.workspace())
+        let device = try #require(ada.host?.core.home).device
+        let operations = try #require(ada.host?.core).store.operations
+        let there = try #require(joon.host?.core).store.operations
+        let number = try joon.workspace().number
+        func runs(of document: DocumentID) throws -> [OperationRun] {
+            try operations.branches(in: document, of: known.number)
+                .filter { $0.log.device == device }
+                .compactMap { branch in
+                    let tip = there.branches(of: branch.log, in: number).first?.tipSequence
+                    return try operations.run(
+                        of: branch.number, from: tip.map { $0 + 1 } ?? 0,
+                        through: branch.tipSequence, byteCountMax: .max)
+                }
+        }
+        let (mail, changes) = (try runs(of: known.mailboxDocument), try runs(of: vault.id))
+        for runs in isFirst ? [mail, changes] : [changes, mail] { try joon.take(runs) }
+        bench.advance(1_000)
+        #expect(try joon.ok("channel.get", ["channel": "vault"])["joined"] == false)
+        for node in [mina, kim, ada] { bench.heal(joon, node) }
+        try ada.ok("workspace.leave")
+        bench.advance(20_000)
+        #expect(try joon.ok("channel.get", ["channel": "vault"])["joined"] == false)
+        try joon.restart()
+        bench.advance(20_000)
+        #expect(try joon.ok("channel.get", ["channel": "vault"])["joined"] == false)
+    }
 }

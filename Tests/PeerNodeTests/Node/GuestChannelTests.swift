@@ -1,5 +1,6 @@
 import CRDTStore
 import Testing
+import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
@@ -28,6 +29,40 @@ import WorkspaceTestKit
         #expect(try table.ada.digest() == table.bob.digest())
     }
 
+    @Test func `no channel with others in it under a grant of before`() throws {
+        let table = try GuestTable()
+        let home = try #require(table.bob.host?.core.home)
+        let given = try table.bob.workspace().writingGrant(of: home.device, leastRole: .member)
+        let before = try #require(given)
+        try table.ada.ok("member.role", ["member": "@Bob", "role": "guest"])
+        table.bench.advance(5_000)
+        let (bob, cleo) = (try table.bob.workspace(), try table.cleo.workspace())
+        let random = SeededRandom(seed: 8)
+        let key = SymmetricKey(using: random)
+        let seats = [
+            PrivateSeat(bob.member, .owner), PrivateSeat(cleo.member, .member),
+            PrivateSeat(try table.ada.workspace().member, .member),
+        ].sorted { $0.member < $1.member }
+        let root = PrivateRoot(subtype: .channel, seats: seats, history: .all, name: "trap")
+        let signed = OperationDraft(
+            kind: .privateAuthority, document: .zero, incarnation: 88, sequence: 0, previous: nil,
+            timestamp: HybridTimestamp(milliseconds: table.bench.wall, counter: 0), grant: before
+        ).sealedAndSigned(
+            PrivateChange(.root(root), seat: nil),
+            clear: .init(workspace: bob.id, nonce: random.bytes(16)), under: key,
+            with: home.signing, using: random)
+        let document = DocumentID(sameBytesAs: signed.id)
+        // A member brings it, and says something there, so that it is kept.
+        try table.cleo.take([signed.run(in: document)])
+        try table.cleo.inTurn { core, known in
+            _ = try core.takePrivate(key, of: document, in: known)
+            core.judgeLater(document, isAnew: true, in: known, from: .ourselves)
+        }
+        table.bench.advance(20_000)
+        let names = try table.cleo.ok("channel.list").texts("name")
+        #expect(!names.contains("trap"))
+    }
+
     /// Whoever refuses a command has written nothing before: the node would be made anew.
     @Test func `no owner, and the owner is told why`() throws {
         let table = try GuestTable()
@@ -36,5 +71,39 @@ import WorkspaceTestKit
         let refused = try table.ada.refused("workspace.transfer", ["member": "Gita"])
         #expect(refused.kind == .forbidden && refused.reason == "transfer.guest")
         #expect(try table.ada.workspace().authorityOrder.count == before)
+    }
+
+    /// What was written under an older grant is bounded by having been a guest.
+    @Test func `somebody in again who was one, as soon as they are a member`() throws {
+        let table = try GuestTable()
+        try table.bob.ok("channel.create", ["name": "nest", "private": true])
+        try table.bob.ok("channel.add", ["channel": "nest", "members": ["@Ada"]])
+        table.bench.advance(5_000)
+        for role in ["guest", "member"] {
+            try table.ada.ok("member.role", ["member": "@Bob", "role": .string(role)])
+            table.bench.advance(5_000)
+            guard role == "guest" else { continue }
+            // What would have no effect is refused.
+            for (method, more) in [
+                ("channel.add", JSONValue.object(["channel": "nest", "members": ["@Cleo"]])),
+                ("channel.role", ["channel": "nest", "member": "@Ada", "role": "admin"]),
+            ] {
+                let answer = table.bob.call(method, more.objectValue.map { .object($0) } ?? [:])
+                guard case .failure = answer else {
+                    Issue.record("\(method) by a guest")
+                    continue
+                }
+            }
+        }
+        try table.bob.ok("channel.add", ["channel": "nest", "members": ["@Cleo"]])
+        table.bench.advance(5_000)
+        for node in [table.ada, table.bob, table.cleo] {
+            #expect(
+                try node.ok("channel.get", ["channel": "nest"])["members"] == 3, "\(node.name)")
+        }
+        try table.bob.ok("channel.create", ["name": "second", "private": true])
+        try table.bob.ok("channel.add", ["channel": "second", "members": ["@Cleo"]])
+        table.bench.advance(5_000)
+        #expect(try table.cleo.ok("channel.get", ["channel": "second"])["members"] == 2)
     }
 }
