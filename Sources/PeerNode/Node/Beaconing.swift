@@ -15,6 +15,11 @@ struct BeaconState {
     var first: UInt64?
     /// Whether the node hears its own, which shows that multicast works on this machine.
     var hearsOwn = false
+    /// By which key somebody looks for this node who wants to come in by a link; it has a place in the
+    /// next beacons.
+    var wanted: SymmetricKey?
+    /// When a beacon was sent before its time last.
+    private var hurriedAt: UInt64?
     /// Of the own ones, so that a node does not hear itself.
     private var own = RecentNames(max: Limits.beaconSourcesMax * 2)
     /// Of those that meant something: a datagram gives one dial, however often it comes.
@@ -33,6 +38,15 @@ struct BeaconState {
         guard sources.count > most else { return sources }
         let start = Int(turn % UInt64(sources.count)) * most
         return (0..<most).map { sources[(start + $0) % sources.count] }
+    }
+
+    /// Sends the next beacon soon. Not at every word: anybody who has the link can ask.
+    mutating func hurry(for key: SymmetricKey?, at now: UInt64) {
+        guard hurriedAt.map({ now >= $0 && now - $0 >= Limits.beaconHurryMilliseconds }) ?? true
+        else { return }
+        hurriedAt = now
+        wanted = key
+        next = min(next, now)
     }
 
     /// Whether a packet is to be looked at: it is none of the own, and did not come before.
@@ -71,17 +85,21 @@ extension NodeCore {
 
     /// The keys of what else beacons are sent for: open invites, and joins and links under way.
     private var otherBeaconKeys: [SymmetricKey] {
+        madeLinkKeys + network.joins.map(\.link.secret.beaconKey)
+            + [network.linking?.link.secret.beaconKey].compactMap { $0 }
+    }
+
+    /// Those of links that others come by.
+    private var madeLinkKeys: [SymmetricKey] {
         var keys: [SymmetricKey] = []
         for candidate in pskCandidates() {
             if case .invite = candidate.label {
                 keys.append(InviteSecret.beaconKey(psk: candidate.psk))
             }
         }
-        keys += network.joins.map(\.link.secret.beaconKey)
-        if deviceLinkCandidates.isEmpty == false {
+        if !deviceLinkCandidates.isEmpty {
             network.issuedLink.map { keys.append($0.link.secret.beaconKey) }
         }
-        network.linking.map { keys.append($0.link.secret.beaconKey) }
         return keys
     }
 
@@ -118,6 +136,17 @@ extension NodeCore {
         if let key = network.linking?.link.secret.beaconKey, matches(key) {
             network.linking?.heard(address)
         }
+        answerSeekers(matches)
+    }
+
+    /// Whoever looks for this node by a link of its making does not wait for most of a minute.
+    private func answerSeekers(_ matches: (SymmetricKey) -> Bool) {
+        let keys = madeLinkKeys
+        let tries = keys.count * BeaconPacket.triedWindowCount
+        guard tries > 0, network.beacons.isAttentive(for: tries, at: time.monotonic),
+            let key = keys.first(where: matches)
+        else { return }
+        network.beacons.hurry(for: key, at: time.monotonic)
     }
 
     /// Whether a member may have sent it, who may not have heard of the newest secret yet.
@@ -163,7 +192,8 @@ extension NodeCore {
             network.beacons.next <= time.monotonic, let port = network.listening.first?.port
         else { return }
         let keys = BeaconPacket.keys(
-            first: workspaceBeaconKeys, others: otherBeaconKeys, turn: network.beacons.turn)
+            first: [network.beacons.wanted].compactMap { $0 } + workspaceBeaconKeys,
+            others: otherBeaconKeys, turn: network.beacons.turn)
         guard !keys.isEmpty, !network.beacons.sources.isEmpty else {
             network.beacons.next = time.monotonic + 5_000
             return
@@ -176,6 +206,7 @@ extension NodeCore {
             effects.append(.announce(packet.bytes, from: source.text))
         }
         network.beacons.turn &+= 1
+        network.beacons.wanted = nil
         network.beacons.first = network.beacons.first ?? time.monotonic
         network.beacons.next =
             time.monotonic + 40_000 + environment.random.number(below: 10_000)

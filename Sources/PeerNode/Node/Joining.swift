@@ -48,6 +48,7 @@ extension NodeCore {
         if try resumeJoin(by: link, for: scope, deadline: deadline) { return .later }
         network.joins.append(
             JoinAttempt(scope: scope, link: link, addresses: link.hints, deadline: deadline))
+        network.beacons.hurry(for: nil, at: time.monotonic)
         return .later
     }
 

@@ -134,6 +134,7 @@ extension NodeCore {
             deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0)))
         attempt.name = name
         network.linking = attempt
+        network.beacons.hurry(for: nil, at: time.monotonic)
         return .later
     }
 

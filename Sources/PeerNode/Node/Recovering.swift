@@ -213,6 +213,7 @@ extension NodeCore {
             deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0)))
         attempt.phrase = phrase
         network.joins.append(attempt)
+        network.beacons.hurry(for: nil, at: time.monotonic)
         return .later
     }
 

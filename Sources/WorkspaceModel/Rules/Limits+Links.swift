@@ -96,6 +96,8 @@ extension Limits {
     public static let beaconTriesMax = 65_536
     /// And more for each millisecond, a twentieth of the time: anybody on the network may send any number.
     public static let beaconTriesPerMillisecond = 64
+    /// Between two beacons that are sent before their time, because somebody looks for this node by a link.
+    public static let beaconHurryMilliseconds: UInt64 = 5_000
     /// Beacons of members that are remembered, so that each has somebody dialled once: those of 60 nodes
     /// for as long as a tag means something, in 300 KiB.
     public static let beaconsKnownMax = 4_096

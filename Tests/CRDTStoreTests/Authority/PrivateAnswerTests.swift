@@ -36,6 +36,20 @@ import WorkspaceTestKit
         #expect(others.judged().sealingEpoch(answering: [other]) != nil)
     }
 
+    @Test func `counts for nothing of the own, also when one is in again`() {
+        var story = Self.story()
+        story.write("mina", Self.answering(2))
+        story.write("olga", .rekey(PrivateStory.epoch(3)), knowing: [Self.end])
+        story.add(["mina"], by: "olga")
+        let judged = Self.judged(story)
+        #expect(judged.standing(of: Self.mina) != nil)
+        #expect(judged.sealingEpoch(answering: [Self.end]) == nil)
+        story.write("mina", Self.answering(4), knowing: [Self.end])
+        #expect(
+            Self.judged(story).sealingEpoch(answering: [Self.end])?.epoch.keyID
+                == PrivateStory.key(4))
+    }
+
     /// The keys of who is out by now answer nothing: accomplices may have known the name as well.
     @Test func `counts no more when who gave it is out`() {
         var story = Self.story()

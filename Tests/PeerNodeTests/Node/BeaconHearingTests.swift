@@ -102,6 +102,34 @@ import WorkspaceTestKit
         #expect(mina.dialled.count == before + 1)
     }
 
+    /// Else whoever comes by a link over the local network waits for most of a minute.
+    @Test func `has who made a link answer who looks for it, and not at every word`() throws {
+        for _ in 0..<12 { _ = try mina.link() }
+        let key = try InviteLink(mina.link()).secret.beaconKey
+        bench.advance(1_000)
+        func seek(_ seed: UInt64, by key: SymmetricKey) throws -> Int {
+            let before = mina.beaconCount
+            let beacon = BeaconPacket(
+                from: .ipv4(0x0A03_0303), port: 4_000, keys: [key], wallMilliseconds: bench.wall,
+                using: SeededRandom(seed: 50_000 + seed))
+            hear(beacon.bytes, from: "10.3.3.3")
+            bench.advance(10)
+            return mina.beaconCount - before
+        }
+        #expect(try seek(1, by: SymmetricKey(using: SeededRandom(seed: 4))) == 0)
+        #expect(try seek(2, by: key) == 1)
+        let bytes = try #require(mina.lastBeacon)
+        let answer = try #require(BeaconPacket(untrusted: bytes))
+        #expect(
+            answer.matches(
+                key, from: .ipv4(0x0A00_0001), wallMilliseconds: bench.wall))
+        #expect(try (3...20).map { try seek($0, by: key) }.reduce(0, +) == 0)
+        bench.advance(Limits.beaconHurryMilliseconds)
+        #expect(try seek(21, by: key) >= 1)
+        // And nobody is dialled for it.
+        #expect(mina.dialled.isEmpty)
+    }
+
     @Test func `is said from each of very many addresses in its turn`() {
         var state = BeaconState()
         state.sources = (0..<50).map { .ipv4(0x0A00_0000 + $0) }
