@@ -73,10 +73,10 @@ struct NetworkState {
 
     init(announces: Bool) { self.announces = announces }
 
-    /// Notes an address that did not answer. Of very many all are forgotten: it costs attempts.
     /// Whether it listens to nobody but this machine.
     var isAlone: Bool { listening.allSatisfy { $0.reach == .loopback } }
 
+    /// Notes an address that did not answer. Of very many all are forgotten: it costs attempts.
     mutating func noteUnanswered(_ address: String) {
         if unanswered.count >= 1_000 { unanswered = [:] }
         unanswered[address, default: 0] += 1
