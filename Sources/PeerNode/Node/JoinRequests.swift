@@ -171,14 +171,16 @@ extension NodeCore {
         return object
     }
 
-    /// Says of who asks to come back what had ended the membership, when and by whom.
+    /// Says of who asks to come back what had ended the membership, when and by whom, and as what they
+    /// are in once who looks approves.
     private func note(on joiner: AuthorityPayload.Joiner, in workspace: Workspace) -> String? {
         guard let end = joiner.answering, let record = workspace.authority[end] else { return nil }
         let name = workspace.displayName(of: joiner.member)
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload else {
             return nil
         }
-        let role = returningRole(of: joiner, by: invite, own: .owner, in: workspace)
+        let own = workspace.ownRole ?? .member
+        let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
         let wish = "asks to come back as \(role == .admin ? "an" : "a") \(role.word)"
         let days = (time.wall - min(time.wall, record.timestamp.milliseconds)) / 86_400_000
         let when = days == 0 ? "today" : days == 1 ? "yesterday" : "\(days) days ago"

@@ -162,6 +162,29 @@ import WorkspaceTestKit
         }
     }
 
+    /// An admin makes no admin, and is told so before approving; the owner does.
+    @Test func `is shown to each as what their approval makes of them`() throws {
+        let (bench, mina, joon) = try world()
+        let link = try mina.link(["role": "admin", "uses": 2])
+        let kim = try bench.bareNode("Kim")
+        try kim.join(link)
+        bench.advance(5_000)
+        try mina.ok("member.role", ["member": "Joon", "role": "admin"])
+        bench.advance(2_000)
+        try mina.ok("member.remove", ["member": "Kim", "force": true])
+        bench.advance(20_000)
+        #expect(kim.ask(link) == "pending")
+        bench.advance(20_000)
+        for (node, role) in [(mina, "an admin"), (joon, "a member")] {
+            let request = try #require(try node.requests().first { $0["state"] == "pending" })
+            let note = try #require(request["note"]?.stringValue)
+            #expect(note.hasSuffix("asks to come back as \(role)"), "\(node.name): \(note)")
+        }
+        try joon.decide("join.approve")
+        bench.advance(20_000)
+        #expect(try kim.ok("workspace.get")["role"] == "member")
+    }
+
     /// No is an answer to a question, and takes nothing that was said before.
     @Test(arguments: [true, false])
     func `and is turned down keeps every word`(hasLeft: Bool) throws {
